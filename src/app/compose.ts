@@ -100,7 +100,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const overload = openOverloadGuard(clock, trustedProxies);
   const exporter = createExporter(storage, config.zone);
   const isRecording = () => ledger?.isRecording() ?? true;
-  const findUnready = async () => (draining ? 'stopping' : await findFailing(store, isRecording));
+  const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, findUnready });
   const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
   const checking = { scheduler, limiter, overload, noteAddress };
@@ -121,7 +121,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     await ledger?.close();
     await embedding.close();
     await store.close();
-    await keys.close();
+    keys.close();
     log.flush();
   }
 
@@ -222,8 +222,8 @@ function openLedger(
   return storage.serveLedger({ clock, days: accessLedgerDays, note, measure });
 }
 
-async function findFailing(store: RegistryStore, isRecording: () => boolean) {
-  if (!(await store.isReady())) return 'not_ready';
+function findFailing(store: RegistryStore, isRecording: () => boolean) {
+  if (!store.isReady()) return 'not_ready';
   return isRecording() ? undefined : 'ledger';
 }
 

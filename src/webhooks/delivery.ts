@@ -109,7 +109,7 @@ export class EndpointDelivery {
   }
 
   private async run(): Promise<void> {
-    if (!(await this.maySee())) return;
+    if (!this.maySee()) return;
     while (!this.isStopped && this.progress.disabledAt === null && this.context.mayDeliver()) {
       const next = await this.next();
       if (next === undefined) await this.waitForNews();
@@ -122,9 +122,9 @@ export class EndpointDelivery {
   }
 
   /** Reads the key. @returns false when it gets nothing now */
-  private async maySee(): Promise<boolean> {
+  private maySee(): boolean {
     const now = nowSeconds(this.context.clock);
-    const key = await this.context.keys.find(this.endpoint.keyId, now);
+    const key = this.context.keys.find(this.endpoint.keyId, now);
     if (key === undefined || findPause(key, now) !== undefined) return false;
     const isSame = JSON.stringify(key.cooperatives) === JSON.stringify(this.visible);
     if (!isSame) this.visible = key.cooperatives;
@@ -138,7 +138,7 @@ export class EndpointDelivery {
       return await this.reader.next(this.endpoint, position, this.visible);
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'gone') throw error;
-      await this.restart();
+      this.restart();
       return this.restartNotice();
     }
   }
@@ -152,9 +152,9 @@ export class EndpointDelivery {
   }
 
   /** Another sequence, or what comes next is no longer kept: it begins again at the end. */
-  private async restart(): Promise<void> {
+  private restart(): void {
     const end = { after: undefined, limit: 1, epoch: undefined };
-    const { epoch, lastSequence } = await this.context.stores.narrowedTo(null).events.read(end);
+    const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);
     const position = { epoch, sequence: lastSequence };
     this.change({ ...NOTHING_FAILS, position, isRestarted: true });
     this.reader.forget();
@@ -207,11 +207,11 @@ export class EndpointDelivery {
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
       // Before each one: the key may have been disabled while this message waited for its turn.
       const { visible } = this;
-      if (!(await this.maySee()) || this.isStopped) return false;
+      if (!this.maySee() || this.isStopped) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
-      const secrets = await context.store.listSecrets(endpoint.id, now);
+      const secrets = context.store.listSecrets(endpoint.id, now);
       // It was removed since the service looked last: nothing leaves unsigned.
       if (secrets.length === 0) return false;
       const keys = this.signingKeys.of(secrets);

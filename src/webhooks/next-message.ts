@@ -30,7 +30,7 @@ export async function messageOf(
 ): Promise<WebhookMessage> {
   const { events } = stores.narrowedTo(visible);
   const to = { endpointId, epoch };
-  const range = await events.findImport(event);
+  const range = events.findImport(event);
   if (range === undefined) return eventMessage(to, event, zone);
   return importMessage(to, event, range, await events.countByType(range.first, range.last), zone);
 }
@@ -66,7 +66,7 @@ export class MessageReader {
     this.found = undefined;
     this.events = this.events.filter(({ sequence }) => sequence > after);
     if (this.events.length === 0) {
-      const page = await this.stores.narrowedTo(visible).events.read({ after, limit: PAGE, epoch });
+      const page = this.stores.narrowedTo(visible).events.read({ after, limit: PAGE, epoch });
       if (page.events.length === 0)
         return page.lastSequence === after ? undefined : passed(position, page.lastSequence);
       this.events = page.events;

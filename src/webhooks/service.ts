@@ -46,15 +46,14 @@ export class WebhookService {
   private storing: NodeJS.Timeout | undefined;
   private hasClaim = false;
   private isStuck = false;
-  private isLooking = false;
   private isClosed = false;
   private lastFault = '';
 
   constructor(dependencies: WebhookDependencies) {
     this.dependencies = dependencies;
     const { lookMs = LOOK_MS } = dependencies.settings ?? {};
-    this.timer = setInterval(() => void this.look(), lookMs).unref();
-    setImmediate(() => void this.look());
+    this.timer = setInterval(() => this.look(), lookMs).unref();
+    setImmediate(() => this.look());
   }
 
   /** Ends in order: what is under way gets a little time, then what was delivered is stored. */
@@ -67,36 +66,33 @@ export class WebhookService {
     await stopped;
     this.connections.close();
     clearTimeout(this.storing);
-    await this.store();
-    await this.context?.store.close();
+    this.store();
+    this.context?.store.close();
   }
 
-  private async look(): Promise<void> {
-    if (this.isLooking || this.isClosed) return;
-    this.isLooking = true;
+  private look(): void {
+    if (this.isClosed) return;
     try {
-      this.context ??= await this.open();
-      if (this.context !== undefined) await this.lookAt(this.context.store);
+      this.context ??= this.open();
+      if (this.context !== undefined) this.lookAt(this.context.store);
       if (!this.isStuck) this.lastFault = '';
     } catch (error) {
       this.report(error);
-    } finally {
-      this.isLooking = false;
     }
   }
 
-  private async lookAt(store: WebhookStore): Promise<void> {
-    this.hasClaim ||= await store.claim();
+  private lookAt(store: WebhookStore): void {
+    this.hasClaim ||= store.claim();
     if (!this.hasClaim) return;
-    if (await store.hasChanged()) await this.read(store);
-    if (this.isStuck) await this.store();
+    if (store.hasChanged()) this.read(store);
+    if (this.isStuck) this.store();
     if (this.isClosed) return;
     for (const delivery of this.deliveries.values()) delivery.wake();
   }
 
-  private async open(): Promise<DeliveryContext | undefined> {
+  private open(): DeliveryContext | undefined {
     const { storage, settings = {}, ...given } = this.dependencies;
-    if (!(await storage.hasWebhooks())) return undefined;
+    if (!storage.hasWebhooks()) return undefined;
     return {
       random: Math.random,
       ...settings,
@@ -111,8 +107,8 @@ export class WebhookService {
   }
 
   /** Takes over what there is: new endpoints, changed ones, and those that are gone. */
-  private async read(store: WebhookStore): Promise<void> {
-    const endpoints = await store.list();
+  private read(store: WebhookStore): void {
+    const endpoints = store.list();
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const [id, delivery] of this.deliveries) {
       if (ids.has(id)) continue;
@@ -128,19 +124,19 @@ export class WebhookService {
 
   private storeSoon(): void {
     if (this.isClosed) return;
-    this.storing ??= setTimeout(() => void this.storeNow(), STORE_MS);
+    this.storing ??= setTimeout(() => this.storeNow(), STORE_MS);
     const unstored = [...this.deliveries.values()].reduce((sum, each) => sum + each.unstored, 0);
-    if (unstored >= STORE_ATTEMPTS) void this.storeNow();
+    if (unstored >= STORE_ATTEMPTS) this.storeNow();
   }
 
-  private async storeNow(): Promise<void> {
+  private storeNow(): void {
     clearTimeout(this.storing);
     this.storing = undefined;
-    await this.store();
+    this.store();
   }
 
   /** What cannot be stored now is stored later; until then nothing more is delivered. */
-  private async store(): Promise<void> {
+  private store(): void {
     if (this.context === undefined) return;
     const { store } = this.context;
     const taken = [...this.deliveries.values()].flatMap((delivery) => {
@@ -153,13 +149,13 @@ export class WebhookService {
       return;
     }
     try {
-      const changed = await store.store(taken.map(({ outcome }) => outcome));
+      const changed = store.store(taken.map(({ outcome }) => outcome));
       this.isStuck = false;
       for (const { delivery, outcome } of taken) if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
       // Stored again after the endpoints are read again.
       this.isStuck = true;
-      setImmediate(() => void this.look());
+      setImmediate(() => this.look());
     } catch (error) {
       for (const { delivery, outcome } of taken) delivery.giveBack(outcome);
       this.isStuck = true;

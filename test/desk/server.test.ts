@@ -193,7 +193,11 @@ test('another command of the same user gets a link by the secret of the desk', a
 
 test('what should not have happened is reported without a national ID, and the page says where', async (context) => {
   const { databaseFile } = await startedPlace(context);
-  const storage = { isServed: () => Promise.reject(new Error('about 1198000000000001')) };
+  const storage = {
+    isServed: () => {
+      throw new Error('about 1198000000000001');
+    },
+  };
   const { enter, reported } = await testDesk(context, databaseFile, { storage: storage as never });
   const failed = await (await enter()).get('/');
   assert.equal(failed.status, 500);

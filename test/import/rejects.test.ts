@@ -195,7 +195,7 @@ test('the rejects of a file that is deleted while it is checked still hold its r
   assert.match(readFileSync(join(place.folder, 'rejects.csv'), 'utf8'), /M-10/);
 });
 
-async function* faultsOn(...lines: number[]): AsyncGenerator<ImportFault> {
+function* faultsOn(...lines: number[]): Generator<ImportFault> {
   for (const line of lines) yield { line, column: 'gender', message: 'Wrong.', refuses: 'row' };
 }
 

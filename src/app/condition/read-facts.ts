@@ -21,16 +21,16 @@ export async function readFacts(
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
   // Before anything is opened here.
-  const isServed = await storage.isServed();
+  const isServed = storage.isServed();
   const condition = await storage.readCondition();
-  const hasKeys = await storage.hasKeys();
+  const hasKeys = storage.hasKeys();
   const store = hasKeys ? storage.openKeys('manage') : undefined;
   try {
-    const [keys, uses] = [(await store?.list(now)) ?? [], (await store?.uses(now)) ?? []];
+    const [keys, uses] = [store?.list(now) ?? [], store?.uses(now) ?? []];
     const { location, ledgerFile } = storage;
     const ledger = { isLedgerOn, ledgerFile, ledger: storage.readLedgerCondition() };
     return { location, condition, ...ledger, keys, uses, isServed, now, zone, command };
   } finally {
-    await store?.close();
+    store?.close();
   }
 }

@@ -135,8 +135,8 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
       },
     },
     async close() {
-      await store?.close();
-      await log?.close();
+      store?.close();
+      log?.close();
     },
   };
 }

@@ -90,7 +90,9 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
 
   async function withWarnings(key: ApiKey | undefined): Promise<ChangedKey> {
     if (key === undefined) throw notFound();
-    const others = (await openKeys().list(now())).filter(({ id }) => id !== key.id);
+    const others = openKeys()
+      .list(now())
+      .filter(({ id }) => id !== key.id);
     return { ...toObject(key), warnings: warningsOf(key, { now: now(), others }).map(String) };
   }
 
@@ -101,7 +103,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
   });
 
   const activate = async (id: Id, isActive: boolean): Promise<KeyObject> =>
-    toObject(await openKeys().update(toId('id', id), { isActive }, now()));
+    toObject(openKeys().update(toId('id', id), { isActive }, now()));
 
   return {
     async create(given) {
@@ -110,19 +112,19 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
         ...(await readKeyChanges(given, undefined, dependencies)),
       } as ApiKeyValues;
       const secret = issueSecret();
-      return issued(await openKeys().create(values, secret, now()), secret.text);
+      return issued(openKeys().create(values, secret, now()), secret.text);
     },
-    list: async () => (await openKeys().list(now())).map(toObject),
+    list: async () => openKeys().list(now()).map(toObject),
     async get(id) {
-      const key = await openKeys().find(toId('id', id), now());
+      const key = openKeys().find(toId('id', id), now());
       return key === undefined ? undefined : toObject(key);
     },
     async update(id, changes) {
       const known = toId('id', id);
-      const stored = await openKeys().find(known, now());
+      const stored = openKeys().find(known, now());
       if (stored === undefined) throw notFound();
       return withWarnings(
-        await openKeys().update(known, await readKeyChanges(changes, stored, dependencies), now()),
+        openKeys().update(known, await readKeyChanges(changes, stored, dependencies), now()),
       );
     },
     disable: (id) => activate(id, false),
@@ -131,7 +133,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
       checkOptions(options, { overlap: 'string' });
       const overlap = options?.overlap === undefined ? 0 : toParsed('overlap', options.overlap, parseOverlap);
       const secret = issueSecret();
-      return issued(await openKeys().rotate(toId('id', id), secret, overlap, now()), secret.text);
+      return issued(openKeys().rotate(toId('id', id), secret, overlap, now()), secret.text);
     },
   };
 }

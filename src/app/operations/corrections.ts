@@ -39,7 +39,7 @@ export interface Correction<T extends Takes = Takes> {
     store: CorrectionStore,
     given: { readonly [N in keyof T]: Values[T[N]] },
     options: Options,
-  ): Awaitable<CorrectionResult>;
+  ): CorrectionResult;
 }
 
 const correction = <const T extends Takes>(takes: T, make: Correction<T>['make']): Correction<T> => ({
@@ -81,7 +81,7 @@ export const CORRECTIONS = {
 export interface PreparedCorrection {
   /** The numbers and members that were given. Whom the correction shows is among them. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
-  readonly run: (store: CorrectionStore, options: Options) => Awaitable<CorrectionResult>;
+  readonly run: (store: CorrectionStore, options: Options) => CorrectionResult;
 }
 
 /** How what was given by a name is read; each throws what its caller shows. */

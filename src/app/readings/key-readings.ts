@@ -63,11 +63,11 @@ interface Hashes {
 }
 
 /** @throws StorageError when the ledger cannot be read */
-export async function findKeyReadings(
+export function findKeyReadings(
   ledger: LedgerReader,
   filter: EntryFilter,
   store: Pick<HeldDataStore, 'listNumbers' | 'findNumbers'>,
-): Promise<KeyReadings> {
+): KeyReadings {
   const keys = new Map<string, Hashes>();
   const members = new Set<number>();
   for (const { entry, hashedWith } of findEntries(ledger, filter)) {
@@ -80,7 +80,7 @@ export async function findKeyReadings(
     for (const person of persons) known.holders.set(person, []);
   }
   resolve([...keys.values()], store);
-  return count(findEntries(ledger, filter), keys, await store.findNumbers(members));
+  return count(findEntries(ledger, filter), keys, store.findNumbers(members));
 }
 
 /** Hashes every number that the registry knows: the ledger itself leads to nobody. */

@@ -60,7 +60,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
   try {
-    if (keep !== undefined) pruned = await storage.pruneBackups(folder, keep, basename(target));
+    if (keep !== undefined) pruned = storage.pruneBackups(folder, keep, basename(target));
   } catch (error) {
     const message = `Older backups could not be removed: ${(error as Error).message}.`;
     throw new CommandError(EXIT.refused, message);
@@ -154,7 +154,7 @@ function declarePrune(command: Command, context: CliContext): void {
         const { keep } = run.options;
         if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
         await listIn(run.storage, folder);
-        const pruned = await run.storage.pruneBackups(folder, keep);
+        const pruned = run.storage.pruneBackups(folder, keep);
         run.show(pruned, formatPruned(pruned));
       }),
     );

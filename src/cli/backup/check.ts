@@ -10,8 +10,8 @@ import { addPrintOptions } from '../terminal/settings.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command)).action(
-    acting(context, async (run) => {
-      const checks = await run.storage.check();
+    acting(context, (run) => {
+      const checks = run.storage.check();
       const database = run.storage.location;
       const sound = checks.every(({ fault }) => fault === null);
       const result = `${database} is ${sound ? 'sound' : 'NOT sound'}.\n`;

@@ -41,7 +41,7 @@ async function restore(run: Run<RestoreCommandOptions>, folder: string): Promise
     now: run.clock.now,
   });
   // An older release's rows are checked when the first start has migrated them.
-  const checks = restored.isOlder ? [] : await storage.check();
+  const checks = restored.isOlder ? [] : storage.check();
   const sound = checks.every(({ fault, isOfLedger }) => fault === null || isOfLedger === true);
   const { backup, replacedFolder, isOlder, erasures, ledger } = restored;
   const document = {

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
@@ -63,7 +62,7 @@ type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
 export async function correct(
   run: Run<CorrectionCommandOptions>,
   named: Named,
-  work: (store: CorrectionStore, given: CorrectionOptions) => Awaitable<CorrectionResult>,
+  work: (store: CorrectionStore, given: CorrectionOptions) => CorrectionResult,
 ): Promise<void> {
   const { options, storage, user, now } = run;
   const isDryRun = options.dryRun === true;
@@ -72,13 +71,13 @@ export async function correct(
   await recordReading(run, { ...named, fields: NAMES });
   const given = { reason, systemUser: user, nowSeconds: now };
   await withStore(storage.openCorrections(), async (store) => {
-    const agreed = await confirm(run, options, async () => {
-      const result = await work(store, { ...given, isDryRun: true });
+    const agreed = await confirm(run, options, () => {
+      const result = work(store, { ...given, isDryRun: true });
       if (result.outcome === 'refused') throw refused(run, result);
       for (const line of formatPlan(result)) tell(run, line);
       return result.fingerprint;
     });
-    const result = await work(store, { ...given, isDryRun, agreed });
+    const result = work(store, { ...given, isDryRun, agreed });
     if (result.outcome === 'refused') throw refused(run, result);
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));

@@ -156,8 +156,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 /** Members keep their numbers off the command line. @throws CommandError with status 2 for another number */
 async function findNumber(run: Run, text: string): Promise<string> {
   if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);
-  return withMember(run, text, async (store, id) => {
-    const found = await store.findMembership(id);
+  return withMember(run, text, (store, id) => {
+    const found = store.findMembership(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     return String(found.member.identity_card);
   });

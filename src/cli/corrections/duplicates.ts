@@ -32,8 +32,8 @@ export function declareDuplicates(duplicates: Command, context: CliContext): voi
 async function find(run: Run<FindOptions>): Promise<void> {
   const { options } = run;
   const code = options.cooperative;
-  const found = await withStore(run.storage.openHeldData(), async (store) => {
-    if (code !== undefined && !(await store.listCooperatives()).some((each) => each.code === code))
+  const found = await withStore(run.storage.openHeldData(), (store) => {
+    if (code !== undefined && !store.listCooperatives().some((each) => each.code === code))
       throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
     return store.findDuplicates(code);
   });

@@ -38,9 +38,9 @@ async function find(run: Run, name: string[]): Promise<void> {
 async function show(run: Run, member: string): Promise<void> {
   const { zone } = run;
   await withMember(run, member, async (store, id) => {
-    const found = await store.findMembership(id);
+    const found = store.findMembership(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
-    const names = await namesOf(store, found.member);
+    const names = namesOf(store, found.member);
     await recordReading(run, { memberIds: [id], fields: MEMBER_GROUPS });
     run.show(describeMember(found, names, zone), formatMember(found, names, zone));
   });

@@ -34,8 +34,8 @@ async function show(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { zone, storage, options } = run;
   const { person, traces } = await withStore(storage.openHeldData(), async (store) => ({
-    person: await store.findPerson(identityCard),
-    traces: await store.findTraces(identityCard),
+    person: store.findPerson(identityCard),
+    traces: store.findTraces(identityCard),
   }));
   const { readings } = await withStore(storage.openLedgerReader(), (ledger) =>
     findPersonReadings(ledger, traces),

@@ -64,7 +64,7 @@ async function open(
   options: DeskOptions,
 ): Promise<void> {
   const { clock } = context;
-  if (!(await storage.exists()))
+  if (!storage.exists())
     throw new CommandError(
       EXIT.usage,
       say('There is no registry at {location}. Create one with `serve`, `seed` or `import`.', {

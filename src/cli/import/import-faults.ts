@@ -19,9 +19,9 @@ interface EqualFaults {
 }
 
 /** Equal faults are one, in the place of the first; only as many different ones as are shown are kept. */
-async function collectFaults({ checked }: FileToShow): Promise<EqualFaults[]> {
+function collectFaults({ checked }: FileToShow): EqualFaults[] {
   const found = new Map<string, EqualFaults>();
-  for await (const fault of checked.listFaults()) {
+  for (const fault of checked.listFaults()) {
     const key = `${fault.column}\n${fault.message}`;
     const equal = found.get(key) ?? { fault, rows: 0, lines: [] };
     if (equal.rows === 0 && found.size === SHOWN_FAULTS) continue;
@@ -32,13 +32,13 @@ async function collectFaults({ checked }: FileToShow): Promise<EqualFaults[]> {
 }
 
 /** @param rejects the path given by `--rejects` */
-export async function showFaults(show: Show, shown: FileToShow, rejects: string | undefined): Promise<void> {
+export function showFaults(show: Show, shown: FileToShow, rejects: string | undefined): void {
   const { checked, source, findings } = shown;
   const file = nameOf(shown.file);
   const sheet = source.format.type === 'workbook' ? source.format.sheet : undefined;
   let rest = checked.faults;
   let areLinesLeft = false;
-  for (const { fault, rows, lines } of await collectFaults(shown)) {
+  for (const { fault, rows, lines } of collectFaults(shown)) {
     rest -= rows;
     areLinesLeft ||= rows > lines.length;
     show(describeFault(file, fault, { rows, lines, sheet, cell: findings.cellOf(fault) }));

@@ -68,16 +68,16 @@ export function createImportJson(context: CliContext, database: string, isDryRun
   };
 }
 
-async function* describeFaults({ checked, source, findings }: FileToShow): AsyncGenerator<object> {
+function* describeFaults({ checked, source, findings }: FileToShow): Generator<object> {
   const sheet = source.format.type === 'workbook' ? source.format.sheet : null;
-  for await (const { line, column, message } of checked.listFaults()) {
+  for (const { line, column, message } of checked.listFaults()) {
     const cell = findings.cellOf({ line, column }) ?? null;
     yield { line, sheet, cell, column, message };
   }
 }
 
-async function* describeConflicts(accepted: AcceptedFile): AsyncGenerator<object> {
-  for await (const { line, column } of accepted.listKept()) yield { line, column };
+function* describeConflicts(accepted: AcceptedFile): Generator<object> {
+  for (const { line, column } of accepted.listKept()) yield { line, column };
 }
 
 const describeReport = (report: FileReport) => ({

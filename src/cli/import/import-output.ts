@@ -1,5 +1,6 @@
 /** What an import command shows, to a person or to a program. */
 
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { say } from '../../domain/values/message.ts';
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
@@ -18,7 +19,7 @@ export interface FileToShow {
 export interface ImportOutput {
   /** Before the first file. */
   begin(registry: RegistrySize): void;
-  checked(shown: FileToShow): Promise<void>;
+  checked(shown: FileToShow): Awaitable<void>;
   finished(report: FileReport): void;
   /** After the last file. */
   end(reports: readonly FileReport[], registry: RegistrySize): void;

@@ -19,15 +19,15 @@ const SEARCHED_CHANGES = 10_000;
  * @param name of the file
  * @param empty stands for a value that is not there
  */
-export async function describePreview(
+export function describePreview(
   name: string,
   accepted: AcceptedFile,
   zone: TimeZone,
   empty: string,
-): Promise<Message[]> {
+): Message[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   let searched = 0;
-  for await (const change of accepted.listChanges()) {
+  for (const change of accepted.listChanges()) {
     const found = examples.get(change.column);
     if (found !== undefined && found.length < SHOWN_EXAMPLES) found.push(change);
     const isEnough = [...examples.values()].every(({ length }) => length === SHOWN_EXAMPLES);

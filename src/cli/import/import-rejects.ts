@@ -51,6 +51,5 @@ export const appendRejects = (
         say('The rejects cannot be written ({reason}). Nothing of this file was imported.', { reason }),
         { cause },
       ),
-    async () =>
-      rejects.append(checked.listFaults(), source, findings, await hasRepeatedRow(checked.listFaults())),
+    async () => rejects.append(checked.listFaults(), source, findings, hasRepeatedRow(checked.listFaults())),
   );

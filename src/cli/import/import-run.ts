@@ -49,7 +49,7 @@ export async function runImport(
   layout: ImportWork['layout'],
 ): Promise<void> {
   const { options, storage, zone } = run;
-  await assertMeant(storage, options);
+  assertMeant(storage, options);
   const paths = [options.rejects, options.changes, options.absent].flatMap((path) =>
     path === undefined ? [] : resolve(path),
   );
@@ -92,8 +92,8 @@ export async function runImport(
  * decided on once, and not typed again for each import.
  * @throws CommandError `usage`
  */
-async function assertMeant(storage: Storage, { db, create }: ImportCommandOptions): Promise<void> {
-  if (db === undefined || create === true || (await storage.exists())) return;
+function assertMeant(storage: Storage, { db, create }: ImportCommandOptions): void {
+  if (db === undefined || create === true || storage.exists()) return;
   throw new CommandError(
     EXIT.usage,
     say('There is no registry at {location}. Add --create to import into a new one.', storage),
@@ -156,7 +156,7 @@ async function importWithSession(
           absent: options.absent,
         });
   const bar = createProgressBar(run);
-  const isNew = !(await storage.exists());
+  const isNew = !storage.exists();
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
   if (isNew) tell(run, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
   // The import closes its session, which removes the staging file; where the process is ended instead, the
@@ -167,7 +167,7 @@ async function importWithSession(
   };
   const work = async (signal: AbortSignal) => {
     await record(run, isNew);
-    output.begin(await session.readSize());
+    output.begin(session.readSize());
     const reports = await importFiles(
       session,
       files,
@@ -214,13 +214,13 @@ async function importWithSession(
         },
       },
     );
-    output.end(reports, await session.readSize());
+    output.end(reports, session.readSize());
     return reports;
   };
   try {
     return await interruptible(interrupted, work);
   } finally {
     bar.stop();
-    await session.close();
+    session.close();
   }
 }

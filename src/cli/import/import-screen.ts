@@ -53,7 +53,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
   return {
     begin: (registry) =>
       print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
-    async checked(shown) {
+    checked(shown) {
       const { file, checked, findings } = shown;
       const name = nameOf(file);
       for (const note of describeNotes(findings)) {
@@ -62,19 +62,19 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       }
       if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
       for (const found of checked.warnings) {
-        const warning = await describeWarning(found);
+        const warning = describeWarning(found);
         tell(context, say('{file}: warning: {warning}', { file: name, warning }));
         inform('warning', warning);
       }
-      await showFaults(showing('fault'), shown, options.rejects);
+      showFaults(showing('fault'), shown, options.rejects);
       if (checked.isRefused) {
         if (checked.warnings.some(({ stops }) => stops))
           tell(context, say('{file}: {text}', { file: name, text: STOPS_TOO }));
         return;
       }
-      await showKept(showing('kept'), name, checked);
-      await showMissing(showing('missing'), shown, options);
-      if (showsPreview) preview = await describePreview(name, checked, zone, translate(context, '(empty)'));
+      showKept(showing('kept'), name, checked);
+      showMissing(showing('missing'), shown, options);
+      if (showsPreview) preview = describePreview(name, checked, zone, translate(context, '(empty)'));
     },
     finished(report) {
       const name = nameOf(report.file);
@@ -141,9 +141,9 @@ const describeSize = ({
   countEntities('savings', transactions),
 ];
 
-async function showKept(show: Show, file: string, accepted: AcceptedFile): Promise<void> {
+function showKept(show: Show, file: string, accepted: AcceptedFile): void {
   let shown = 0;
-  for await (const { line, column } of accepted.listKept()) {
+  for (const { line, column } of accepted.listKept()) {
     if (shown++ === SHOWN_FAULTS) break;
     show(
       say('{file} line {line}, column {column}: kept, because it was corrected after it was imported.', {
@@ -163,11 +163,11 @@ async function showKept(show: Show, file: string, accepted: AcceptedFile): Promi
 }
 
 /** Of members only the codes; of entries that would be removed the amounts, too. */
-async function showMissing(
+function showMissing(
   show: Show,
   { file, checked }: FileToShow,
   { zone, absent }: Pick<ScreenOptions, 'zone' | 'absent'>,
-): Promise<void> {
+): void {
   const missing = checked.isRefused ? undefined : checked.missing;
   if (missing === undefined || missing.count === 0) return;
   const names = IMPORT_COLUMNS[file.kind].map(({ name }) => name);
@@ -176,7 +176,7 @@ async function showMissing(
   // Of an instant the day, and no reference that nobody has written.
   const shorten = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
   const examples: string[] = [];
-  for await (const values of missing.list()) {
+  for (const values of missing.list()) {
     const cells = names.flatMap((name, i) =>
       isShown(name) ? shorten(formatStored(name, values[i] ?? null, zone) ?? '') : [],
     );
@@ -201,9 +201,9 @@ async function showMissing(
     );
 }
 
-async function describeWarning({ message, count, lines }: ImportWarning): Promise<Message> {
+function describeWarning({ message, count, lines }: ImportWarning): Message {
   const first: number[] = [];
-  for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
+  for (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
   return say('{message} ({lines})', { message: asMessage(message), lines: describeLines(first, count) });
 }
 

@@ -67,7 +67,7 @@ export const openListFile = <Row>(
  * @param lost the template of what is said when the disk takes no more, with a place for the reason
  * @throws ImportError then
  */
-export const appendTo = <Row>(file: ListFile<Row>, lost: string, rows: AsyncIterable<Row>): Promise<void> =>
+export const appendTo = <Row>(file: ListFile<Row>, lost: string, rows: Iterable<Row>): Promise<void> =>
   refusing(
     (reason, cause) => new ImportError(new Message(lost, { reason }), { cause }),
     () => file.append(rows),

@@ -13,7 +13,7 @@ import { addPrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { describeEntry, formatHistory } from './history-text.ts';
 
-type Find = (history: HistoryStore) => Promise<readonly RowHistory[]>;
+type Find = (history: HistoryStore) => readonly RowHistory[];
 
 interface Wanted extends Pick<Subject, 'identityCards' | 'memberIds'> {
   readonly find: Find;
@@ -35,8 +35,8 @@ export function declareHistory(history: Command, context: CliContext): void {
     .description('what has changed in a cooperative, the newest last')
     .action(
       acting(context, (run, code: string) =>
-        print(run, async (store) => {
-          const found = await store.ofCooperative(code);
+        print(run, (store) => {
+          const found = store.ofCooperative(code);
           if (found === undefined)
             throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
           return [found];
@@ -47,8 +47,8 @@ export function declareHistory(history: Command, context: CliContext): void {
 
 const ofPerson = (identityCard: string): Wanted => ({
   identityCards: [identityCard],
-  async find(store) {
-    const found = await store.ofPerson(identityCard);
+  find(store) {
+    const found = store.ofPerson(identityCard);
     if (found.length === 0) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
     return found;
   },
@@ -56,8 +56,8 @@ const ofPerson = (identityCard: string): Wanted => ({
 
 const ofMember = (id: number): Wanted => ({
   memberIds: [id],
-  async find(store) {
-    const found = await store.ofMember(id);
+  find(store) {
+    const found = store.ofMember(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     return [found];
   },

@@ -65,7 +65,7 @@ function declareChanges(command: Command, context: CliContext): void {
   command.description('list each stored value that an import changed, with what it was before').action(
     acting(context, (run, id: number) =>
       withStore(run.storage.openJournal(), async (log) => {
-        if ((await log.find(id)) === undefined) throw unknown();
+        if (log.find(id) === undefined) throw unknown();
         await recordAll(run);
         await printChanges(run, log.listChanges(id));
       }),
@@ -81,8 +81,8 @@ async function printChanges(
   const isJson = options.json === true;
   const writer = createJsonWriter(out);
   let isEmpty = true;
-  async function* shown(): AsyncGenerator<ShownChange> {
-    for await (const { line, row, column, old, new: value } of changes) {
+  function* shown(): Generator<ShownChange> {
+    for (const { line, row, column, old, new: value } of changes) {
       const [before, after] = [formatStored(column, old, zone), formatStored(column, value, zone)];
       yield { line, row, column, old: before, new: after };
       isEmpty = false;
@@ -93,7 +93,7 @@ async function printChanges(
     await writer.list(shown(), '    ');
     writer.write('\n}\n');
   } else {
-    for await (const change of shown()) await writer.write(formatChange(change));
+    for (const change of shown()) await writer.write(formatChange(change));
     if (isEmpty) writer.write('It changed no stored value.\n');
   }
   writer.flush();
@@ -114,12 +114,12 @@ async function undo(run: Run<UndoOptions>, log: Journal, id: number): Promise<vo
   const isDryRun = options.dryRun === true;
   const listed = options.json === true ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
   const corrections = new Set<number>();
-  for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
+  for (const each of log.list()) if (each.reason !== null) corrections.add(each.id);
   const undoing = { id, isCorrection: corrections.has(id) };
   const perform = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
     log.undo(id, listed, { systemUser, nowSeconds: nowSeconds(run.clock), ...how });
-  const agreed = await confirm(run, options, async () => {
-    const result = await perform({ isDryRun: true });
+  const agreed = await confirm(run, options, () => {
+    const result = perform({ isDryRun: true });
     if (result.outcome !== 'undone') {
       printUndo(run, undoing, result, corrections);
       return undefined;
@@ -129,7 +129,7 @@ async function undo(run: Run<UndoOptions>, log: Journal, id: number): Promise<vo
     tell(run, plan);
     return result.fingerprint;
   });
-  const result = await perform({ isDryRun, agreed });
+  const result = perform({ isDryRun, agreed });
   if (result.outcome === 'undone' && result.fingerprint !== undefined && !isDryRun) throw changedMeanwhile();
   printUndo(run, undoing, result, corrections);
   if (result.outcome === 'undone' && result.errorAfterCommit !== undefined) throw result.errorAfterCommit;

@@ -65,7 +65,7 @@ async function operate(
   } catch (error) {
     throw toCommandError(error);
   } finally {
-    await opened?.close();
+    opened?.close();
   }
 }
 
@@ -74,7 +74,7 @@ async function printKey(
   openKeys: () => ApiKeyStore,
   { id, key: secret, warnings }: Operated,
 ): Promise<void> {
-  const key = await openKeys().find(Number(id), run.now);
+  const key = openKeys().find(Number(id), run.now);
   if (key === undefined) throw notFound();
   const showing = await showingOf(openKeys(), run, [key]);
   const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
@@ -94,7 +94,7 @@ async function showingOf(
   { storage, zone, now }: Run,
   keys: readonly ApiKey[],
 ): Promise<Showing> {
-  const uses = await store.uses(now);
+  const uses = store.uses(now);
   return { now, zone, codes: await codesOfKeys(storage, keys), uses };
 }
 
@@ -119,7 +119,7 @@ function declareCreate(command: Command, context: CliContext): void {
           return operations.create((await changesOf(run)) as NewKey);
         };
         await operate(run, create, 'issue');
-        if (!(await storage.exists())) run.err(`There is no registry at ${storage.location} yet.\n`);
+        if (!storage.exists()) run.err(`There is no registry at ${storage.location} yet.\n`);
       }),
     );
 }
@@ -128,7 +128,7 @@ function declareList(command: Command, context: CliContext): void {
   command.description('list all keys').action(
     acting(context, (run) =>
       withStore(run.storage.openKeys('manage'), async (store) => {
-        const all = await store.list(run.now);
+        const all = store.list(run.now);
         const showing = await showingOf(store, run, all);
         const keys = all.map((key) => describeKey(key, showing));
         run.show({ keys }, formatKeys(keys));
@@ -201,6 +201,6 @@ async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<r
 /** The codes by id; read only if one of the keys is restricted to some. */
 async function codesOfKeys(storage: Storage, keys: readonly ApiKey[]): Promise<ReadonlyMap<number, string>> {
   const isNeeded = keys.some(({ cooperatives }) => cooperatives !== null);
-  if (!isNeeded || !(await storage.exists())) return new Map();
+  if (!isNeeded || !storage.exists()) return new Map();
   return new Map((await listCooperatives(storage)).map(({ id, code }) => [id, code]));
 }

@@ -111,7 +111,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   const filter = { ...filterOf(options, zone), keyId };
   const { readings, cooperatives } = await withStore(storage.openHeldData(), async (store) => ({
     readings: await withStore(storage.openLedgerReader(), (ledger) => findKeyReadings(ledger, filter, store)),
-    cooperatives: await store.listCooperatives(),
+    cooperatives: store.listCooperatives(),
   }));
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);

@@ -6,7 +6,7 @@ import { withStore } from '../terminal/with-store.ts';
 import type { KeyNames } from './reading-text.ts';
 
 export async function readKeyNames({ clock }: CliContext, storage: Storage): Promise<KeyNames> {
-  if (!(await storage.hasKeys())) return new Map();
+  if (!storage.hasKeys()) return new Map();
   const keys = await withStore(storage.openKeys('manage'), (store) => store.list(nowSeconds(clock)));
   return new Map(keys.map(({ id, name }) => [id, name]));
 }

@@ -4,6 +4,7 @@
  */
 import { parseMemberName } from '../../app/member-names.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
 import { CommandError, EXIT, tell, translate } from '../terminal/context.ts';
@@ -37,11 +38,11 @@ const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
 export async function withMember<T>(
   run: Run,
   text: string,
-  work: (store: HeldDataStore, id: number) => T | Promise<T>,
+  work: (store: HeldDataStore, id: number) => Awaitable<T>,
 ): Promise<T> {
   const name = readName(text);
   return withStore(run.storage.openHeldData(), async (store) => {
-    const found = await store.findMembers(name);
+    const found = store.findMembers(name);
     const [first] = found;
     // Whoever asks for an id that nobody has says why: the member may have been merged.
     if (first === undefined && name.id !== undefined) return work(store, name.id);
@@ -61,13 +62,13 @@ export async function withMember<T>(
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
 /** The texts that name a member and nobody else. */
-export async function namesOf(
+export function namesOf(
   store: HeldDataStore,
   { id, cooperative, member_code: code, identity_card: number }: HeldRow,
-): Promise<string[]> {
+): string[] {
   const names: string[] = [];
   for (const name of [`${id}`, `${cooperative}/${code}`, `${cooperative}/${number}`, `${number}`])
-    if ((await store.findMembers(readName(name))).length === 1) names.push(name);
+    if (store.findMembers(readName(name)).length === 1) names.push(name);
   return [...new Set(names)];
 }
 

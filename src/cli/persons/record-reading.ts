@@ -32,7 +32,7 @@ export async function recordReading(
   if (reading === undefined) throw new Error('No command runs.');
   const isMeant = namesSomebody(subject) || isOfLedger === true;
   // Where there is no registry, the command says so.
-  if (config.accessLedger && isMeant && (await storage.exists())) {
+  if (config.accessLedger && isMeant && storage.exists()) {
     const shown = { route: reading.command, fields, subject };
     const ledger = storage.openCommandLedger();
     try {

@@ -68,7 +68,7 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
   const session = storage.openImportSession();
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
-    if (!(await session.isRegistryEmpty())) return false;
+    if (!session.isRegistryEmpty()) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
       zone,
@@ -85,7 +85,7 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
     }
     return true;
   } finally {
-    await session.close();
+    session.close();
     rmSync(folder, { recursive: true });
   }
 }

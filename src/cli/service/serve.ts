@@ -17,13 +17,13 @@ export function declareServe(command: Command, context: CliContext): void {
 
 async function serve(run: Run): Promise<void> {
   const { config, clock, err } = run;
-  const isNew = !(await run.storage.exists());
+  const isNew = !run.storage.exists();
   const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
   if (isNew) tell(run, newRegistryNote(registry.storage));
   const stopped = stopSignal();
   const fenced = watchFence(registry.storage);
   try {
-    await registry.storage.removeStaleStaging();
+    registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
     const metrics = registry.metricsAddress();
     err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
@@ -64,8 +64,8 @@ const LOOK_FOR_FENCE_MS = 1_000;
 /** Resolves when another machine takes over, with an error (docs/standby.md#the-fence). */
 function watchFence({ location, isFenced }: Storage): { noticed: Promise<CommandError>; end: () => void } {
   const { promise, resolve } = Promise.withResolvers<CommandError>();
-  const timer = setInterval(async () => {
-    if (await isFenced())
+  const timer = setInterval(() => {
+    if (isFenced())
       resolve(new CommandError(EXIT.usage, `${location} was fenced: another machine takes over.`));
   }, LOOK_FOR_FENCE_MS);
   return { noticed: promise, end: () => clearInterval(timer) };

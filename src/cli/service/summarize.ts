@@ -12,8 +12,8 @@ import { addPrintOptions } from '../terminal/settings.ts';
 
 export function declareSummarize(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command)).action(
-    acting(context, async ({ storage, now, show }) => {
-      const summarized = await storage.refreshReadModel(now);
+    acting(context, ({ storage, now, show }) => {
+      const summarized = storage.refreshReadModel(now);
       const database = storage.location;
       show({ database, summarized }, `${counted(summarized, 'member')} summarized in ${database}.\n`);
     }),

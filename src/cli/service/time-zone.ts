@@ -31,7 +31,7 @@ export function declareTimeZone(command: Command, context: CliContext): void {
           clock,
         } = run;
         const storage = openConfiguredStorage({ storage: location, zone: options.to ?? run.zone }, clock);
-        const from = await storage.timeZone();
+        const from = storage.timeZone();
         if (from === undefined)
           throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
         const { to = from, dryRun } = options;

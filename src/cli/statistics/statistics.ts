@@ -45,13 +45,9 @@ const ofCountry = async (store: CommandStatistics, { now, zone }: Run): Promise<
   shown: describeCountry(await store.ofCountry(now), zone, true),
 });
 
-async function ofCooperative(
-  store: CommandStatistics,
-  code: string,
-  { now, zone }: Run,
-): Promise<NamedStatistics> {
-  const found = await store.findCooperative(code);
-  const sums = found && (await store.ofCooperative(found.id, now));
+function ofCooperative(store: CommandStatistics, code: string, { now, zone }: Run): NamedStatistics {
+  const found = store.findCooperative(code);
+  const sums = found && store.ofCooperative(found.id, now);
   if (sums === undefined) throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
   return { name: `${found?.code} ${found?.name}`, shown: describeStatistics(sums, zone, true) };
 }

@@ -1,5 +1,7 @@
 /** Asks before something is done that one keystroke should not do (docs/operating.md#commands). */
+
 import type { Command } from 'commander';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { say } from '../../domain/values/message.ts';
 import type { Language } from '../../language/language.ts';
 import { type CliContext, CommandError, EXIT, languageFor, translate } from './context.ts';
@@ -41,7 +43,7 @@ export async function asksYes(context: CliContext, question: string, signal: Abo
 export async function confirm<Shown>(
   context: CliContext,
   { yes, dryRun }: ConfirmOptions,
-  show: () => Promise<Shown>,
+  show: () => Awaitable<Shown>,
 ): Promise<Shown | undefined> {
   if (yes === true || dryRun === true) return undefined;
   const shown = await show();

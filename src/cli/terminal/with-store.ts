@@ -2,13 +2,13 @@
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** Runs work with a store, and closes it however the work ends. */
-export async function withStore<S extends { close(): Awaitable<void> }, T>(
+export async function withStore<S extends { close(): void }, T>(
   store: S,
   work: (store: S) => Awaitable<T>,
 ): Promise<T> {
   try {
     return await work(store);
   } finally {
-    await store.close();
+    store.close();
   }
 }

@@ -19,7 +19,7 @@ export async function withWebhooks<T>(
   { storage }: Run,
   work: (store: WebhookStore) => Awaitable<T>,
 ): Promise<T> {
-  if (!(await storage.hasWebhooks())) throw refused('There are no endpoints yet: `webhooks add` adds one.');
+  if (!storage.hasWebhooks()) throw refused('There are no endpoints yet: `webhooks add` adds one.');
   return withStore(storage.openWebhooks('manage'), work);
 }
 
@@ -29,8 +29,8 @@ export const withEndpoint = <T>(
   id: number,
   work: (store: WebhookStore, endpoint: WebhookEndpoint) => Awaitable<T>,
 ): Promise<T> =>
-  withWebhooks(run, async (store) => {
-    const endpoint = await store.find(id);
+  withWebhooks(run, (store) => {
+    const endpoint = store.find(id);
     if (endpoint === undefined)
       throw refused('There is no endpoint with this id. `webhooks list` shows all.');
     return work(store, endpoint);
@@ -41,8 +41,7 @@ export async function withRegistry<T>(
   { storage }: Run,
   work: (store: RegistryStore) => Awaitable<T>,
 ): Promise<T> {
-  if (!(await storage.exists()))
-    throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
+  if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
   return withStore(storage.openRegistry(), work);
 }
 

@@ -70,7 +70,7 @@ async function findMessage(
 ): Promise<WebhookMessage> {
   const { events } = registry.narrowedTo(key.cooperatives);
   try {
-    const page = await events.read({ after: sequence - 1, limit: 1, epoch: undefined });
+    const page = events.read({ after: sequence - 1, limit: 1, epoch: undefined });
     const event = page.events[0];
     if (event?.sequence === sequence) {
       const told = { event, endpointId: endpoint.id, epoch: page.epoch };
@@ -90,16 +90,16 @@ async function send(
   message: WebhookMessage,
 ): Promise<void> {
   const { clock, now } = run;
-  const secrets = await store.listSecrets(id, now);
+  const secrets = store.listSecrets(id, now);
   const headers = { ...requestHeaders(), ...signedHeaders(message, new SigningKeys().of(secrets), now) };
   const atMs = clock.now();
   const result = await post({ url, allowsPrivate, headers, body: message.body }, { clock });
   const attempt = toAttempt(message, atMs, result);
-  await store.keepAttempt(id, attempt);
+  store.keepAttempt(id, attempt);
   const { fault, status } = attempt;
   const delivered = fault === null ? `Delivered ${message.id}: the response was ${status}.\n` : '';
   run.show(describeAttempt(attempt, run), delivered);
   if (fault !== null)
     throw new CommandError(EXIT.refused, run.options.json === true ? '' : `Not delivered. ${fault}`);
-  if (failures > 0 && disabledAt === null) await store.resume(id);
+  if (failures > 0 && disabledAt === null) store.resume(id);
 }

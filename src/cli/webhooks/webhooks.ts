@@ -132,9 +132,7 @@ async function printSecret(
 function declareList(command: Command, context: CliContext): void {
   command.description('list all endpoints: how far each has got, and what fails').action(
     acting(context, async (run) => {
-      const all = (await run.storage.hasWebhooks())
-        ? await withWebhooks(run, (store) => listAll(run, store))
-        : [];
+      const all = run.storage.hasWebhooks() ? await withWebhooks(run, (store) => listAll(run, store)) : [];
       const webhooks = all.map((shown) => describeEndpoint(shown, run));
       run.show({ webhooks }, formatEndpoints(webhooks));
     }),
@@ -142,11 +140,11 @@ function declareList(command: Command, context: CliContext): void {
 }
 
 const listAll = (run: Run, store: WebhookStore): Promise<ShownEndpoint[]> =>
-  withStore(run.storage.openKeys('manage'), async (keys) => {
+  withStore(run.storage.openKeys('manage'), (keys) => {
     const all: ShownEndpoint[] = [];
-    for (const endpoint of await store.list()) {
-      const [lastAttempt] = await store.listAttempts(endpoint.id, 1);
-      all.push({ endpoint, key: await keys.find(endpoint.keyId, run.now), lastAttempt });
+    for (const endpoint of store.list()) {
+      const [lastAttempt] = store.listAttempts(endpoint.id, 1);
+      all.push({ endpoint, key: keys.find(endpoint.keyId, run.now), lastAttempt });
     }
     return all;
   });
@@ -177,7 +175,7 @@ function declareSkip(command: Command, context: CliContext): void {
           if (end.epoch === position.epoch && sequence <= position.sequence)
             throw refused(`Event ${sequence} was delivered or passed over already.`);
           if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
-          await store.skip(id, sequence);
+          store.skip(id, sequence);
         });
         const done = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
         run.show({ id: String(id), skipped: sequence }, done);
@@ -198,8 +196,8 @@ function declareRotate(command: Command, context: CliContext): void {
       acting(context, async (run: Run<PrintOptions & { readonly overlap?: number }>, id: number) => {
         const { overlap = 0 } = run.options;
         const secret = newSecret();
-        const endpoint = await withEndpoint(run, id, async (store, found) => {
-          await store.rotate(id, secret, overlap, run.now);
+        const endpoint = await withEndpoint(run, id, (store, found) => {
+          store.rotate(id, secret, overlap, run.now);
           return found;
         });
         const end = formatDateTime(run.now + overlap, run.zone);
@@ -227,7 +225,7 @@ function declareRemove(command: Command, context: CliContext): void {
         const removed = run.options.dryRun !== true;
         await withEndpoint(run, id, async (store, { url }) => {
           await confirm(run, run.options, async () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
-          if (removed) await store.remove(id);
+          if (removed) store.remove(id);
         });
         run.show({ id: String(id), removed }, `Endpoint ${id} ${removed ? 'was' : 'would be'} removed.\n`);
       }),

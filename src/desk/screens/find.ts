@@ -44,13 +44,13 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
   const stores = { held, registry };
   if (isIdentityCard(digits)) {
     const number = { identityCard: digits };
-    return { ...(await byMembers(stores, await held.findMembers(number))), ...number };
+    return { ...byMembers(stores, held.findMembers(number)), ...number };
   }
-  if (text.includes('/')) return await byMemberCode(stores, text);
+  if (text.includes('/')) return byMemberCode(stores, text);
   const mobile = parseMobile(text);
   if (typeof mobile === 'string') {
     const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
-    const found = await byMembers(stores, rows);
+    const found = byMembers(stores, rows);
     return { ...found, memberCount: count };
   }
   return await byWords(stores, text);
@@ -61,26 +61,23 @@ interface Stores {
   readonly registry: RegistryStore;
 }
 
-async function byMembers(
-  { registry }: Stores,
-  found: readonly { readonly id: number }[],
-): Promise<FoundThings> {
+function byMembers({ registry }: Stores, found: readonly { readonly id: number }[]): FoundThings {
   const members: FoundMembership[] = [];
   for (const { id } of found.slice(0, SHOWN)) {
-    const member = await registry.members.find(id);
+    const member = registry.members.find(id);
     if (member !== undefined && isIdentityCard(member.identityCard)) members.push(member);
   }
   return { members, memberCount: found.length, cooperatives: [] };
 }
 
-async function byMemberCode(stores: Stores, text: string): Promise<FoundThings> {
+function byMemberCode(stores: Stores, text: string): FoundThings {
   const name = parseMemberName(text);
   if (name === undefined) return NOTHING;
-  const found = await stores.held.findMembers(name);
+  const found = stores.held.findMembers(name);
   const upper = { ...name, memberCode: name.memberCode?.toUpperCase() ?? '' };
-  const members = found.length > 0 ? found : await stores.held.findMembers(upper);
+  const members = found.length > 0 ? found : stores.held.findMembers(upper);
   const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
-  return { ...(await byMembers(stores, members)), ...number };
+  return { ...byMembers(stores, members), ...number };
 }
 
 async function byWords({ held, registry }: Stores, text: string): Promise<FoundThings> {
@@ -91,8 +88,8 @@ async function byWords({ held, registry }: Stores, text: string): Promise<FoundT
   if (words instanceof FieldError)
     return { ...NOTHING, ...(byCode?.count ? { cooperatives: byCode.rows } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
-  const named = await held.searchMembers(words);
-  const found = await byMembers({ held, registry }, named);
+  const named = held.searchMembers(words);
+  const found = byMembers({ held, registry }, named);
   const cooperatives = [...(byCode?.rows ?? []), ...byName.rows];
   return { ...found, cooperatives: cooperatives.filter((each, i) => !isBefore(cooperatives, each, i)) };
 }

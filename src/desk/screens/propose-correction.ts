@@ -1,7 +1,6 @@
 /** A correction at the desk: its dry run is shown, a reason asked for, and only then is it made. */
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../domain/corrections.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -32,24 +31,20 @@ export interface Proposal {
   /** It cannot be undone: a box is to be ticked. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
-  readonly run: (store: CorrectionStore, options: CorrectionOptions) => Awaitable<CorrectionResult>;
+  readonly run: (store: CorrectionStore, options: CorrectionOptions) => CorrectionResult;
 }
 
 /** Stands in for the reason of a dry run, which nothing keeps. */
 const NO_REASON = 'Dry run at the desk';
 
 /** @returns the dry run with a form that agrees to it; after that form, where it goes on */
-export async function proposeCorrection(
-  visit: Visit,
-  form: Form,
-  proposal: Proposal,
-): Promise<Page | Continuation> {
+export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal): Page | Continuation {
   const store = visit.use((storage) => storage.openCorrections());
   const agreed = form.get('expected');
   const reason = parseReason(form.get('reason'));
   const isUnexplained = reason instanceof FieldError;
   const isUnticked = proposal.isFinal === true && form.get('agreed') === '';
-  const done = await proposal.run(store, {
+  const done = proposal.run(store, {
     systemUser: visit.session.user,
     nowSeconds: visit.now,
     reason: isUnexplained ? NO_REASON : reason,

@@ -22,7 +22,7 @@ export const START: Screen = {
   async read(visit) {
     const { storage, clock, config } = visit.desk;
     const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
-    const operations = await visit.use(() => storage.openJournal()).list();
+    const operations = visit.use(() => storage.openJournal()).list();
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}
 <small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>

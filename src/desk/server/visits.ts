@@ -19,7 +19,7 @@ export async function visiting<T>(
   asked: Asked,
   work: (visit: Visit) => Awaitable<T>,
 ): Promise<T> {
-  const opened: { close(): Awaitable<void> }[] = [];
+  const opened: { close(): void }[] = [];
   const { language } = asked;
   const visit: Visit = {
     ...asked,
@@ -38,6 +38,6 @@ export async function visiting<T>(
   try {
     return await work(visit);
   } finally {
-    for (const store of opened.reverse()) await store.close();
+    for (const store of opened.reverse()) store.close();
   }
 }

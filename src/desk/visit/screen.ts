@@ -60,7 +60,7 @@ export interface Visit {
   /** A text that is said elsewhere, in the language of the page. */
   translate(text: Text): string;
   /** Opens a store for this visit: it is closed once the page was made, so that nothing stays open. */
-  use<Store extends { close(): Awaitable<void> }>(open: (storage: Storage) => Store): Store;
+  use<Store extends { close(): void }>(open: (storage: Storage) => Store): Store;
 }
 
 /** Whose data a page shows, and what of it: for the access ledger. */

@@ -1,6 +1,5 @@
-/** Values that are there now, or come later from across a network. */
+/** Values that are there now, or come later: from a thread, a body, the disk or a reader. */
 
-/** An engine in this process returns the value itself, one across a network a promise. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>

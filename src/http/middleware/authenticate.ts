@@ -1,13 +1,11 @@
 /** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
 import { crc32 } from 'node:zlib';
-import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/access/api-keys.ts';
+import { API_KEY_LENGTH, hasExpired, isApiKey } from '../../domain/access/api-keys.ts';
 import type { Refusal } from '../../domain/access/refusal-reasons.ts';
-import { isThenable } from '../../domain/values/awaitable.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import { hashKeyAsText } from '../../runtime/key-hash.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
-import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';
 
@@ -55,30 +53,19 @@ export interface AuthenticateDependencies {
 export function authenticate({ keys, clock, scheduler }: AuthenticateDependencies): Middleware {
   const hashOf = openHashes(scheduler);
 
-  function accept(
-    request: ApiRequest,
-    token: string,
-    key: ApiKey | undefined,
-    now: number,
-  ): ApiResponse | undefined {
-    // The checksum only shows the operator which of the two it was: checked first, it would slow every key.
-    if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
-    // The log names the key, also when it is refused.
-    request.caller = key;
-    if (hasExpired(key, now)) return EXPIRED;
-    return key.isActive ? undefined : INACTIVE;
-  }
-
   return (request) => {
     if (request.route?.access === 'public') return undefined;
     const token = readBearerToken(request.incoming.headers.authorization);
     if (typeof token !== 'string') return token;
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
-    const found = keys.findBySecret(hashOf(token), now);
-    return isThenable(found)
-      ? found.then((key) => accept(request, token, key, now))
-      : accept(request, token, found, now);
+    const key = keys.findBySecret(hashOf(token), now);
+    // The checksum only shows the operator which of the two it was: checked first, it would slow every key.
+    if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
+    // The log names the key, also when it is refused.
+    request.caller = key;
+    if (hasExpired(key, now)) return EXPIRED;
+    return key.isActive ? undefined : INACTIVE;
   };
 }
 

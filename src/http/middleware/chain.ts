@@ -1,7 +1,6 @@
 /** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
 
 import type { AddressBlocks } from '../../domain/access/address-blocks.ts';
-import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
@@ -54,21 +53,16 @@ export function createMiddleware({
     if (address !== null && addresses.count(address, clock.monotonicMs())) noteAddress(address);
     return response;
   }
-  return (request) => {
-    const outcome = checks(request);
-    return isThenable(outcome) ? outcome.then((response) => see(request, response)) : see(request, outcome);
-  };
+  return (request) => see(request, checks(request));
 }
 
 /** Runs middleware one after the other, until one refuses. */
-export function chain(stages: readonly Middleware[]): Middleware {
-  function runFrom(first: number, request: ApiRequest): Awaitable<ApiResponse | undefined> {
-    for (let i = first; i < stages.length; i++) {
-      const outcome = (stages[i] as Middleware)(request);
-      if (isThenable(outcome)) return outcome.then((refusal) => refusal ?? runFrom(i + 1, request));
-      if (outcome !== undefined) return outcome;
+export const chain =
+  (stages: readonly Middleware[]): Middleware =>
+  (request) => {
+    for (const stage of stages) {
+      const refused = stage(request);
+      if (refused !== undefined) return refused;
     }
     return undefined;
-  }
-  return (request) => runFrom(0, request);
-}
+  };

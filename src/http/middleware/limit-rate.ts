@@ -8,7 +8,6 @@ import {
   type RateLimits,
   type WindowUsage,
 } from '../../domain/access/sliding-window.ts';
-import { isThenable } from '../../domain/values/awaitable.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RateLimiter } from '../../store/ports/registry.ts';
@@ -33,10 +32,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   return (request) => {
     const { caller } = request;
     if (caller === undefined) return undefined;
-    const decision = limiter.take(caller);
-    return isThenable(decision)
-      ? decision.then((settled) => accept(request, caller, settled))
-      : accept(request, caller, decision);
+    return accept(request, caller, limiter.take(caller));
   };
 }
 

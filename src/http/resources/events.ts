@@ -97,18 +97,18 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
   const textOf = openEventTexts(zone);
 
   /** @param page the first part */
-  async function* readOn(
+  function* readOn(
     store: EventStore,
     page: FeedPage,
     limit: number,
     types: FeedRequest['types'],
-  ): AsyncGenerator<string> {
+  ): Generator<string> {
     yield startOf(page) + textOf(page);
     let part = page;
     let left = limit - part.events.length;
     while (left > 0 && part.events.length === PART_LENGTH) {
       const { lastSequence: after, epoch } = part;
-      part = await store.read({ after, limit: Math.min(left, PART_LENGTH), epoch, types });
+      part = store.read({ after, limit: Math.min(left, PART_LENGTH), epoch, types });
       left -= part.events.length;
       if (part.events.length > 0) yield `,${textOf(part)}`;
     }

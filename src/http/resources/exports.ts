@@ -86,7 +86,7 @@ export const exportRoute = (
       const shown = { kind: tag, format, cooperativeIds } as const;
       if (request.incoming.method === 'HEAD') {
         const latest = { after: undefined, limit: 1, epoch: undefined };
-        const { epoch, lastSequence: sequence } = await eventsOf(visible).read(latest);
+        const { epoch, lastSequence: sequence } = eventsOf(visible).read(latest);
         return respond(request, shown, { epoch, sequence });
       }
       const filter = { visible, ...onlyGiven({ cooperativeId, status }) };

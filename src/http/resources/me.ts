@@ -120,7 +120,7 @@ export function meRoutes(
       responses: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
       async handle({ caller, visible }) {
         const key = caller as ApiKey;
-        return ok(format(key, await codesOf(visible), await limiter.usage(key)));
+        return ok(format(key, await codesOf(visible), limiter.usage(key)));
       },
     },
   ];

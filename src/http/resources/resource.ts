@@ -183,7 +183,7 @@ export const createRoute = <
       const now = nowSeconds(clock);
       const { values, faults } = parseBody(resource.bodies.post, body, { zone, nowSeconds: now });
       const row = await toNew(values, { faults, nowSeconds: now }, visible);
-      if (!faults.isEmpty) faults.addAll(await store.conflicts(values));
+      if (!faults.isEmpty) faults.addAll(store.conflicts(values));
       faults.throwIfAny();
       return store.create(...row, now, actorOf({ caller }), keep);
     },

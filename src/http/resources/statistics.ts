@@ -93,9 +93,9 @@ export const statisticsRoutes = (stores: NarrowableStore, clock: Clock, zone: Ti
       200: { description: 'Its sums.', schema: STATISTICS, example: STATISTICS_EXAMPLE },
     },
     refusals: [404, 503],
-    async handle(request) {
+    handle(request) {
       const store = stores.narrowedTo(request.visible).statistics;
-      const found = await store.ofCooperative(readPathId(request), nowSeconds(clock));
+      const found = store.ofCooperative(readPathId(request), nowSeconds(clock));
       if (found === undefined) throw notFound();
       return ok(describeStatistics(found, zone, seesFinancials(request)));
     },

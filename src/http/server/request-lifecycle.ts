@@ -98,10 +98,7 @@ function respond(request: ApiRequest, { router, middleware, create }: Stages): A
   request.params = match.params;
 
   // 4. Middleware: authenticate 401, restrict 403, require scope 403, refuse by key 403, limit rate 429
-  const refused = middleware(request);
-  if (isThenable(refused))
-    return refused.then((response) => response ?? readAndHandle(request, route, create));
-  return refused ?? readAndHandle(request, route, create);
+  return middleware(request) ?? readAndHandle(request, route, create);
 }
 
 const findRoute = (match: Match, method: string): Route | undefined =>

@@ -20,11 +20,8 @@ export type Create = (request: RouteRequest, creation: Creation<unknown>) => Pro
 export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
   const running = new Set<string>();
 
-  async function replay(
-    request: IdentifiedRequest,
-    creation: Creation<unknown>,
-  ): Promise<ApiResponse | undefined> {
-    const kept = await responses.find(request.keyId, request.idempotencyKey, nowSeconds(clock));
+  function replay(request: IdentifiedRequest, creation: Creation<unknown>): ApiResponse | undefined {
+    const kept = responses.find(request.keyId, request.idempotencyKey, nowSeconds(clock));
     if (kept === undefined) return undefined;
     const subject = creation.subjectOf?.(JSON.parse(kept.body));
     return { ...toReplay(kept, request.requestHash), subject };
@@ -35,7 +32,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     identified: IdentifiedRequest,
     creation: Creation<unknown>,
   ): Promise<ApiResponse> {
-    const answered = await replay(identified, creation);
+    const answered = replay(identified, creation);
     if (answered !== undefined) return answered;
     const composed: ApiResponse[] = [];
     const keep: ResponseToKeep<unknown> = {
@@ -51,7 +48,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
       // Another process was faster.
-      const theirs = await replay(identified, creation);
+      const theirs = replay(identified, creation);
       if (theirs === undefined) throw error;
       return theirs;
     }

@@ -80,7 +80,7 @@ export async function update<Stored, Body, Values, Beside extends readonly unkno
   };
   const beside = ((await findBeside?.(stored, visible)) ?? []) as Beside;
   const known = toDecided(stored, faults, beside);
-  if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
+  if (!faults.isEmpty) faults.addAll(store.conflicts(known, id));
   faults.throwIfAny();
   let before: Stored = stored;
   const decide = (current: Stored, ...besideNow: Beside): Values => {

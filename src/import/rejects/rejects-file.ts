@@ -28,7 +28,7 @@ export interface RejectsFile {
    * @throws the system's error when the disk takes no more
    */
   append(
-    faults: AsyncIterable<ImportFault>,
+    faults: Iterable<ImportFault>,
     source: RecordSource,
     findings: Pick<FileFindings, 'header' | 'isReferenceMissing'>,
     hasRepeats?: boolean,
@@ -96,7 +96,7 @@ export async function createRejectsFile(path: string, language: Language): Promi
  */
 export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
-  faults: AsyncIterable<ImportFault>,
+  faults: Iterable<ImportFault>,
   source: RecordSource,
   header: Pick<Header, 'line' | 'headings'> & {
     readonly isReferenceMissing?: boolean;
@@ -111,7 +111,7 @@ export async function writeRejects(
     hasRepeats: header.hasRepeats === true,
   });
   const reasons = reasonsByLine(faults, header.language ?? 'en');
-  let next = await reasons.next();
+  let next = reasons.next();
   let headerRow: string | undefined;
   let isWritten = false;
   try {
@@ -120,7 +120,7 @@ export async function writeRejects(
       for (const record of records) {
         if (record.line === header.line) headerRow = formatRow(rows.header(record.cells), separator);
         // A line without a record is empty, and nothing can be corrected on it.
-        while (next.done !== true && next.value.line < record.line) next = await reasons.next();
+        while (next.done !== true && next.value.line < record.line) next = reasons.next();
         if (next.done === true) break;
         if (next.value.line === record.line && record.line !== header.line)
           text += formatRow(rows.row(record, next.value.reason, next.value.isRepeat), separator);
@@ -163,18 +163,15 @@ const isRepeatFault = (message: Text): boolean =>
   message instanceof Message && message.template === SAME_AS_LINE;
 
 /** Whether the file has one of the refused rows twice. */
-export async function hasRepeatedRow(faults: AsyncIterable<ImportFault>): Promise<boolean> {
-  for await (const { message } of faults) if (isRepeatFault(message)) return true;
+export function hasRepeatedRow(faults: Iterable<ImportFault>): boolean {
+  for (const { message } of faults) if (isRepeatFault(message)) return true;
   return false;
 }
 
 /** The faults of each row in one text. Those of the file concern no row. */
-async function* reasonsByLine(
-  faults: AsyncIterable<ImportFault>,
-  language: Language,
-): AsyncGenerator<RowReasons> {
+function* reasonsByLine(faults: Iterable<ImportFault>, language: Language): Generator<RowReasons> {
   let last: RowReasons | undefined;
-  for await (const { line, column, message, refuses } of faults) {
+  for (const { line, column, message, refuses } of faults) {
     if (refuses === 'file') continue;
     const text = inLanguage(message, language);
     const reason = column === '' ? text : `${column}: ${text}`;

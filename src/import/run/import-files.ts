@@ -102,7 +102,7 @@ async function importFile(
       scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
     });
     const { checked, findings } = await checkFile(session, file, source, options, observer);
-    const sameAsImport = await session.findSameImport(file.kind, source.sha256);
+    const sameAsImport = session.findSameImport(file.kind, source.sha256);
     report = { ...report, ...countsOf(checked), notes: findings.notes, sameAsImport };
     await observer.checked?.(file, checked, source, findings);
     options.signal?.throwIfAborted();
@@ -119,7 +119,7 @@ async function importFile(
     if (!(await isConfirmed(found, options, observer))) return { ...found, seconds: secondsNow() };
     options.signal?.throwIfAborted();
     const onlyAsShown = isStopped || options.asks === true;
-    const done = await settle(checked, recordOf(file, source, report, options), options, onlyAsShown);
+    const done = settle(checked, recordOf(file, source, report, options), options, onlyAsShown);
     return { ...report, columns, ...done, seconds: secondsNow() };
   } catch (error) {
     if (error instanceof UnknownSheetError) throw error;
@@ -194,20 +194,20 @@ function recordOf(
   return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
 }
 
-async function settle(
+function settle(
   accepted: AcceptedFile,
   record: ImportRecord,
   { isDryRun, clock }: ImportOptions,
   onlyAsShown: boolean,
-): Promise<Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'>> {
+): Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'> {
   if (!isDryRun) {
-    const result = await accepted.apply(nowSeconds(clock), record, { onlyAsShown });
+    const result = accepted.apply(nowSeconds(clock), record, { onlyAsShown });
     const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
     const done = { outcome: 'imported' as const, changes, importId, lockMs };
     if (error === undefined) return done;
     const message = 'The file is imported, but an unexpected error followed. Run the check command.';
     return { ...done, failure: { message, error, isExpected: false } };
   }
-  await accepted.keepForReference();
+  accepted.keepForReference();
   return { outcome: 'accepted', changes: accepted.changes, lockMs: 0 };
 }

@@ -40,7 +40,7 @@ export interface ListFile<Row> {
    * Appends the rows of a file, after a header of their own.
    * @throws the system's error when the disk takes no more
    */
-  append(rows: AsyncIterable<Row>): Promise<void>;
+  append(rows: Iterable<Row>): Promise<void>;
   /** Closes the file, and removes it when nothing was listed. */
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function createListFile<Row>(path: string, format: ListFormat<Row>)
     async append(rows) {
       let pending = formatCsvRow([...format.columns]);
       let isFirst = true;
-      for await (const row of rows) {
+      for (const row of rows) {
         isFirst = false;
         pending += formatCsvRow(format.cells(row).map((cell) => cell ?? ''));
         if (pending.length < WRITE_CHARACTERS) continue;

@@ -60,7 +60,7 @@ export async function readAndCheck(
     staged = await stageOnce(session, source, options, survey);
   }
   const { staging, table, notes, firstRows } = staged;
-  const checked = await staging.check(options);
+  const checked = staging.check(options);
   const findings: FileFindings = {
     notes,
     firstRows,
@@ -98,19 +98,19 @@ async function stageOnce(
       onBatch(batch.bytesRead);
       if (batch.records.length === 0 && table === undefined) continue;
       table ??= openTable(batch.records, { kind, map, cells, format, notes, survey });
-      staging ??= await session.stage(kind, table.columns);
+      staging ??= session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
       if (table.needsSurvey()) return { staging, table, notes: [], firstRows, needsSurvey: true };
       firstRows.push(...rows.slice(0, FIRST_ROWS - firstRows.length));
-      await staging.addRows(rows);
-      if (faults.length > 0) await staging.addFaults(faults);
+      staging.addRows(rows);
+      if (faults.length > 0) staging.addFaults(faults);
     }
     if (staging === undefined) throw fileFault(1, 'The file is empty: its first line must name the columns.');
-    await staging.addFaults(table?.end() ?? []);
+    staging.addFaults(table?.end() ?? []);
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
-    staging ??= await session.stage(kind, new Set());
-    await staging.addFaults([...notes.takeFaults(), ...error.faults]);
+    staging ??= session.stage(kind, new Set());
+    staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }

@@ -1,6 +1,5 @@
 /** The store of API keys. */
 import type { ApiKey, ApiKeyValues } from '../../domain/access/api-keys.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** One secret of a key: only its SHA-256 is stored. */
 export interface KeySecret {
@@ -28,29 +27,24 @@ export interface ApiKeyStore {
    * The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown.
    * @param hash SHA-256 of the entire key in hexadecimal digits
    */
-  findBySecret(hash: string, nowSeconds: number): Awaitable<ApiKey | undefined>;
-  find(id: number, nowSeconds: number): Awaitable<ApiKey | undefined>;
-  list(nowSeconds: number): Awaitable<readonly ApiKey[]>;
-  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): Awaitable<ApiKey>;
+  findBySecret(hash: string, nowSeconds: number): ApiKey | undefined;
+  find(id: number, nowSeconds: number): ApiKey | undefined;
+  list(nowSeconds: number): readonly ApiKey[];
+  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
   /** @returns undefined when there is no such key */
   update(
     id: number,
     changes: Partial<ApiKeyValues> & { isActive?: boolean },
     nowSeconds: number,
-  ): Awaitable<ApiKey | undefined>;
+  ): ApiKey | undefined;
   /**
    * Adds a secret; those before it end.
    * @param overlapSeconds how long the earlier secrets stay valid
    */
-  rotate(
-    id: number,
-    secret: KeySecret,
-    overlapSeconds: number,
-    nowSeconds: number,
-  ): Awaitable<ApiKey | undefined>;
+  rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
   /** Counts a request, at once and in memory: it is stored within a minute, or by `close`. */
   countUse(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void;
   /** What is stored, by key, kind and name. */
-  uses(nowSeconds: number): Awaitable<readonly KeyUse[]>;
-  close(): Awaitable<void>;
+  uses(nowSeconds: number): readonly KeyUse[];
+  close(): void;
 }

@@ -36,7 +36,7 @@ export interface ResponseToKeep<Created> {
 
 export interface IdempotentResponses {
   /** @returns undefined for a key that was not used in the last 24 hours */
-  find(keyId: number, idempotencyKey: string, nowSeconds: number): Awaitable<KeptResponse | undefined>;
+  find(keyId: number, idempotencyKey: string, nowSeconds: number): KeptResponse | undefined;
 }
 
 /**
@@ -53,11 +53,11 @@ export interface EntityStore<
   Beside extends readonly unknown[] = [],
   New extends readonly unknown[] = [values: Values],
 > {
-  find(id: number): Awaitable<Row | undefined>;
+  find(id: number): Row | undefined;
   /** In order of id. */
   list(filter: Filter, request: PageRequest): Awaitable<Page<Listed>>;
   /** What a write of these values would be refused for: what they refer to and is not seen, or is in use. */
-  conflicts(values: Partial<Values>, exceptId?: number): Awaitable<FieldMessages>;
+  conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
    * Adds a row, with its origin in the history and one event.
    * @param row what it is added from; the time in epoch seconds; who adds it; and the response to be kept in

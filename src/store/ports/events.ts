@@ -1,4 +1,5 @@
 /** The sequence of changes, for those who follow it (docs/api.md#events). */
+
 import type { EventType, RegistryEvent } from '../../domain/events.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 
@@ -36,7 +37,7 @@ export interface EventStore {
    * @throws RegistryError `gone` for another epoch, and for an `after` that is older than what is kept or
    * newer than the last event
    */
-  read(request: FeedRequest): Awaitable<FeedPage>;
+  read(request: FeedRequest): FeedPage;
   /**
    * The same, as soon as there is an event: of this process at once, of another one soon after. When the time
    * ends without one, or the client leaves, the page is empty.
@@ -49,7 +50,7 @@ export interface EventStore {
    * All events of the import, or of the undo of an import, to which an event belongs: they follow each other.
    * @returns undefined for an event of anything else
    */
-  findImport(event: RegistryEvent): Awaitable<ImportRange | undefined>;
+  findImport(event: RegistryEvent): ImportRange | undefined;
   /** How many events there are of each type, from one sequence number through another. */
   countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>>;
   /** Answers all who wait with what there is. From then on nobody waits. */

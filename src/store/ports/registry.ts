@@ -29,39 +29,31 @@ import type { StorageError } from './storage-error.ts';
 /** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */
 export interface RateLimiter {
   /** Decides on one request now and, when it is admitted, counts it. */
-  take(key: ApiKey): Awaitable<Decision>;
+  take(key: ApiKey): Decision;
   /** The state of both windows, without counting a request. */
-  usage(key: ApiKey): Awaitable<Pick<Decision, 'hour' | 'day'>>;
+  usage(key: ApiKey): Pick<Decision, 'hour' | 'day'>;
 }
 
 /** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */
 export interface EntryStore {
   /** Empty for a member that does not exist. */
-  listDeliveries(
-    memberId: number,
-    filter: DeliveryFilter,
-    request: PageRequest,
-  ): Awaitable<Page<ProductionEntry>>;
+  listDeliveries(memberId: number, filter: DeliveryFilter, request: PageRequest): Page<ProductionEntry>;
   /** Of all savings accounts of the member; empty for one that does not exist. */
-  listSavingsTransactions(
-    memberId: number,
-    filter: Period,
-    request: PageRequest,
-  ): Awaitable<Page<SavingsTransaction>>;
+  listSavingsTransactions(memberId: number, filter: Period, request: PageRequest): Page<SavingsTransaction>;
 }
 
 /** Sums over cooperatives, as of one snapshot. */
 export interface StatisticsStore {
   /** @param now epoch seconds @returns undefined when there is no such cooperative */
-  ofCooperative(id: number, now: number): Awaitable<Statistics | undefined>;
+  ofCooperative(id: number, now: number): Statistics | undefined;
   /** All cooperatives that are seen. */
   ofCountry(now: number): Awaitable<CountryStatistics>;
 }
 
 /** For the operator's command. */
 export interface CommandStatistics extends StatisticsStore {
-  findCooperative(code: string): Awaitable<CooperativeSummary | undefined>;
-  close(): Awaitable<void>;
+  findCooperative(code: string): CooperativeSummary | undefined;
+  close(): void;
 }
 
 export type CooperativeStore = EntityStore<Cooperative, CooperativeValues, CooperativeFilter>;
@@ -82,19 +74,19 @@ export interface ListedMember {
 
 export interface MemberStore extends EntityStore<Member, MemberValues, MemberFilter, ListedMember> {
   /** @throws RegistryError `gone` for the id of a member that was merged into another */
-  find(id: number): Awaitable<Member | undefined>;
+  find(id: number): Member | undefined;
   /**
    * The active memberships of a person, newest registration first.
    * @param at epoch seconds at which the production window ends; null leaves the financials out
    */
-  listActiveMemberships(identityCard: string, at: number | null): Awaitable<readonly Membership[]>;
+  listActiveMemberships(identityCard: string, at: number | null): readonly Membership[];
   findActiveMembership(
     cooperativeId: number,
     identityCard: string,
     at: number | null,
-  ): Awaitable<Membership | undefined>;
+  ): Membership | undefined;
   /** The number that a person has now, by one that was replaced; undefined for any other number. */
-  findCurrentIdentityCard(former: string): Awaitable<string | undefined>;
+  findCurrentIdentityCard(former: string): string | undefined;
 }
 
 export type LoanStore = EntityStore<LoanRecord, LoanValues, LoanFilter>;
@@ -133,7 +125,7 @@ export interface NarrowableStore {
 export interface RegistryStore extends OwnedRows, NarrowableStore {
   readonly responses: IdempotentResponses;
   /** Whether the database answers reads and takes writes. */
-  isReady(): Awaitable<boolean>;
+  isReady(): boolean;
   /** How many searches by name are under way, the one that runs included. */
   searchesWaiting(): number;
   /**

@@ -4,7 +4,6 @@
  * as file names; `open.ts` knows them.
  */
 
-import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { AccessLedger, LedgerCondition, LedgerReader, ServedLedgerOptions } from './access-ledger.ts';
 import type { ApiKeyStore } from './api-keys.ts';
@@ -55,7 +54,7 @@ export interface Storage {
   /** As the configuration names it. */
   readonly location: string;
   /** Whether a registry was created there. */
-  exists(): Awaitable<boolean>;
+  exists(): boolean;
   /**
    * Whether a path, in any spelling and through symbolic links, names a file that the registry keeps there,
    * or may create. Nothing else may write to it.
@@ -88,9 +87,9 @@ export interface Storage {
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
   /** Whether a key was ever issued. */
-  hasKeys(): Awaitable<boolean>;
+  hasKeys(): boolean;
   /** Whether an endpoint of webhooks was ever added: cheap enough to be asked every second. */
-  hasWebhooks(): Awaitable<boolean>;
+  hasWebhooks(): boolean;
   /**
    * @param use `serve`: to deliver, must exist; `issue` and `manage` as for `openKeys`
    * @throws StorageError
@@ -132,7 +131,7 @@ export interface Storage {
    * Whether a program serves the registry, on this machine: it has the keys open all the time, commands for
    * moments only, and a backup while it copies them.
    */
-  isServed(): Awaitable<boolean>;
+  isServed(): boolean;
   /**
    * How the registry is doing, in a few milliseconds.
    * @param use as for `openCorrections`
@@ -143,16 +142,16 @@ export interface Storage {
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release
    */
-  check(): Awaitable<readonly Finding[]>;
+  check(): readonly Finding[];
   /**
    * Computes what lookups would otherwise compute each time, in small transactions, so that other writers
    * wait only for one of them.
    * @returns how many members it was computed for
    * @throws StorageError
    */
-  refreshReadModel(nowSeconds: number): Awaitable<number>;
+  refreshReadModel(nowSeconds: number): number;
   /** The zone that the registry belongs to; undefined where there is none, or nothing can be read of it. */
-  timeZone(): Awaitable<TimeZone | undefined>;
+  timeZone(): TimeZone | undefined;
   /**
    * Moves the registry to the zone of this storage, and computes again what depends on it.
    * @returns for how many members
@@ -160,7 +159,7 @@ export interface Storage {
    */
   changeTimeZone(nowSeconds: number): Promise<number>;
   /** Removes what killed imports have left. @returns how many imports that were */
-  removeStaleStaging(): Awaitable<number>;
+  removeStaleStaging(): number;
   /**
    * Writes a backup while others read and write, without making them wait.
    * @param folder new or empty; it gets this name only when it is complete, checked and on disk
@@ -179,11 +178,11 @@ export interface Storage {
    * Removes the oldest of the complete backups in a folder that are named by `datedNameOf`, and nothing else.
    * @param keep how many stay, at least 1
    */
-  pruneBackups(parent: string, keep: number, made?: string): Awaitable<PrunedBackups>;
+  pruneBackups(parent: string, keep: number, made?: string): PrunedBackups;
   /** A folder for a backup in the folder of all, named by its instant, which nothing has yet. */
   datedFolderIn(parent: string, instantMs: number): string;
   /** The complete backups in a folder, the newest first: by what they hold. @throws the system's error */
-  listBackups(parent: string): Awaitable<readonly ListedBackup[]>;
+  listBackups(parent: string): readonly ListedBackup[];
   /**
    * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
    * the old registry, or a location at which nothing but another restore can be opened.
@@ -198,7 +197,7 @@ export interface Storage {
    */
   fence(): Promise<void>;
   /** Cheap enough to be asked every second. */
-  isFenced(): Awaitable<boolean>;
+  isFenced(): boolean;
 }
 
 /** One result of a check. */

@@ -1,5 +1,4 @@
 /** The endpoints of webhooks: who receives what, and how far each has got (docs/webhooks.md). */
-import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { WebhookType } from '../../domain/webhooks/types.ts';
 
 /** A place in the sequence of changes. */
@@ -70,44 +69,44 @@ export interface WebhookOutcome {
 }
 
 export interface WebhookStore {
-  list(): Awaitable<readonly WebhookEndpoint[]>;
-  find(id: number): Awaitable<WebhookEndpoint | undefined>;
+  list(): readonly WebhookEndpoint[];
+  find(id: number): WebhookEndpoint | undefined;
   /** The secrets that sign now, the newest first. */
-  listSecrets(id: number, nowSeconds: number): Awaitable<readonly Uint8Array[]>;
+  listSecrets(id: number, nowSeconds: number): readonly Uint8Array[];
   /** The last attempts, newest first. */
-  listAttempts(id: number, limit: number): Awaitable<readonly WebhookAttempt[]>;
+  listAttempts(id: number, limit: number): readonly WebhookAttempt[];
   /** @param position where it begins */
   add(
     values: WebhookEndpointValues,
     secret: Uint8Array,
     position: FeedPosition,
     nowSeconds: number,
-  ): Awaitable<WebhookEndpoint>;
+  ): WebhookEndpoint;
   /**
    * Adds a secret; those before it end.
    * @param overlapSeconds how long the earlier ones go on signing
    * @returns false when there is no such endpoint
    */
-  rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): Awaitable<boolean>;
+  rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): boolean;
   /** Has the message with this sequence number passed over when its turn comes. */
-  skip(id: number, sequence: number): Awaitable<void>;
+  skip(id: number, sequence: number): void;
   /** Has what fails tried again at once, also when the receiver has disabled the endpoint. */
-  resume(id: number): Awaitable<void>;
+  resume(id: number): void;
   /** @returns false when there is no such endpoint */
-  remove(id: number): Awaitable<boolean>;
-  keepAttempt(id: number, attempt: WebhookAttempt): Awaitable<void>;
+  remove(id: number): boolean;
+  keepAttempt(id: number, attempt: WebhookAttempt): void;
   /**
    * Stores what has been delivered, in one transaction.
    * @returns the ids of endpoints of which nothing was stored, because a command has changed or removed them
    * @throws StorageError `failed` while another process has the lock
    */
-  store(outcomes: readonly WebhookOutcome[]): Awaitable<readonly number[]>;
+  store(outcomes: readonly WebhookOutcome[]): readonly number[];
   /** Whether another process has changed something since the last call. */
-  hasChanged(): Awaitable<boolean>;
+  hasChanged(): boolean;
   /**
    * Claims the deliveries for this store, until it is closed or its process ends.
    * @returns false while another one has them
    */
-  claim(): Awaitable<boolean>;
-  close(): Awaitable<void>;
+  claim(): boolean;
+  close(): void;
 }

@@ -24,7 +24,7 @@ export const COOPERATIVE: Screen = {
   async read(visit) {
     const registry = visit.use((storage) => storage.openRegistry());
     const cooperative = await findCooperative(visit, registry);
-    const sums = cooperative && (await registry.statistics.ofCooperative(cooperative.id, visit.now));
+    const sums = cooperative && registry.statistics.ofCooperative(cooperative.id, visit.now);
     if (cooperative === undefined || sums === undefined) return undefined;
     const body = html`${head(visit, cooperative)}
 ${statistics(visit, sums)}

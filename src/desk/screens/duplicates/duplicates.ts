@@ -21,7 +21,7 @@ export const DUPLICATES: Screen = {
   title: say('Duplicates'),
   menu: say('Duplicates'),
   personal: 'some',
-  async read(visit) {
+  read(visit) {
     const { files } = visit.desk;
     const run = files.workOf('duplicates') ?? files.startWork('duplicates', [], runAs(visit));
     const heading = html`<h1>${visit.say('Duplicates')}</h1>`;
@@ -35,7 +35,7 @@ export const DUPLICATES: Screen = {
     const number = Number(visit.query.get('page'));
     const page = { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
     const start = (page.page - 1) * PAGE_SIZE;
-    const pairs = await readPairs(visit, all.pairs.slice(start, start + PAGE_SIZE));
+    const pairs = readPairs(visit, all.pairs.slice(start, start + PAGE_SIZE));
     const body = html`${heading}${summary(visit, all, run.startedAt)}
 ${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.length, page)}`;
     return { body, shows: pairs.length === 0 ? 'nobody' : showing(pairs.flatMap(({ sides }) => sides)) };
@@ -86,18 +86,18 @@ const showing = (sides: readonly HeldMembership[]): Shows => ({
   subject: { memberIds: sides.map(({ member }) => numberOf(member, 'id')) },
 });
 
-async function readSides(visit: Visit, fromId: number, intoId: number): Promise<Sides | undefined> {
+function readSides(visit: Visit, fromId: number, intoId: number): Sides | undefined {
   const held = visit.use((storage) => storage.openHeldData());
-  const [from, into] = [await held.findMembership(fromId), await held.findMembership(intoId)];
+  const [from, into] = [held.findMembership(fromId), held.findMembership(intoId)];
   return from && into && { sides: [from, into] };
 }
 
 /** Those that are still two: somebody may have settled one elsewhere. */
-async function readPairs(visit: Visit, pairs: readonly FoundPair[]): Promise<Pair[]> {
+function readPairs(visit: Visit, pairs: readonly FoundPair[]): Pair[] {
   const found: Pair[] = [];
   for (const pair of pairs) {
     const [from, into] = pair.members;
-    const read = await readSides(visit, from.id, into.id);
+    const read = readSides(visit, from.id, into.id);
     const [one, other] = read?.sides.map(({ member }) => textOf(member, 'identity_card')) ?? [];
     if (read !== undefined && one !== other) found.push({ ...pair, ...read });
   }
@@ -178,13 +178,13 @@ ${form(visit, {
 
 /** A correction of a pair; once it is made, the pair is not shown any more. */
 function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string) => Proposal['run']): Action {
-  return async (visit, given) => {
+  return (visit, given) => {
     const { action, from, into, right } = Object.fromEntries(
       ['action', 'from', 'into', 'right'].map((name) => [name, given.get(name)]),
     ) as { readonly [name in 'action' | 'from' | 'into' | 'right']: string };
-    const pair = await readSides(visit, Number(from), Number(into));
+    const pair = readSides(visit, Number(from), Number(into));
     if (pair === undefined) return undefined;
-    const answer = await proposeCorrection(visit, given, {
+    const answer = proposeCorrection(visit, given, {
       heading,
       path: PATH,
       action,

@@ -70,7 +70,7 @@ export async function choicesForm(
 <div class="choices">${asked.map((place) => heading(visit, file, proposal, place))}</div>
 ${rest > 0 && html`<p>${visit.say('{n} more columns are ignored.', { n: visit.write.number(rest) })}</p>`}
 <h2>${visit.say('Another version of a file?')}</h2>
-<div class="narrow">${await earlier(visit, file, kind)}</div>`;
+<div class="narrow">${earlier(visit, file, kind)}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
   return html`${faults.length > 0 && refused}
 ${
@@ -202,11 +202,11 @@ async function cooperative(
   );
 }
 
-async function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Promise<Html> {
+function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Html {
   const log = visit.use((storage) => storage.openJournal());
   const isEarlier = (each: RecordedImport) =>
     each.kind === kind && each.undoneAt === null && each.replacedBy === null;
-  const found = (await log.list()).filter(isEarlier).reverse().slice(0, MOST_CHOICES);
+  const found = log.list().filter(isEarlier).reverse().slice(0, MOST_CHOICES);
   return select(
     'replaces',
     visit.say('The file is the newer version of'),

@@ -17,8 +17,8 @@ export const IMPORT: Screen = {
   menu: say('Import'),
   personal: 'none',
   takesFiles: true,
-  async read(visit) {
-    const imports = await visit.use((storage) => storage.openJournal()).list();
+  read(visit) {
+    const imports = visit.use((storage) => storage.openJournal()).list();
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${given(visit)}
 <h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;

@@ -24,10 +24,10 @@ export const RECORDED_IMPORT: Screen = {
   personal: 'some',
   async read(visit) {
     const log = visit.use((storage) => storage.openJournal());
-    const found = await log.find(idOf(visit));
+    const found = log.find(idOf(visit));
     if (found === undefined) return undefined;
     const undo = visit.desk.files.undoOf(found.id);
-    const changes = await changesOf(visit, log, found.id);
+    const changes = changesOf(visit, log, found.id);
     const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
       id: found.id,
@@ -110,11 +110,11 @@ ${sentences(visit, told)}</section>${
 }
 
 /** @returns undefined when it changed none */
-async function changesOf(visit: Visit, log: Journal, id: number): Promise<Html | undefined> {
+function changesOf(visit: Visit, log: Journal, id: number): Html | undefined {
   const { zone } = visit.desk.config;
   const rows: (readonly string[])[] = [];
   let isMore = false;
-  for await (const { line, row, column, old, new: value } of log.listChanges(id)) {
+  for (const { line, row, column, old, new: value } of log.listChanges(id)) {
     isMore = rows.length === SHOWN_CHANGES;
     if (isMore) break;
     const show = (stored: typeof old) => hideIdentityCards(formatStored(column, stored, zone) ?? '');

@@ -59,7 +59,7 @@ interface Changing {
 function change(work: (visit: Visit, given: Form, changing: Changing) => Promise<Text | undefined>): Action {
   return async (visit, given) => {
     const store = await openKeys(visit);
-    const key = await store?.find(Number(visit.places.key), visit.now);
+    const key = store?.find(Number(visit.places.key), visit.now);
     if (store === undefined || key === undefined) return undefined;
     const { codes } = await readKeys(visit);
     try {

@@ -39,7 +39,7 @@ export const KEYS: Screen = {
   actions: {
     async issue(visit, given) {
       const values = readFields(given);
-      const codes = await readCodes(visit);
+      const codes = readCodes(visit);
       try {
         const changes = toChanges(values, undefined, codes, visit.desk.config.zone);
         const openKeys = () => visit.use((storage) => storage.openKeys('issue'));

@@ -11,19 +11,19 @@ export interface ReadKeys {
   readonly codes: ReadonlyMap<number, string>;
 }
 
-export async function readCodes(visit: Visit): Promise<ReadonlyMap<number, string>> {
+export function readCodes(visit: Visit): ReadonlyMap<number, string> {
   const held = visit.use((storage) => storage.openHeldData());
-  return new Map((await held.listCooperatives()).map(({ id, code }) => [id, code]));
+  return new Map(held.listCooperatives().map(({ id, code }) => [id, code]));
 }
 
 /** @returns undefined before the first key was issued */
 export const openKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
-  (await visit.desk.storage.hasKeys()) ? visit.use((storage) => storage.openKeys('manage')) : undefined;
+  visit.desk.storage.hasKeys() ? visit.use((storage) => storage.openKeys('manage')) : undefined;
 
 export async function readKeys(visit: Visit): Promise<ReadKeys> {
   const store = await openKeys(visit);
-  const [keys, uses] = [(await store?.list(visit.now)) ?? [], (await store?.uses(visit.now)) ?? []];
-  return { keys, uses, codes: await readCodes(visit) };
+  const [keys, uses] = [store?.list(visit.now) ?? [], store?.uses(visit.now) ?? []];
+  return { keys, uses, codes: readCodes(visit) };
 }
 
 /** What narrows a key beside its scopes, in short. */

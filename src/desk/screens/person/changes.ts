@@ -17,17 +17,17 @@ const SHOWN = 30;
 /** Who, in words: the user and file of an import, the user and reason of a correction, the name of a key. */
 export type NameActor = (actor: Actor | null) => Message;
 
-export async function actorNames(visit: Visit, history: readonly HeldChange[]): Promise<NameActor> {
+export function actorNames(visit: Visit, history: readonly HeldChange[]): NameActor {
   const names = new Map<string, Message>();
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
   const log = visit.use(() => storage.openJournal());
-  const hasKeys = [...actors.keys()].some((actor) => actor.startsWith('key:')) && (await storage.hasKeys());
-  const keys = hasKeys ? await visit.use(() => storage.openKeys('manage')).list(visit.now) : [];
+  const hasKeys = [...actors.keys()].some((actor) => actor.startsWith('key:')) && storage.hasKeys();
+  const keys = hasKeys ? visit.use(() => storage.openKeys('manage')).list(visit.now) : [];
   for (const [actor, user] of actors) {
     const [type, id] = actor.split(':');
     const key = type === 'key' ? keys.find((each) => each.id === Number(id)) : undefined;
-    const operation = type === 'key' ? undefined : await log.find(Number(id));
+    const operation = type === 'key' ? undefined : log.find(Number(id));
     const who = key?.name ?? user;
     const what = operation?.fileName || operation?.reason;
     if (who !== null && what)

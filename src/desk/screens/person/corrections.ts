@@ -64,13 +64,13 @@ type Prepare = (visit: Visit, person: HeldPerson, form: Form) => Awaitable<Prepa
 const action =
   (name: Name, names: readonly string[], prepare: Prepare): Action =>
   async (visit, given): Promise<Page | Continuation | undefined> => {
-    const person = await findVisited(visit);
+    const person = findVisited(visit);
     if (person === undefined) return undefined;
     const path = pathOf(visit);
     const heading = HEADINGS[name];
     try {
       const prepared = await prepare(visit, person, given);
-      return await proposeCorrection(visit, given, {
+      return proposeCorrection(visit, given, {
         heading,
         path,
         action: name,
@@ -133,10 +133,10 @@ function readMembership({ memberships }: HeldPerson, id: string): number {
 }
 
 /** @param text `CODE/MEMBERCODE` */
-async function readOtherMember(visit: Visit, text: string): Promise<number> {
+function readOtherMember(visit: Visit, text: string): number {
   const name = parseMemberName(text);
   const held = visit.use((storage) => storage.openHeldData());
-  const [found, ...others] = name?.cooperativeCode === undefined ? [] : await held.findMembers(name);
+  const [found, ...others] = name?.cooperativeCode === undefined ? [] : held.findMembers(name);
   if (found === undefined || others.length > 0)
     throw new Misread(say('Expected the code of a cooperative and of a member there, such as KOAKAMA/11.'));
   return found.id;

@@ -8,7 +8,7 @@ import { numberOf, textOf } from './held-values.ts';
 export const pathOf = ({ places }: Visit): string => `/person/${places.person}`;
 
 /** @returns undefined when the number is not of this session, or nobody has the national ID any more */
-export async function findVisited(visit: Visit): Promise<HeldPerson | undefined> {
+export function findVisited(visit: Visit): HeldPerson | undefined {
   const identityCard = visit.session.persons.find(Number(visit.places.person));
   if (identityCard === undefined) return undefined;
   return visit.use((storage) => storage.openHeldData()).findPerson(identityCard);

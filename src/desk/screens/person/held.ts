@@ -17,10 +17,10 @@ export const HELD: Screen = {
   path: '/person/:person/held',
   title: say('Everything that is held'),
   personal: 'some',
-  async read(visit) {
-    const person = await findVisited(visit);
+  read(visit) {
+    const person = findVisited(visit);
     if (person === undefined) return undefined;
-    return { body: body(visit, person, await actorNames(visit, person.history)), shows: showing(person) };
+    return { body: body(visit, person, actorNames(visit, person.history)), shows: showing(person) };
   },
 };
 

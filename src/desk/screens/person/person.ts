@@ -14,10 +14,10 @@ export const PERSON: Screen = {
   path: '/person/:person',
   title: say('Person'),
   personal: 'some',
-  async read(visit) {
-    const person = await findVisited(visit);
+  read(visit) {
+    const person = findVisited(visit);
     if (person === undefined) return undefined;
-    const nameActor = await actorNames(visit, person.history);
+    const nameActor = actorNames(visit, person.history);
     return { body: body(visit, person, nameActor), shows: showing(person) };
   },
   actions: CORRECTING,

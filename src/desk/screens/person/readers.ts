@@ -24,14 +24,14 @@ export const READERS: Screen = {
   path: '/person/:person/readers',
   title: say('Who has seen the data'),
   personal: 'some',
-  async read(visit) {
-    const person = await findVisited(visit);
+  read(visit) {
+    const person = findVisited(visit);
     if (person === undefined) return undefined;
     const { storage } = visit.desk;
-    const traces = await visit.use(() => storage.openHeldData()).findTraces(person.identityCard);
+    const traces = visit.use(() => storage.openHeldData()).findTraces(person.identityCard);
     const ledger = visit.use(() => storage.openLedgerReader());
     const { readings, isKeyLost } = findPersonReadings(ledger, traces);
-    const names = await keyNames(visit);
+    const names = keyNames(visit);
     const shown = readings.slice(-SHOWN).reverse();
     const body = html`<p class="screen"><a href="${pathOf(visit)}">${visit.say('Back')}</a></p>
 <h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
@@ -51,9 +51,9 @@ ${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
   },
 };
 
-async function keyNames({ use, desk, now }: Visit): Promise<ReadonlyMap<number, string>> {
-  if (!(await desk.storage.hasKeys())) return new Map();
-  const keys = await use((storage) => storage.openKeys('manage')).list(now);
+function keyNames({ use, desk, now }: Visit): ReadonlyMap<number, string> {
+  if (!desk.storage.hasKeys()) return new Map();
+  const keys = use((storage) => storage.openKeys('manage')).list(now);
   return new Map(keys.map(({ id, name }) => [id, name]));
 }
 

@@ -24,15 +24,15 @@ const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS 
  * By a checked body, the values of a new payment, and what accepts them for the loan as it is when they are
  * written. Adds what is wrong with them for the loan as it is now.
  */
-export async function readNewPayment(
+export function readNewPayment(
   loans: Pick<LoanStore, 'find'>,
   body: Partial<GivenPayment>,
   { faults, nowSeconds }: Decision,
   zone: TimeZone,
-): Promise<[values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues]> {
+): [values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues] {
   const values = { ...SUBSTITUTES, ...body, paidAt: body.paidAt ?? nowSeconds } as PaymentValues;
   const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
-  const loan = body.loanId === undefined ? undefined : await loans.find(body.loanId);
+  const loan = body.loanId === undefined ? undefined : loans.find(body.loanId);
   if (loan !== undefined) {
     faults.addFoundBy(() => decide(loan));
     faults.addFoundBy(() => paidAfter(loan, undefined, values));
@@ -41,11 +41,8 @@ export async function readNewPayment(
 }
 
 /** The loan of a payment, beside which a change of the payment is decided. */
-export async function findLoanOf(
-  loans: Pick<LoanStore, 'find'>,
-  { loanId }: PaymentRecord,
-): Promise<[loan: LoanRecord]> {
-  const loan = await loans.find(loanId);
+export function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRecord): [loan: LoanRecord] {
+  const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
   return [loan];
 }

@@ -5,7 +5,6 @@ import { PRODUCTION_WINDOW_DAYS } from '../../../domain/entries/production.ts';
 import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
-import { type Awaitable, whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../../json/declared-fields.ts';
@@ -160,9 +159,9 @@ export function lookUp(
   identityCard: string,
   caller: ApiKey | undefined,
   clock: Clock,
-): Awaitable<ConsolidatedMember | undefined> {
+): ConsolidatedMember | undefined {
   const at = financialsAt(caller, nowSeconds(clock));
-  return whenReady(store.listActiveMemberships(identityCard, at), consolidate);
+  return consolidate(store.listActiveMemberships(identityCard, at));
 }
 
 /**
@@ -170,15 +169,15 @@ export function lookUp(
  * asked for (docs/api.md#a-replaced-national-id).
  * @throws RegistryError `not_found`
  */
-export async function lookUpFormer(
+export function lookUpFormer(
   store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
   identityCard: string,
   caller: ApiKey | undefined,
   clock: Clock,
   zone: TimeZone,
-): Promise<ApiResponse> {
-  const current = await store.findCurrentIdentityCard(identityCard);
-  const person = current === undefined ? undefined : await lookUp(store, current, caller, clock);
+): ApiResponse {
+  const current = store.findCurrentIdentityCard(identityCard);
+  const person = current === undefined ? undefined : lookUp(store, current, caller, clock);
   if (person === undefined) throw notFound();
   const json = serializeConsolidated({ ...person, identityCard }, zone);
   return respondWithCurrent(json, person.memberships, caller, '/members/');
@@ -212,19 +211,19 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         },
       },
       refusals: [400, 404],
-      async handle(request) {
+      handle(request) {
         const store = stores.narrowedTo(request.visible).members;
         const cooperativeId = readPathId(request);
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
         const at = financialsAt(request.caller, nowSeconds(clock));
         const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
-        const membership = await find(identityCard);
+        const membership = find(identityCard);
         if (membership !== undefined)
           return respondWith(serializeMembership(membership, zone), [membership], request.caller);
         // It may be a number that the person had before.
-        const current = await store.findCurrentIdentityCard(identityCard);
-        const former = current === undefined ? undefined : await find(current);
+        const current = store.findCurrentIdentityCard(identityCard);
+        const former = current === undefined ? undefined : find(current);
         if (former === undefined) throw notFound();
         const path = `/cooperatives/${cooperativeId}/members/`;
         return respondWithCurrent(serializeMembership(former, zone), [former], request.caller, path);

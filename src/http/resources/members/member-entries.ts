@@ -68,10 +68,10 @@ const declare = <Query extends QueryParameters>(
 
 export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route[] {
   /** @throws RegistryError `not_found`, HttpError 400 for what is not a member id */
-  async function find(request: Pick<RouteRequest, 'params' | 'visible'>) {
+  function find(request: Pick<RouteRequest, 'params' | 'visible'>) {
     const id = readMemberId(request);
     const { members, entries } = store.narrowedTo(request.visible);
-    if ((await members.find(id)) === undefined) throw notFound();
+    if (members.find(id) === undefined) throw notFound();
     return { id, entries };
   }
   // The member, if it has no entries too.
@@ -87,10 +87,10 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
       ...declare('deliveries', { ...period, product }, { ...DELIVERY, what: 'deliveries' }),
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a member',
-      async handle(request) {
-        const list = async (asked: PageRequest) => {
+      handle(request) {
+        const list = (asked: PageRequest) => {
           const filter = { ...toPeriod(request.query), ...onlyGiven({ product: request.query.product }) };
-          const { id, entries } = await find(request);
+          const { id, entries } = find(request);
           return entries.listDeliveries(id, filter, asked);
         };
         return respondWithPage(request, list, DELIVERY.serialize, zone, subjectOf(request));
@@ -103,10 +103,10 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
       }),
       operationId: 'listSavingsTransactions',
       summary: 'List the savings transactions of a member',
-      async handle(request) {
-        const list = async (asked: PageRequest) => {
+      handle(request) {
+        const list = (asked: PageRequest) => {
           const filter = toPeriod(request.query);
-          const { id, entries } = await find(request);
+          const { id, entries } = find(request);
           return entries.listSavingsTransactions(id, filter, asked);
         };
         return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone, subjectOf(request));

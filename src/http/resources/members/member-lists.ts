@@ -85,10 +85,10 @@ export const memberListRoutes = (
     query: { ...PAGE_PARAMETERS, ...FILTERS },
     responses: { 200: pageResponse('members', '/members', LISTED.schema) },
     refusals: [400, 404, 503],
-    async handle(request) {
+    handle(request) {
       const id = readPathId(request);
       const { cooperatives, members } = store.narrowedTo(request.visible);
-      if ((await cooperatives.find(id)) === undefined) throw notFound();
+      if (cooperatives.find(id) === undefined) throw notFound();
       const list = (asked: PageRequest) => members.list(toFilter(request.query, id), asked);
       return respondWithPage(request, list, serializeMemberRow, zone, subjectOfRows(LISTED.memberIdOf));
     },

@@ -3,7 +3,6 @@
 import type { Visible } from '../../../domain/access/visible.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { MemberValues } from '../../../domain/membership/members.ts';
-import { whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { ID, parseId } from '../../../domain/values/ids.ts';
@@ -95,17 +94,14 @@ const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
     const given = request.params.id ?? '';
     if (isIdentityCard(given)) {
       const person = lookUp(store, given, request.caller, clock);
-      return whenReady(person, (found) =>
-        found === undefined
-          ? lookUpFormer(store, given, request.caller, clock, zone)
-          : respondWithPerson(found, request.caller, zone),
-      );
+      return person === undefined
+        ? lookUpFormer(store, given, request.caller, clock, zone)
+        : respondWithPerson(person, request.caller, zone);
     }
     const id = parseId(given);
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
-    return whenReady(store.find(id), (member) => {
-      if (member === undefined) throw notFound();
-      return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
-    });
+    const member = store.find(id);
+    if (member === undefined) throw notFound();
+    return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
   },
 });

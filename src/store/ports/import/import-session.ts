@@ -1,6 +1,5 @@
 /** An import, from its first row to its commit. */
 
-import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { Text } from '../../../domain/values/message.ts';
 import type { ImportWarning } from './import-warnings.ts';
@@ -81,7 +80,7 @@ export interface MissingRows {
   /** Whether an apply removes them; members and cooperatives stay. */
   readonly areRemoved: boolean;
   /** As stored, in the order of the columns of the kind and of ids. May be read until the apply. */
-  list(): AsyncIterable<readonly StagedValue[]>;
+  list(): Iterable<readonly StagedValue[]>;
 }
 
 /** One value of a stored row that a file changes. */
@@ -129,22 +128,22 @@ export interface RegistrySize {
  */
 export interface ImportSession {
   /** How many rows of each kind the registry has now; exact, in time that does not grow with them. */
-  readSize(): Awaitable<RegistrySize>;
+  readSize(): RegistrySize;
   /** Whether the registry has neither cooperatives nor members. */
-  isRegistryEmpty(): Awaitable<boolean>;
+  isRegistryEmpty(): boolean;
   /**
    * Begins a file and discards the one before, unless it was applied or kept.
    * @param columns those the file has: of a stored row, a missing one keeps its value, an empty cell may
    * clear it
    */
-  stage(kind: ImportKind, columns: ReadonlySet<string>): Awaitable<FileStaging>;
+  stage(kind: ImportKind, columns: ReadonlySet<string>): FileStaging;
   /**
    * The last import of this kind of the same bytes that was not undone.
    * @param sha256 64 hexadecimal digits
    */
-  findSameImport(kind: ImportKind, sha256: string): Awaitable<number | undefined>;
+  findSameImport(kind: ImportKind, sha256: string): number | undefined;
   /** Discards what is staged. May be called at any time, after an error too. */
-  close(): Awaitable<void>;
+  close(): void;
 }
 
 /** A file while it is read. */
@@ -153,15 +152,15 @@ export interface FileStaging {
    * @param rows in order of line, within and across batches; the rows with faults too, so that all are
    * checked
    */
-  addRows(rows: readonly StagedRow[]): Awaitable<void>;
+  addRows(rows: readonly StagedRow[]): void;
   /** @param faults found while reading; may precede or follow the rows of their lines */
-  addFaults(faults: readonly ImportFault[]): Awaitable<void>;
+  addFaults(faults: readonly ImportFault[]): void;
   /**
    * Ends the file: finds references that lead nowhere and keys that are not unique, against the registry,
    * inside the file, and against the files of this session that were kept for reference. Takes no lock that a
    * writer waits for.
    */
-  check(options: CheckOptions): Awaitable<CheckedFile>;
+  check(options: CheckOptions): CheckedFile;
 }
 
 export interface CheckOptions {
@@ -198,7 +197,7 @@ interface FileCheck {
   readonly refusedRows: number;
   readonly faults: number;
   /** In order of line, and on one line in the order in which they were found. May be read several times. */
-  listFaults(): AsyncIterable<ImportFault>;
+  listFaults(): Iterable<ImportFault>;
   /** What the sender of the file should look at in its rows without faults, those that stop first. */
   readonly warnings: readonly ImportWarning[];
 }
@@ -222,13 +221,13 @@ export interface AcceptedFile extends FileCheck {
   /** How many stored values of each column an apply would change; a column without any is missing. */
   readonly columns: ReadonlyMap<string, number>;
   /** Every stored value that an apply would change, in order of line. May be read until the apply. */
-  listChanges(): AsyncIterable<StagedChange>;
+  listChanges(): Iterable<StagedChange>;
   /** Values that the file would change and that an apply keeps as they are stored, likewise. */
-  listKept(): AsyncIterable<StagedChange>;
+  listKept(): Iterable<StagedChange>;
   /** Undefined for a file that replaces none. */
   readonly missing: MissingRows | undefined;
   /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
-  keepForReference(): Awaitable<void>;
+  keepForReference(): void;
   /**
    * Writes all accepted rows in one transaction, and none of them on an error. What was checked must hold
    * inside this transaction: an engine checks again there, unless it knows that nobody has written since. New
@@ -239,9 +238,5 @@ export interface AcceptedFile extends FileCheck {
    * @throws RegistryError `unavailable` when the registry has changed and no longer agrees with the file,
    * when other writers keep the lock, or when the disk is full
    */
-  apply(
-    nowSeconds: number,
-    record: ImportRecord,
-    options?: { readonly onlyAsShown: boolean },
-  ): Awaitable<ImportResult>;
+  apply(nowSeconds: number, record: ImportRecord, options?: { readonly onlyAsShown: boolean }): ImportResult;
 }

@@ -32,5 +32,5 @@ export interface ImportWarning {
   /** How many lines it is about. */
   readonly count: number;
   /** In their order. May be read until the apply. */
-  lines(): AsyncIterable<number>;
+  lines(): Iterable<number>;
 }

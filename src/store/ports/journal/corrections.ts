@@ -1,6 +1,5 @@
 /** Corrections of who is who: one method is one transaction, recorded like an import and undone by its id. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
-import type { Awaitable } from '../../../domain/values/awaitable.ts';
 
 /** What a correction changes rows of, by the names that the history uses; parents before children. */
 export const CHANGED_ENTITIES = [
@@ -114,48 +113,40 @@ export interface CorrectionStore {
     old: string,
     current: string,
     options: CorrectionOptions & { readonly releases?: boolean | undefined },
-  ): Awaitable<CorrectionResult>;
+  ): CorrectionResult;
   /** Lets a former number be given to somebody else: it finds nobody any more. */
-  releaseIdentityCard(former: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  releaseIdentityCard(former: string, options: CorrectionOptions): CorrectionResult;
   /**
    * Gives everything of one member to the other, who keeps its own values and gets those it has not. Both are
    * of one cooperative, or have one national ID.
    */
-  mergeMembers(fromId: number, intoId: number, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  mergeMembers(fromId: number, intoId: number, options: CorrectionOptions): CorrectionResult;
   /**
    * Ends a membership, which keeps everything, and begins one of the same person in another cooperative. An
    * import refuses entries of the old one that are dated later.
    */
-  transferMember(transfer: Transfer, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  transferMember(transfer: Transfer, options: CorrectionOptions): CorrectionResult;
   /**
    * Sets aside that two members may be one person. Repeated, it gives the correction that has done so.
    */
-  dismissDuplicate(oneId: number, otherId: number, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  dismissDuplicate(oneId: number, otherId: number, options: CorrectionOptions): CorrectionResult;
   /** Moves a member with everything to the cooperative with this code. */
-  moveMember(memberId: number, code: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  moveMember(memberId: number, code: string, options: CorrectionOptions): CorrectionResult;
   /**
    * Moves all members, merging those who are in both cooperatives; the one without members is dissolved then.
    */
-  mergeCooperatives(
-    fromCode: string,
-    intoCode: string,
-    options: CorrectionOptions,
-  ): Awaitable<CorrectionResult>;
+  mergeCooperatives(fromCode: string, intoCode: string, options: CorrectionOptions): CorrectionResult;
   /**
    * Every membership gets the status `deceased` and the date of death.
    * @param date `YYYY-MM-DD`, not in the future
    */
-  recordDeath(identityCard: string, date: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  recordDeath(identityCard: string, date: string, options: CorrectionOptions): CorrectionResult;
   /**
    * Removes what says who somebody is, in every membership and its history, and keeps a hash of the numbers,
    * so that an import does not bring the person back. It cannot be undone.
    */
-  erasePerson(identityCard: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  erasePerson(identityCard: string, options: CorrectionOptions): CorrectionResult;
   /** Removes all entries of a kind that are selected; loans only when they have no payments. */
-  removeEntries(
-    kind: EntryKind,
-    selection: EntrySelection,
-    options: CorrectionOptions,
-  ): Awaitable<CorrectionResult>;
-  close(): Awaitable<void>;
+  removeEntries(kind: EntryKind, selection: EntrySelection, options: CorrectionOptions): CorrectionResult;
+  close(): void;
 }

@@ -2,7 +2,6 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import type { Likeness } from '../../../domain/membership/duplicates.ts';
-import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { StagedValue } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { HistoryEntry } from './history.ts';
@@ -129,27 +128,27 @@ export interface KnownNumber {
 
 export interface HeldDataStore {
   /** All, in order of code. */
-  listCooperatives(): Awaitable<readonly CooperativeSummary[]>;
+  listCooperatives(): readonly CooperativeSummary[];
   /** @returns undefined when nobody has or had the number */
-  findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
+  findPerson(identityCard: string): HeldPerson | undefined;
   /** Also of a number that nobody has: then it is the only trace. */
-  findTraces(identityCard: string): Awaitable<PersonTraces>;
+  findTraces(identityCard: string): PersonTraces;
   /** Every number of everybody: former ones in the order in which they ended, then those of now. */
   listNumbers(): Iterable<KnownNumber>;
   /** The numbers of now by the ids of members, also of merged ones; those that are nobody's are left out. */
-  findNumbers(memberIds: Iterable<number>): Awaitable<ReadonlyMap<number, string>>;
+  findNumbers(memberIds: Iterable<number>): ReadonlyMap<number, string>;
   /** In order of id, without those who were erased. */
-  findMembers(name: MemberName): Awaitable<readonly FoundMember[]>;
+  findMembers(name: MemberName): readonly FoundMember[];
   /**
    * Those whose names have words that begin so, in order of id, up to a limit.
    * @throws RegistryError `unavailable` while the names of an import are missing in the index
    */
-  searchMembers(words: readonly string[]): Awaitable<readonly NamedMember[]>;
+  searchMembers(words: readonly string[]): readonly NamedMember[];
   /** @returns undefined when there is no member with this id, or an erased one */
-  findMembership(memberId: number): Awaitable<HeldMembership | undefined>;
+  findMembership(memberId: number): HeldMembership | undefined;
   /** In order of id; empty when nothing is selected. */
-  listEntries(kind: EntryKind, selection: EntrySelection): Awaitable<readonly HeldRow[]>;
+  listEntries(kind: EntryKind, selection: EntrySelection): readonly HeldRow[];
   /** @param cooperativeCode only pairs of which one is a member there */
-  findDuplicates(cooperativeCode?: string): Awaitable<LikelyDuplicates>;
-  close(): Awaitable<void>;
+  findDuplicates(cooperativeCode?: string): LikelyDuplicates;
+  close(): void;
 }

@@ -1,6 +1,5 @@
 /** What has changed in the registry, by whom and when. It holds personal data, former values too. */
 import type { EventActor } from '../../../domain/events.ts';
-import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { StagedValue } from '../import/import-session.ts';
 
 /** Who made a change: an API key, an import, a correction by a command, or the undo of one of these. */
@@ -33,9 +32,9 @@ export interface RowHistory {
 }
 
 export interface HistoryStore {
-  ofMember(id: number): Awaitable<RowHistory | undefined>;
+  ofMember(id: number): RowHistory | undefined;
   /** Of each membership of a person, in order of id; none when nobody has this national ID now. */
-  ofPerson(identityCard: string): Awaitable<readonly RowHistory[]>;
-  ofCooperative(code: string): Awaitable<RowHistory | undefined>;
-  close(): Awaitable<void>;
+  ofPerson(identityCard: string): readonly RowHistory[];
+  ofCooperative(code: string): RowHistory | undefined;
+  close(): void;
 }

@@ -1,6 +1,5 @@
 /** The imports and corrections that were applied: what is recorded of each, and how one is undone. */
 import type { CorrectionKind } from '../../../domain/corrections.ts';
-import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { ImportKind, ImportRecord, StagedChange } from '../import/import-session.ts';
 import type { ChangedEntity, CorrectionOptions } from './corrections.ts';
 import type { Actor } from './history.ts';
@@ -83,19 +82,19 @@ export type UndoResult =
 
 export interface Journal {
   /** The newest last. */
-  list(): Awaitable<readonly RecordedImport[]>;
-  find(id: number): Awaitable<RecordedImport | undefined>;
+  list(): readonly RecordedImport[];
+  find(id: number): RecordedImport | undefined;
   /**
    * Every stored value that an import has changed, in order of line; of one that was undone too. Rows that
    * were removed since are left out.
    */
-  listChanges(id: number): AsyncIterable<RecordedChange>;
+  listChanges(id: number): Iterable<RecordedChange>;
   /**
    * Removes what an import created and puts back what it changed, in one transaction, unless something builds
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.
    * @param listed how many blockers are listed at most
    * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
    */
-  undo(id: number, listed: number, options: Omit<CorrectionOptions, 'reason'>): Awaitable<UndoResult>;
-  close(): Awaitable<void>;
+  undo(id: number, listed: number, options: Omit<CorrectionOptions, 'reason'>): UndoResult;
+  close(): void;
 }

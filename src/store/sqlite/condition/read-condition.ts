@@ -27,12 +27,8 @@ const SAMPLED_AT_END = 500;
 const SAMPLED_BETWEEN = 200;
 
 /** @throws StorageError (as rejection) `unusable` when there is no registry of this release */
-export async function readCondition(
-  databaseFile: string,
-  format: ReadModelFormat,
-  waitMs: number,
-): Promise<Condition> {
-  const endpoints = await listEndpoints(databaseFile, waitMs);
+export function readCondition(databaseFile: string, format: ReadModelFormat, waitMs: number): Condition {
+  const endpoints = listEndpoints(databaseFile, waitMs);
   const settings = { readOnly: true, schema: REGISTRY_SCHEMA, waitMs, cacheKiB: 1024 };
   return withDatabase(databaseFile, settings, (db) => {
     const sequence = db.row<{ readonly epoch: string; readonly lastSequence: number }>(
@@ -67,13 +63,13 @@ function readLastBackup(databaseFile: string, sequence: Condition['sequence']): 
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-async function listEndpoints(databaseFile: string, waitMs: number): Promise<readonly WebhookEndpoint[]> {
+function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
   if (!hasWebhooks(databaseFile)) return [];
   const store = openWebhooks(databaseFile, { waitMs, create: false });
   try {
-    return await store.list();
+    return store.list();
   } finally {
-    await store.close();
+    store.close();
   }
 }
 

@@ -67,10 +67,7 @@ function findFirst(
   return { first: [...first].sort((a, b) => b - a), obstacle };
 }
 
-async function* listChanges(
-  db: Connection,
-  operation: Operation | undefined,
-): AsyncGenerator<RecordedChange> {
+function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;
   const page = db.raw.prepare<[number, number], RecordedChange & { readonly id: number }>(
     listedChangesSql(CHANGES_AT_ONCE),

@@ -175,7 +175,7 @@ export function openMissing(scope: FileScope): MissingRows | undefined {
   };
 }
 
-async function* listMissing(db: Connection, kind: ImportKind): AsyncGenerator<readonly StagedValue[]> {
+function* listMissing(db: Connection, kind: ImportKind): Generator<readonly StagedValue[]> {
   const page = db.raw.prepare<[number], StagedValue[]>(missingSql(kind)).raw();
   const rows = readPages<StagedValue[]>(ROWS_AT_ONCE, (last) => page.all((last?.[0] as number) ?? 0));
   for (const [, ...values] of rows) yield values;

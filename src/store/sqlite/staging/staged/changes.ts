@@ -162,10 +162,10 @@ type ListedChange = StagedChange & { readonly id: number };
  * Changes in order of line, and of one line in order of column, read page by page like the faults.
  * @param table `kept` for those that are not written
  */
-export async function* listChanges(
+export function* listChanges(
   { db, kind }: FileScope,
   table: 'changes' | 'kept' = 'changes',
-): AsyncGenerator<StagedChange> {
+): Generator<StagedChange> {
   const { table: stored, label } = TARGETS[kind];
   const page = db.raw.prepare<[number], ListedChange>(
     `SELECT e.id, e.line, t.${label} AS row, e."column", e.old, e.new FROM staging.${table} e

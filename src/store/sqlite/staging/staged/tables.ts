@@ -192,7 +192,7 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
  * Faults in order of line. Read page by page: an open iterator would keep this connection from writing
  * between two of them, and its readers wait for disks and pipes.
  */
-export async function* listFaults(db: Connection): AsyncGenerator<ImportFault> {
+export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
   const page = db.raw.prepare<[number, number], Row>(
     `SELECT rowid AS id, line, "column", message, refuses FROM staging.faults

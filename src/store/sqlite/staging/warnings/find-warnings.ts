@@ -70,7 +70,7 @@ export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarn
   }));
 }
 
-async function* linesOf(db: Connection, kind: string, detail: string): AsyncGenerator<number> {
+function* linesOf(db: Connection, kind: string, detail: string): Generator<number> {
   const page = db.raw.prepare<[string, string, number], { id: number; line: number }>(
     `SELECT id, line FROM staging.warnings WHERE kind = ? AND detail = ? AND id > ? ORDER BY id
        LIMIT ${LINES_AT_ONCE}`,

@@ -20,9 +20,9 @@ export type { EmbeddedReads, Filters, FinancialsOption, ReadOptions, Rows } from
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';
-export type { CorrectionResult } from './store/ports/journal/corrections.ts';
-export type { UndoResult } from './store/ports/journal/operations.ts';
-export { StorageError } from './store/ports/storage-error.ts';
+export type { CorrectionResult } from './store/contract/journal/corrections.ts';
+export type { UndoResult } from './store/contract/journal/operations.ts';
+export { StorageError } from './store/contract/storage-error.ts';
 export { ConfigError };
 
 /** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */

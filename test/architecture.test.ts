@@ -217,9 +217,9 @@ test('cli/ never imports http/ or an engine', () => {
   assert.deepEqual(found, []);
 });
 
-test('metrics/ imports only ports and node, and only app/ imports it', () => {
+test('metrics/ imports only the contract of the store and node, and only app/ imports it', () => {
   assert.deepEqual(
-    broken('metrics', ({ target }) => isIn(target, 'store/ports') || target.startsWith('node:')),
+    broken('metrics', ({ target }) => isIn(target, 'store/contract') || target.startsWith('node:')),
     [],
   );
   const importers = imports.filter(({ file, target }) => isIn(target, 'metrics') && !isIn(file, 'metrics'));

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { toRows, toTable } from '../bench/report.ts';
 import { SCOPES } from '../src/domain/access/api-keys.ts';
 import { fullPath } from '../src/http/declare/route.ts';
-import { IMPORT_KINDS } from '../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../src/store/contract/import/import-session.ts';
 import { GENERATED_DOCUMENTS, namedCommands, tableNames, withTables } from './support/document-tables.ts';
 import { declaredRoutes } from './support/openapi-file.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../src/store/ports/access-ledger.ts';
+import type { Reading } from '../src/store/contract/access-ledger.ts';
 import { nid } from './support/importing.ts';
 import { startLending } from './support/lending.ts';
 import { memoryLedger } from './support/memory-ledger.ts';

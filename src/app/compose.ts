@@ -19,12 +19,12 @@ import { listen, type RunningServer, type ServerTimeouts } from '../http/server/
 import { openCreate } from '../http/writes/idempotency.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
-import type { AccessLedger } from '../store/ports/access-ledger.ts';
-import type { ApiKeyStore } from '../store/ports/api-keys.ts';
-import type { IdempotentResponses } from '../store/ports/entity-store.ts';
-import type { RegistryStore } from '../store/ports/registry.ts';
-import type { Storage } from '../store/ports/storage.ts';
-import type { StorageError } from '../store/ports/storage-error.ts';
+import type { AccessLedger } from '../store/contract/access-ledger.ts';
+import type { ApiKeyStore } from '../store/contract/api-keys.ts';
+import type { IdempotentResponses } from '../store/contract/entity-store.ts';
+import type { RegistryStore } from '../store/contract/registry.ts';
+import type { Storage } from '../store/contract/storage.ts';
+import type { StorageError } from '../store/contract/storage-error.ts';
 import type { WebhookSettings } from '../webhooks/context.ts';
 import { WebhookService } from '../webhooks/service.ts';
 import { createEmbedded, type Embedded } from './embedding/embedded.ts';

@@ -3,7 +3,7 @@ import { isIdentityCard } from '../domain/membership/identity-card.ts';
 import { FieldError } from '../domain/values/errors.ts';
 import { parseId } from '../domain/values/ids.ts';
 import { MAX_LENGTH, parseText } from '../domain/values/text.ts';
-import type { MemberName } from '../store/ports/journal/held-data.ts';
+import type { MemberName } from '../store/contract/journal/held-data.ts';
 
 /** @returns undefined for what cannot name a member */
 export function parseMemberName(text: string): MemberName | undefined {

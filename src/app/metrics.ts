@@ -12,9 +12,9 @@ import { ProcessFacts } from '../metrics/process-facts.ts';
 import { registryFacts } from '../metrics/registry-facts.ts';
 import { RequestCounts } from '../metrics/request-counts.ts';
 import { type Clock, nowSeconds } from '../runtime/clock.ts';
-import type { Condition } from '../store/ports/condition.ts';
-import type { RegistryStore } from '../store/ports/registry.ts';
-import type { Storage } from '../store/ports/storage.ts';
+import type { Condition } from '../store/contract/condition.ts';
+import type { RegistryStore } from '../store/contract/registry.ts';
+import type { Storage } from '../store/contract/storage.ts';
 
 /** Several of Prometheus, and one of a person who looks. */
 const MAX_CONNECTIONS = 16;

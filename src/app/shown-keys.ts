@@ -1,6 +1,6 @@
 /** What is shown of keys, by commands and at the desk. */
 import type { ApiKey } from '../domain/access/api-keys.ts';
-import type { KeyUse } from '../store/ports/api-keys.ts';
+import type { KeyUse } from '../store/contract/api-keys.ts';
 
 /** What a key did, of one kind. */
 export const usesOf = (

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
-import type { CommitMeasure, EndOfIteration, Storage } from '../store/ports/storage.ts';
+import type { CommitMeasure, EndOfIteration, Storage } from '../store/contract/storage.ts';
 import { openStorage } from '../store/sqlite/storage.ts';
 
 export { toStorageError } from '../store/sqlite/storage.ts';

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { RegistryError } from '../domain/values/errors.ts';
 import { packageVersion } from '../runtime/version.ts';
-import { StorageError } from '../store/ports/storage-error.ts';
+import { StorageError } from '../store/contract/storage-error.ts';
 import { guardResults } from './persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
 import { refuseEmptyValues } from './terminal/empty-values.ts';

@@ -7,9 +7,9 @@ import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import { formatDecimal, MONEY } from '../domain/values/decimal.ts';
 import type { ShownProperties } from '../json/declared-fields.ts';
 import type { Schema } from '../json/schema.ts';
-import type { ExportedOwner, ExportedRows } from '../store/ports/exports.ts';
-import { FILE_COLUMNS } from '../store/ports/import/import-columns.ts';
-import { IMPORT_KINDS, type ImportKind } from '../store/ports/import/import-session.ts';
+import type { ExportedOwner, ExportedRows } from '../store/contract/exports.ts';
+import { FILE_COLUMNS } from '../store/contract/import/import-columns.ts';
+import { IMPORT_KINDS, type ImportKind } from '../store/contract/import/import-session.ts';
 import { EXPORTED } from './exported-objects.ts';
 
 export interface ExportColumn<Row> {

@@ -1,6 +1,6 @@
 /** What is asked of an export. */
-import type { ExportFilter } from '../store/ports/exports.ts';
-import type { ImportKind } from '../store/ports/import/import-session.ts';
+import type { ExportFilter } from '../store/contract/exports.ts';
+import type { ImportKind } from '../store/contract/import/import-session.ts';
 
 export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];

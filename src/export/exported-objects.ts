@@ -10,8 +10,8 @@ import {
   SHOWN_PAYMENT,
   SHOWN_SAVINGS_TRANSACTION,
 } from '../json/shown/rows.ts';
-import type { ExportedRows } from '../store/ports/exports.ts';
-import type { ImportKind } from '../store/ports/import/import-session.ts';
+import type { ExportedRows } from '../store/contract/exports.ts';
+import type { ImportKind } from '../store/contract/import/import-session.ts';
 
 interface Exported<Row> {
   readonly properties: ShownProperties<Row>;

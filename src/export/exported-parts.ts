@@ -1,8 +1,8 @@
 /** What the files of an export hold, a part at a time. */
 import { setImmediate } from 'node:timers/promises';
 import type { TimeZone } from '../domain/values/date-time.ts';
-import type { ExportFilter, ExportSnapshot } from '../store/ports/exports.ts';
-import type { ImportKind } from '../store/ports/import/import-session.ts';
+import type { ExportFilter, ExportSnapshot } from '../store/contract/exports.ts';
+import type { ImportKind } from '../store/contract/import/import-session.ts';
 import { exportBlocks } from './export-blocks.ts';
 import type { FileFormat } from './export-request.ts';
 import { workbookOf } from './workbook.ts';

@@ -5,7 +5,7 @@
 import type { TimeZone } from '../domain/values/date-time.ts';
 import { RegistryError } from '../domain/values/errors.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import type { Storage } from '../store/ports/storage.ts';
+import type { Storage } from '../store/contract/storage.ts';
 import type { ExportRequest } from './export-request.ts';
 import type { ExportTasks } from './export-thread.ts';
 import { Spool } from './spool.ts';

@@ -1,8 +1,8 @@
 /** Rows → an Excel workbook, a part at a time. */
 import { DAY_SECONDS, type TimeZone } from '../domain/values/date-time.ts';
 import { asTextCell } from '../import/cells/blanks.ts';
-import type { ExportedRows } from '../store/ports/exports.ts';
-import type { ImportKind } from '../store/ports/import/import-session.ts';
+import type { ExportedRows } from '../store/contract/exports.ts';
+import type { ImportKind } from '../store/contract/import/import-session.ts';
 import { EXPORT_COLUMNS, type ExportColumn } from './columns.ts';
 
 /** What people can still work with; a workbook of a million rows opens nowhere. */

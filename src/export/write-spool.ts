@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { TimeZone } from '../domain/values/date-time.ts';
 import { RegistryError } from '../domain/values/errors.ts';
-import type { ExportSession } from '../store/ports/exports.ts';
+import type { ExportSession } from '../store/contract/exports.ts';
 import { exportBlocks } from './export-blocks.ts';
 import type { ExportRequest } from './export-request.ts';
 

@@ -4,7 +4,7 @@ import type { Visible } from '../domain/access/visible.ts';
 import type { TimeZone } from '../domain/values/date-time.ts';
 import type { Exporter } from '../export/exporter.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { NarrowableStore, RateLimiter } from '../store/ports/registry.ts';
+import type { NarrowableStore, RateLimiter } from '../store/contract/registry.ts';
 import type { Route } from './declare/route.ts';
 import { withOpenApi } from './openapi/openapi.ts';
 import { pageRoutes } from './reference/pages.ts';

@@ -3,7 +3,7 @@
  * table in docs/metrics.md is made from this one. No label may hold a national ID, a key's secret or an
  * address: the values of labels are templates, words and ids.
  */
-import { STALE_COUNTED } from '../store/ports/condition.ts';
+import { STALE_COUNTED } from '../store/contract/condition.ts';
 
 /** How the values of a metric are to be understood. */
 export interface Declaration {

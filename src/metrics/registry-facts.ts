@@ -1,5 +1,5 @@
 /** How the registry is doing, as metrics. */
-import type { Condition } from '../store/ports/condition.ts';
+import type { Condition } from '../store/contract/condition.ts';
 import type { Metrics } from './declarations.ts';
 
 /**

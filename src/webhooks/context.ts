@@ -1,9 +1,9 @@
 /** What the deliveries of all endpoints share. */
 import type { TimeZone } from '../domain/values/date-time.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ApiKeyStore } from '../store/ports/api-keys.ts';
-import type { NarrowableStore } from '../store/ports/registry.ts';
-import type { WebhookStore } from '../store/ports/webhooks.ts';
+import type { ApiKeyStore } from '../store/contract/api-keys.ts';
+import type { NarrowableStore } from '../store/contract/registry.ts';
+import type { WebhookStore } from '../store/contract/webhooks.ts';
 import type { Connections } from './connections.ts';
 import type { Resolve } from './public-lookup.ts';
 

@@ -9,7 +9,7 @@ import type {
   WebhookEndpoint,
   WebhookOutcome,
   WebhookProgress,
-} from '../store/ports/webhooks.ts';
+} from '../store/contract/webhooks.ts';
 import type { DeliveryContext } from './context.ts';
 import { restartMessage, SigningKeys, signedHeaders, toAttempt, type WebhookMessage } from './message.ts';
 import { MessageReader, type Next, wants } from './next-message.ts';

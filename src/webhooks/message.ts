@@ -6,8 +6,8 @@ import type { WebhookType } from '../domain/webhooks/types.ts';
 import { serializeEvent } from '../json/events.ts';
 import type { Static } from '../json/schema.ts';
 import type { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from '../json/webhooks.ts';
-import type { ImportRange } from '../store/ports/events.ts';
-import type { WebhookAttempt } from '../store/ports/webhooks.ts';
+import type { ImportRange } from '../store/contract/events.ts';
+import type { WebhookAttempt } from '../store/contract/webhooks.ts';
 import type { PostResult } from './post.ts';
 
 export interface WebhookMessage {

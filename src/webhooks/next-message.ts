@@ -3,8 +3,8 @@ import type { Visible } from '../domain/access/visible.ts';
 import type { RegistryEvent } from '../domain/events.ts';
 import type { TimeZone } from '../domain/values/date-time.ts';
 import type { WebhookType } from '../domain/webhooks/types.ts';
-import type { NarrowableStore } from '../store/ports/registry.ts';
-import type { FeedPosition, WebhookEndpoint } from '../store/ports/webhooks.ts';
+import type { NarrowableStore } from '../store/contract/registry.ts';
+import type { FeedPosition, WebhookEndpoint } from '../store/contract/webhooks.ts';
 import { eventMessage, importMessage, type WebhookMessage } from './message.ts';
 
 /** Read at once. */

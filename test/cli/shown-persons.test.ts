@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { showingNobody, showsNobody } from '../../src/cli/persons/shown-persons.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { LedgerEntry } from '../../src/store/ports/access-ledger.ts';
+import type { LedgerEntry } from '../../src/store/contract/access-ledger.ts';
 import { command } from '../support/command.ts';
 import { namedCommands } from '../support/document-tables.ts';
 import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';

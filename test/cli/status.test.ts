@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
 import { type ApiKey, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
-import type { Condition } from '../../src/store/ports/condition.ts';
+import type { Condition } from '../../src/store/contract/condition.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { copyRegistry } from '../support/sample-registry.ts';

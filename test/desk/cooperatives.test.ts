@@ -1,7 +1,7 @@
 /** Cooperatives at the desk: statistics as plots, lists of any page, files, and a merge. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../../src/store/ports/access-ledger.ts';
+import type { Reading } from '../../src/store/contract/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';

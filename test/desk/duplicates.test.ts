@@ -1,7 +1,7 @@
 /** Duplicates at the desk: side by side, each settled after its dry run. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../../src/store/ports/access-ledger.ts';
+import type { Reading } from '../../src/store/contract/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
 

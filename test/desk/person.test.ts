@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { openRegistry } from '../../src/index.ts';
-import type { Reading } from '../../src/store/ports/access-ledger.ts';
+import type { Reading } from '../../src/store/contract/access-ledger.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 import { ledgerPlaceIn } from '../support/sqlite-ledger.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Awaitable } from '../../src/domain/values/awaitable.ts';
 import { nowSeconds } from '../../src/runtime/clock.ts';
-import type { CorrectionResult, CorrectionStore } from '../../src/store/ports/journal/corrections.ts';
+import type { CorrectionResult, CorrectionStore } from '../../src/store/contract/journal/corrections.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nid } from '../support/importing.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/domain/access/api-keys.ts';
 import { fullPath, type Route } from '../../src/http/declare/route.ts';
-import type { FieldGroup, Reading } from '../../src/store/ports/access-ledger.ts';
+import type { FieldGroup, Reading } from '../../src/store/contract/access-ledger.ts';
 import type { TestResponse } from '../support/app.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, LOAN_TERMS, startLending } from '../support/lending.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { MEMBER, serializeMemberRow } from '../../src/http/resources/members/member-fields.ts';
 import { instant, plain, serializeObject, text } from '../../src/json/serializer.ts';
-import type { ListedMember } from '../../src/store/ports/registry.ts';
+import type { ListedMember } from '../../src/store/contract/registry.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { openStore } from '../support/sqlite.ts';
 

@@ -8,7 +8,7 @@ import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { parseMap } from '../../src/import/map/parse-map.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
 import {
   IMPORT_MAP_SCHEMA_FILE,
   importMapSchema,

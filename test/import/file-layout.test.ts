@@ -7,7 +7,7 @@ import { cellContext } from '../../src/import/cells/context.ts';
 import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import type { MapFault } from '../../src/import/map/map-json.ts';
 import { parseMap } from '../../src/import/map/parse-map.ts';
-import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
+import type { ImportKind } from '../../src/store/contract/import/import-session.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);
 const parse = (text: string, kind: ImportKind = 'members', constants?: ReadonlyMap<string, string>) =>

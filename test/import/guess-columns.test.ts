@@ -7,7 +7,7 @@ import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { guessColumns, isPersonsName } from '../../src/import/proposal/guess-columns.ts';
 import { createObserver } from '../../src/import/proposal/observe-cells.ts';
-import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
+import type { ImportKind } from '../../src/store/contract/import/import-session.ts';
 import { nid } from '../support/importing.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);

@@ -7,7 +7,7 @@ import { foldPhrase } from '../../src/import/dictionary/fold-phrase.ts';
 import { BRACKETS, HEADINGS } from '../../src/import/dictionary/headings.ts';
 import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import { recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
 
 const columnOf = (kind: ImportKind, heading: string) => recogniseHeadings(kind, [heading])[0]?.column;
 const mapOf = (columns: Record<string, string | null>): FileLayout => ({

@@ -8,14 +8,14 @@ import { HEADINGS } from '../../src/import/dictionary/headings.ts';
 import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/dictionary/words.ts';
 import type { FileRecord, RecordSource, SourceFormat } from '../../src/import/formats/source/records.ts';
 import { readAndCheck } from '../../src/import/table/read-and-check.ts';
-import { FILE_COLUMNS } from '../../src/store/ports/import/import-columns.ts';
+import { FILE_COLUMNS } from '../../src/store/contract/import/import-columns.ts';
 import type {
   ImportFault,
   ImportKind,
   ImportSession,
   StagedRow,
   StagedValue,
-} from '../../src/store/ports/import/import-session.ts';
+} from '../../src/store/contract/import/import-session.ts';
 import { nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 

@@ -15,7 +15,7 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { openFile } from '../../src/import/formats/open-file.ts';
 import { writeRejects } from '../../src/import/rejects/rejects-file.ts';
-import type { ImportFault } from '../../src/store/ports/import/import-session.ts';
+import type { ImportFault } from '../../src/store/contract/import/import-session.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 

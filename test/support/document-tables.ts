@@ -10,7 +10,7 @@ import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
 import { describeColumns, IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
 import { deprecatedTable } from './api-tables.ts';
 import { code, list, table } from './markdown.ts';
 

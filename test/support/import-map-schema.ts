@@ -9,7 +9,7 @@ import {
   type MAP_KEYS,
   MAX_HEADER_LINE,
 } from '../../src/import/map/file-layout.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
 
 export const IMPORT_MAP_SCHEMA_FILE = fileURLToPath(new URL('../../import-map.schema.json', import.meta.url));
 

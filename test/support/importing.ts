@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
 import type { FileReport, ImportFile } from '../../src/import/run/import-report.ts';
-import type { ImportFault, ImportKind } from '../../src/store/ports/import/import-session.ts';
+import type { ImportFault, ImportKind } from '../../src/store/contract/import/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { type CommandOutcome, command } from './command.ts';
 import { createEmptyRegistry } from './empty-registry.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { RegistryError } from '../../src/domain/values/errors.ts';
-import type { AccessLedger, Reading } from '../../src/store/ports/access-ledger.ts';
+import type { AccessLedger, Reading } from '../../src/store/contract/access-ledger.ts';
 
 export interface MemoryLedger extends AccessLedger {
   /** What was given to `record`, acknowledged or not, in order. */

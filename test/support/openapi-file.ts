@@ -8,7 +8,7 @@ import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-
 import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { RegistryStore } from '../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../src/store/contract/registry.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 

@@ -6,7 +6,7 @@ import type {
   LedgerEntry,
   LedgerReader,
   Reading,
-} from '../../src/store/ports/access-ledger.ts';
+} from '../../src/store/contract/access-ledger.ts';
 import { openCommandLedger } from '../../src/store/sqlite/ledger/command-ledger.ts';
 import { type LedgerFiles, withLedger } from '../../src/store/sqlite/ledger/ledger-reader.ts';
 import { NOON, temporaryFolder } from './app.ts';

@@ -2,7 +2,7 @@
 import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
-import type { RegistryStore } from '../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../src/store/contract/registry.ts';
 import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 import { type OpenOptions, openDatabase } from '../../src/store/sqlite/engine/open-database.ts';
 import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';

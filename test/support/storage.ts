@@ -2,7 +2,7 @@
 
 import { openConfiguredStorage } from '../../src/app/storage.ts';
 import { KIGALI, type TimeZone } from '../../src/domain/values/date-time.ts';
-import type { Storage } from '../../src/store/ports/storage.ts';
+import type { Storage } from '../../src/store/contract/storage.ts';
 import { testClock } from './app.ts';
 
 export const storageAt = (location: string, zone: TimeZone = KIGALI): Storage =>

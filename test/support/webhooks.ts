@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
-import type { WebhookEndpoint, WebhookStore } from '../../src/store/ports/webhooks.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../src/store/contract/webhooks.ts';
 import { startApp, type TestApp } from './app.ts';
 import { command } from './command.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

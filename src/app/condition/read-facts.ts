@@ -3,7 +3,7 @@
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import type { StatusFacts } from './attention.ts';
 
 /**

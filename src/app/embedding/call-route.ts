@@ -18,7 +18,7 @@ import { type ApiResponse, BodyParts, JsonText } from '../../http/declare/respon
 import { fullPath, type HandlingRoute, type Route, type RouteRequest } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { systemUser } from '../../runtime/system-user.ts';
-import type { AccessLedger } from '../../store/ports/access-ledger.ts';
+import type { AccessLedger } from '../../store/contract/access-ledger.ts';
 import { readingByUser } from '../readings/user-reading.ts';
 import type { Id } from './arguments.ts';
 import type { Queries, Results } from './objects.ts';

@@ -4,9 +4,9 @@ import { setImmediate as endOfIteration } from 'node:timers/promises';
 import { parseReason, parseUserName } from '../../domain/corrections.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { CorrectionResult, CorrectionStore } from '../../store/ports/journal/corrections.ts';
-import type { Journal, UndoResult } from '../../store/ports/journal/operations.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { CorrectionResult, CorrectionStore } from '../../store/contract/journal/corrections.ts';
+import type { Journal, UndoResult } from '../../store/contract/journal/operations.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { CORRECTIONS, type Correction, parsersOf, prepareCorrection } from '../operations/corrections.ts';
 import { checkOptions, type Id, type OptionTypes, toId, toNationalId, toParsed } from './arguments.ts';
 

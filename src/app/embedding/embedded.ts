@@ -1,5 +1,5 @@
 /** Everything that programs which embed the registry call, beside what serves. */
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import { refusingExtraArguments } from './arguments.ts';
 import { type CallDependencies, RouteCaller } from './call-route.ts';
 import { type CorrectionDependencies, createCorrections, type EmbeddedCorrections } from './corrections.ts';

@@ -13,7 +13,7 @@ import { formatDateTime } from '../../domain/values/date-time.ts';
 import { notFound } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { issueSecret } from '../../runtime/key-secret.ts';
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import { checkOptions, type Id, toId, toParsed } from './arguments.ts';
 import { type KeyChanges, type NewKey, type ReadingDependencies, readKeyChanges } from './key-changes.ts';
 

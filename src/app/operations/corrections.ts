@@ -6,12 +6,12 @@ import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { MAX_LENGTH, parseNamedCode, parseText } from '../../domain/values/text.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 import type {
   CorrectionOptions,
   CorrectionResult,
   CorrectionStore,
-} from '../../store/ports/journal/corrections.ts';
+} from '../../store/contract/journal/corrections.ts';
 
 /** What a correction takes, by kind. */
 export interface Values {

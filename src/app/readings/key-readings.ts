@@ -1,6 +1,6 @@
 /** Whom a key has read, as the access ledger has it (docs/ledger.md#whom-has-a-key-read). */
-import type { HashPerson, LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
-import type { HeldDataStore, KnownNumber } from '../../store/ports/journal/held-data.ts';
+import type { HashPerson, LedgerEntry, LedgerReader } from '../../store/contract/access-ledger.ts';
+import type { HeldDataStore, KnownNumber } from '../../store/contract/journal/held-data.ts';
 
 /** Which entries are meant; those of all times and keys when nothing is given. */
 export interface EntryFilter {

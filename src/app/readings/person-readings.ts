@@ -1,7 +1,7 @@
 /** Who has read the data of a person, as the access ledger has it (docs/ledger.md#who-has-read-a-person). */
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
-import type { LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
-import type { PersonTraces } from '../../store/ports/journal/held-data.ts';
+import type { LedgerEntry, LedgerReader } from '../../store/contract/access-ledger.ts';
+import type { PersonTraces } from '../../store/contract/journal/held-data.ts';
 
 /**
  * Why it counts: the number was asked for or shown, a member who is the person was shown, or everybody was of

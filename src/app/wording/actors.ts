@@ -1,6 +1,6 @@
 /** Who made a change, for people. */
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
-import type { Actor } from '../../store/ports/journal/history.ts';
+import type { Actor } from '../../store/contract/journal/history.ts';
 
 /**
  * `key:7` → key 7; what is older than the history has no actor.

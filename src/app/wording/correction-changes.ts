@@ -7,7 +7,7 @@ import {
   type CorrectionDone,
   type CorrectionRefused,
   type NamedMember,
-} from '../../store/ports/journal/corrections.ts';
+} from '../../store/contract/journal/corrections.ts';
 import { countEntities, ENTITY_NAMES } from './entity-names.ts';
 
 /** Collisions shown of those found; the rest is counted. */

@@ -1,6 +1,6 @@
 /** What rows are called on the screen. */
 import { type Message, say } from '../../domain/values/message.ts';
-import type { ChangedEntity } from '../../store/ports/journal/corrections.ts';
+import type { ChangedEntity } from '../../store/contract/journal/corrections.ts';
 
 export const ENTITY_NAMES: { readonly [entity in ChangedEntity]: string } = {
   cooperatives: 'cooperative',

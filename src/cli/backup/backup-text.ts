@@ -1,7 +1,7 @@
 /** How a backup is shown, to people and to programs. */
 
 import { formatBytes } from '../../app/wording/bytes.ts';
-import type { Backup } from '../../store/ports/backup.ts';
+import type { Backup } from '../../store/contract/backup.ts';
 import { formatTable } from '../terminal/output.ts';
 
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();

@@ -3,8 +3,8 @@
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../../runtime/version.ts';
-import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/ports/backup.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/contract/backup.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { refusing } from '../terminal/places.ts';

@@ -1,6 +1,6 @@
 /** `check`: whether the database is sound (docs/trouble.md#check). */
 import type { Command } from 'commander';
-import type { Finding } from '../../store/ports/storage.ts';
+import type { Finding } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatRows } from '../terminal/output.ts';

@@ -1,7 +1,7 @@
 /** `restore`: puts a backup where the registry is configured to be (docs/backup.md#restore). */
 import type { Command } from 'commander';
-import type { Restored, RestoredErasures, RestoredLedger } from '../../store/ports/backup.ts';
-import type { Finding } from '../../store/ports/storage.ts';
+import type { Restored, RestoredErasures, RestoredLedger } from '../../store/contract/backup.ts';
+import type { Finding } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { proposed } from '../terminal/proposed-command.ts';

@@ -5,7 +5,7 @@ import { parseReason } from '../../domain/corrections.ts';
 import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 import type {
   CorrectionDone,
   CorrectionOptions,
@@ -13,7 +13,7 @@ import type {
   CorrectionResult,
   CorrectionStore,
   NamedMember,
-} from '../../store/ports/journal/corrections.ts';
+} from '../../store/contract/journal/corrections.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
 import { CommandError, EXIT, print, tell } from '../terminal/context.ts';

@@ -8,7 +8,7 @@ import type {
   FoundMember,
   LikelyDuplicate,
   LikelyDuplicates,
-} from '../../store/ports/journal/held-data.ts';
+} from '../../store/contract/journal/held-data.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';

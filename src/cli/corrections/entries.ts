@@ -1,7 +1,7 @@
 /** `entries`: deliveries, savings transactions and loans one by one (docs/correcting.md#entries). */
 import { Argument, type Command } from 'commander';
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../../domain/entries/entries.ts';
-import type { HeldRow } from '../../store/ports/journal/held-data.ts';
+import type { HeldRow } from '../../store/contract/journal/held-data.ts';
 import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

@@ -1,7 +1,7 @@
 /** Stored rows as commands show them: text for people, JSON for programs. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { HeldRow } from '../../store/ports/journal/held-data.ts';
+import type { HeldRow } from '../../store/contract/journal/held-data.ts';
 import { formatTable } from '../terminal/output.ts';
 
 export const describeHeld = (row: HeldRow, zone: TimeZone): { [field: string]: string | null } =>

@@ -4,7 +4,7 @@ import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { MOST_FOUND, parseSearch } from '../../domain/values/search-words.ts';
-import type { HeldMembership, NamedMember } from '../../store/ports/journal/held-data.ts';
+import type { HeldMembership, NamedMember } from '../../store/contract/journal/held-data.ts';
 import { MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

@@ -4,8 +4,8 @@ import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/pe
 import { formatActor } from '../../app/wording/actors.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { say, type Text } from '../../domain/values/message.ts';
-import { FIELD_GROUPS } from '../../store/ports/access-ledger.ts';
-import type { HeldMembership, HeldPerson, HeldRow } from '../../store/ports/journal/held-data.ts';
+import { FIELD_GROUPS } from '../../store/contract/access-ledger.ts';
+import type { HeldMembership, HeldPerson, HeldRow } from '../../store/contract/journal/held-data.ts';
 import { describeEntry } from '../journal/history-text.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';

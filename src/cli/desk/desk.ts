@@ -6,7 +6,7 @@ import { type Config, parsePort } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { newSecret } from '../../desk/server/sessions.ts';
 import { say } from '../../domain/values/message.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';

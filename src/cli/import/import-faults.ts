@@ -1,7 +1,7 @@
 /** The faults of a file for an operator: equal ones together, the first of them with their places. */
 import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
 import { nameOf } from '../../import/run/import-report.ts';
-import type { ImportFault } from '../../store/ports/import/import-session.ts';
+import type { ImportFault } from '../../store/contract/import/import-session.ts';
 import { describeLines, SHOWN_LINES } from './import-notes.ts';
 import type { FileToShow } from './import-output.ts';
 

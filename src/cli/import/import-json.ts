@@ -1,7 +1,7 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
-import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type { AcceptedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';

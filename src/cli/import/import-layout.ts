@@ -4,7 +4,7 @@ import { cellContext } from '../../import/cells/context.ts';
 import type { FileLayout } from '../../import/map/file-layout.ts';
 import { parseMap } from '../../import/map/parse-map.ts';
 import type { ImportOptions } from '../../import/run/import-files.ts';
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { readMapFile } from '../map/map-file.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';

@@ -5,7 +5,7 @@ import { say } from '../../domain/values/message.ts';
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileFindings } from '../../import/table/read-and-check.ts';
-import type { CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type { CheckedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
 
 /** A file that was read and checked, before anything of it is written. */
 export interface FileToShow {

@@ -6,7 +6,7 @@ import { type Message, say } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { FirstRow } from '../../import/run/import-news.ts';
-import type { AcceptedFile, StagedChange } from '../../store/ports/import/import-session.ts';
+import type { AcceptedFile, StagedChange } from '../../store/contract/import/import-session.ts';
 import type { FileToShow } from './import-output.ts';
 
 const SHOWN_EXAMPLES = 3;

@@ -12,8 +12,8 @@ import {
 import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import type { FileFindings } from '../../import/table/read-and-check.ts';
 import type { Language } from '../../language/language.ts';
-import type { CheckedFile } from '../../store/ports/import/import-session.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { CheckedFile } from '../../store/contract/import/import-session.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { refusing } from '../terminal/places.ts';
 import { openSideFile } from './import-side-files.ts';
 

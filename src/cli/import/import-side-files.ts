@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { Message } from '../../domain/values/message.ts';
 import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { assertPlace, refusing } from '../terminal/places.ts';
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { describeColumns } from '../../import/columns/columns.ts';
 import { listImportFiles } from '../../import/run/import-folder.ts';
 import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
-import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../store/contract/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

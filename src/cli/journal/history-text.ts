@@ -4,7 +4,7 @@ import { formatActor } from '../../app/wording/actors.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';
+import type { HistoryEntry, RowHistory } from '../../store/contract/journal/history.ts';
 import { formatTable } from '../terminal/output.ts';
 
 /** A change with its values as the API shows them. */

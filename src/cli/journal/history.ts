@@ -1,8 +1,8 @@
 /** `history`: what has changed in a member or a cooperative, and who changed it. */
 import type { Command } from 'commander';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
-import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
+import type { HistoryStore, RowHistory } from '../../store/contract/journal/history.ts';
 import { findMemberId } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, recordReading } from '../persons/record-reading.ts';
 import { showingNobody } from '../persons/shown-persons.ts';

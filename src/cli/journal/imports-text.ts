@@ -2,7 +2,7 @@
 
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import type { RecordedImport, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { RecordedImport, UndoResult } from '../../store/contract/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
 import { formatFields, formatRows } from '../terminal/output.ts';
 

@@ -4,7 +4,7 @@ import { formatDateTime } from '../../domain/values/date-time.ts';
 import { pack } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Journal, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { Journal, UndoResult } from '../../store/contract/journal/operations.ts';
 import { recordAll } from '../persons/record-reading.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';

@@ -4,7 +4,7 @@ import { formatActor } from '../../app/wording/actors.ts';
 import { ENTITY_NAMES } from '../../app/wording/entity-names.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
-import type { UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { UndoBlocker, UndoResult } from '../../store/contract/journal/operations.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
 type Refused = Extract<UndoResult, { outcome: 'refused' }>;

@@ -3,7 +3,7 @@ import { codesOf, usesOf } from '../../app/shown-keys.ts';
 import { type ApiKey, stateOfKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
-import type { KeyUse } from '../../store/ports/api-keys.ts';
+import type { KeyUse } from '../../store/contract/api-keys.ts';
 import { formatFields, formatRows } from '../terminal/output.ts';
 
 /** What is needed beside keys to show them. */

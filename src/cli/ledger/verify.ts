@@ -1,8 +1,8 @@
 /** `ledger verify`: whether the ledger is as it was written (docs/ledger.md#a-receipt). */
 import { type Message, say } from '../../domain/values/message.ts';
-import type { LedgerVerification, VerifiedChain } from '../../store/ports/access-ledger.ts';
-import type { Storage } from '../../store/ports/storage.ts';
-import { StorageError } from '../../store/ports/storage-error.ts';
+import type { LedgerVerification, VerifiedChain } from '../../store/contract/access-ledger.ts';
+import type { Storage } from '../../store/contract/storage.ts';
+import { StorageError } from '../../store/contract/storage-error.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeEntry, formatReadings } from '../persons/reading-text.ts';
 import { recordNobody, recordReading } from '../persons/record-reading.ts';

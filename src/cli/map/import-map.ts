@@ -9,7 +9,7 @@ import type { PlacedHeading } from '../../import/proposal/place-headings.ts';
 import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.ts';
 import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { scoreHeader } from '../../import/table/headings.ts';
-import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../store/contract/import/import-session.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { parseKind } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';

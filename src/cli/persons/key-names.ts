@@ -1,6 +1,6 @@
 /** The names of the holders of keys, for what names keys by their ids. */
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { withStore } from '../terminal/with-store.ts';
 import type { KeyNames } from './reading-text.ts';

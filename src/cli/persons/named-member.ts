@@ -6,7 +6,12 @@ import { parseMemberName } from '../../app/member-names.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { type Message, say } from '../../domain/values/message.ts';
-import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
+import type {
+  FoundMember,
+  HeldDataStore,
+  HeldRow,
+  MemberName,
+} from '../../store/contract/journal/held-data.ts';
 import { CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import type { Run } from '../terminal/run.ts';
 import { withStore } from '../terminal/with-store.ts';

@@ -2,7 +2,7 @@
 import { formatReader, HOW_READ, type PersonReading } from '../../app/readings/person-readings.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say, type Text } from '../../domain/values/message.ts';
-import type { LedgerEntry } from '../../store/ports/access-ledger.ts';
+import type { LedgerEntry } from '../../store/contract/access-ledger.ts';
 import { formatTable } from '../terminal/output.ts';
 
 /** Names of keys by their ids. */

@@ -1,7 +1,7 @@
 /** What a command shows of persons is recorded before it is printed (docs/ledger.md#what-is-recorded). */
 import { readingByUser } from '../../app/readings/user-reading.ts';
-import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/ports/access-ledger.ts';
-import { StorageError } from '../../store/ports/storage-error.ts';
+import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/contract/access-ledger.ts';
+import { StorageError } from '../../store/contract/storage-error.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import type { Run } from '../terminal/run.ts';
 

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';

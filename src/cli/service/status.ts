@@ -12,7 +12,7 @@ import { refusalsOf } from '../../app/shown-keys.ts';
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
-import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import type { RecordedImport } from '../../store/contract/journal/operations.ts';
 import { describeImport, formatUndone } from '../journal/imports-text.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

@@ -7,7 +7,7 @@ import {
   type ShownCountry,
   type ShownStatistics,
 } from '../../json/statistics.ts';
-import type { CommandStatistics } from '../../store/ports/registry.ts';
+import type { CommandStatistics } from '../../store/contract/registry.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';

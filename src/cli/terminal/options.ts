@@ -5,7 +5,7 @@ import { FieldError } from '../../domain/values/errors.ts';
 import { say } from '../../domain/values/message.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
 import { parseTypes, WEBHOOK_TYPES, type WebhookType } from '../../domain/webhooks/types.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/contract/import/import-session.ts';
 import { CommandError, EXIT } from './context.ts';
 
 /**

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import { CommandError, EXIT } from './context.ts';
 
 /** @throws CommandError `usage` for a path where there is nothing, or that this user may not reach */

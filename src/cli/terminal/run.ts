@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Storage } from '../../store/ports/storage.ts';
+import type { Storage } from '../../store/contract/storage.ts';
 import type { CliContext } from './context.ts';
 import { formatJson } from './output.ts';
 import { configOf, type PrintOptions } from './settings.ts';

@@ -2,7 +2,7 @@
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
-import type { WebhookAttempt, WebhookEndpoint } from '../../store/ports/webhooks.ts';
+import type { WebhookAttempt, WebhookEndpoint } from '../../store/contract/webhooks.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
 import { formatRows } from '../terminal/output.ts';
 

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { RegistryStore } from '../../store/ports/registry.ts';
-import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
+import type { RegistryStore } from '../../store/contract/registry.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../store/contract/webhooks.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import type { Run } from '../terminal/run.ts';

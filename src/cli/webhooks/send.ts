@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
-import type { RegistryStore } from '../../store/ports/registry.ts';
-import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
+import type { RegistryStore } from '../../store/contract/registry.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../store/contract/webhooks.ts';
 import {
   SigningKeys,
   signedHeaders,

@@ -4,7 +4,7 @@ import { formatDateTime } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseTarget } from '../../domain/webhooks/target.ts';
 import type { WebhookType } from '../../domain/webhooks/types.ts';
-import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../store/contract/webhooks.ts';
 import { formatSecret, newSecret } from '../../webhooks/message.ts';
 import { leadsToPrivateAddress } from '../../webhooks/public-lookup.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type CommandOptions, CommandRun } from './command-run.ts';
 
 /** Under whom, and in which language, a command runs. */

@@ -2,8 +2,8 @@
 import { type DecimalKind, RATE, WEIGHT } from '../../domain/values/decimal.ts';
 import { type Html, html } from '../../html/html.ts';
 import { kindOf } from '../../import/columns/stored-values.ts';
-import type { StagedValue } from '../../store/ports/import/import-session.ts';
-import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import type { StagedValue } from '../../store/contract/import/import-session.ts';
+import type { RecordedImport } from '../../store/contract/journal/operations.ts';
 import type { Visit } from '../visit/screen.ts';
 import type { Writing } from '../visit/writing.ts';
 import { nameOf } from './names.ts';

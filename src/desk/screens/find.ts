@@ -7,8 +7,8 @@ import { FieldError } from '../../domain/values/errors.ts';
 import type { Text } from '../../domain/values/message.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
-import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
-import type { RegistryStore } from '../../store/ports/registry.ts';
+import type { HeldDataStore } from '../../store/contract/journal/held-data.ts';
+import type { RegistryStore } from '../../store/contract/registry.ts';
 import type { Visit } from '../visit/screen.ts';
 
 /** Rows that a person reads; the rest is counted. */

@@ -10,7 +10,7 @@ import type {
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
-} from '../../store/ports/journal/corrections.ts';
+} from '../../store/contract/journal/corrections.ts';
 import { fields, form as formOf, input } from '../page/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../visit/screen.ts';
 

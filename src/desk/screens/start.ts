@@ -3,7 +3,7 @@ import { findAttention, type StatusFacts } from '../../app/condition/attention.t
 import { readFacts } from '../../app/condition/read-facts.ts';
 import { say } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import type { RecordedImport } from '../../store/contract/journal/operations.ts';
 import { typed } from '../page/commands.ts';
 import { findBox } from '../page/layout.ts';
 import { nameOf } from '../page/names.ts';

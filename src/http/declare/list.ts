@@ -10,7 +10,7 @@ import {
 } from '../../domain/values/page.ts';
 import { array, integer, nullable, object, type Schema, string } from '../../json/schema.ts';
 import { quoteOrNull, type Serialize, serializeArray } from '../../json/serializer.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 import { invalidPage } from './errors.ts';
 import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, JsonText, ok } from './response.ts';

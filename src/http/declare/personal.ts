@@ -4,7 +4,7 @@ import { parseStated } from '../../domain/access/key-values.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import { FieldError, IS_MEMBER, NON_FIELD_ERRORS } from '../../domain/values/errors.ts';
-import type { Reading, Subject } from '../../store/ports/access-ledger.ts';
+import type { Reading, Subject } from '../../store/contract/access-ledger.ts';
 import { badRequest } from './errors.ts';
 import type { ApiResponse } from './response.ts';
 import { fullPath, type Personal, type Route, type RouteRequest } from './route.ts';

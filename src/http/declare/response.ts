@@ -2,7 +2,7 @@
 import type { Refusal } from '../../domain/access/refusal-reasons.ts';
 import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import type { UnavailableReason } from '../../domain/values/errors.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 
 export type Headers = { [name: string]: string };
 

@@ -5,7 +5,7 @@ import type { Refusal } from '../../domain/access/refusal-reasons.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import { hashKeyAsText } from '../../runtime/key-hash.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';
 

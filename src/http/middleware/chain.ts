@@ -3,8 +3,8 @@
 import type { AddressBlocks } from '../../domain/access/address-blocks.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
-import type { RateLimiter } from '../../store/ports/registry.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
+import type { RateLimiter } from '../../store/contract/registry.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import { authenticate } from './authenticate.ts';

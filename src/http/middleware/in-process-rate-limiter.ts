@@ -3,7 +3,7 @@
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/access/sliding-window.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { RateLimiter } from '../../store/ports/registry.ts';
+import type { RateLimiter } from '../../store/contract/registry.ts';
 
 export class InProcessRateLimiter implements RateLimiter {
   /** By key id, of every key that has called since the start. */

@@ -10,7 +10,7 @@ import {
 } from '../../domain/access/sliding-window.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { RateLimiter } from '../../store/ports/registry.ts';
+import type { RateLimiter } from '../../store/contract/registry.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, type Headers, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';

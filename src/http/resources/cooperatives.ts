@@ -9,7 +9,7 @@ import type { TimeZone } from '../../domain/values/date-time.ts';
 import { findIgnoringCase, parseChoice } from '../../domain/values/text.ts';
 import { anyOf, choiceOf, string } from '../../json/schema.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { NarrowableStore } from '../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../store/contract/registry.ts';
 import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
 import { type ExportDependencies, exportRoute } from './exports.ts';

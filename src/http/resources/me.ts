@@ -13,7 +13,7 @@ import {
   type Static,
   string,
 } from '../../json/schema.ts';
-import type { NarrowableStore, RateLimiter } from '../../store/ports/registry.ts';
+import type { NarrowableStore, RateLimiter } from '../../store/contract/registry.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { ok } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';

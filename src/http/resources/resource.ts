@@ -9,8 +9,8 @@ import { type ShownProperties, shownObject } from '../../json/declared-fields.ts
 import type { Schema } from '../../json/schema.ts';
 import type { Serialize } from '../../json/serializer.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { EntityStore } from '../../store/ports/entity-store.ts';
-import type { StoreOf } from '../../store/ports/registry.ts';
+import type { EntityStore } from '../../store/contract/entity-store.ts';
+import type { StoreOf } from '../../store/contract/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../declare/list.ts';

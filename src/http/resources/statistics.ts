@@ -10,7 +10,7 @@ import {
   STATISTICS,
 } from '../../json/statistics.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { NarrowableStore } from '../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../store/contract/registry.ts';
 import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { readPathId } from '../declare/path-id.ts';
 import { ok } from '../declare/response.ts';

@@ -1,6 +1,6 @@
 /** Tells clients what they use that is deprecated, and counts it by key (docs/api.md#versions). */
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import { deprecatedOf, deprecationHeaders } from '../declare/deprecated.ts';
 import type { Route } from '../declare/route.ts';
 import type { Sender } from './send.ts';

@@ -4,7 +4,7 @@ import type { AddressBlocks } from '../../domain/access/address-blocks.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { AccessLedger, Reading, Subject } from '../../store/ports/access-ledger.ts';
+import type { AccessLedger, Reading, Subject } from '../../store/contract/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { describeShown } from '../declare/personal.ts';
 import type { ApiRequest } from '../declare/request.ts';

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PublicUrl } from '../../config.ts';
 import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { readStatements } from '../declare/personal.ts';
 import { parseQuery } from '../declare/query.ts';

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { subjectOf } from '../declare/personal.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';

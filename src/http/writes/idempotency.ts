@@ -8,7 +8,7 @@ import type {
   KeptResponse,
   ResponseToKeep,
   StoredResponse,
-} from '../../store/ports/entity-store.ts';
+} from '../../store/contract/entity-store.ts';
 import { badRequest, HttpError } from '../declare/errors.ts';
 import { type ApiResponse, type Headers, JsonText } from '../declare/response.ts';
 import type { Creation, RouteRequest } from '../declare/route.ts';

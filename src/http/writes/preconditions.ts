@@ -1,7 +1,7 @@
 /** Entity tags, and the requests that depend on them (docs/api.md#not-overwriting-each-other). */
 import { hash } from 'node:crypto';
 import type { Schema } from '../../json/schema.ts';
-import type { Subject } from '../../store/ports/access-ledger.ts';
+import type { Subject } from '../../store/contract/access-ledger.ts';
 import { badRequest, HttpError } from '../declare/errors.ts';
 import { type ApiResponse, JsonText, ok } from '../declare/response.ts';
 import type { RequestHeader, RouteRequest, SuccessResponse } from '../declare/route.ts';

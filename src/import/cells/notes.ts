@@ -1,6 +1,6 @@
 /** What was read leniently or skipped: counted by kind and column, with the lines. */
 import type { Text } from '../../domain/values/message.ts';
-import type { ImportFault } from '../../store/ports/import/import-session.ts';
+import type { ImportFault } from '../../store/contract/import/import-session.ts';
 
 interface NoteMeaning {
   /** What a fault refuses that takes the place of the note with `--strict`. */

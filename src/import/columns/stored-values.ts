@@ -2,8 +2,8 @@
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatDecimal } from '../../domain/values/decimal.ts';
 import { listFields, type ValueKind } from '../../domain/values/declared-fields.ts';
-import { FILE_FIELDS } from '../../store/ports/import/import-columns.ts';
-import type { StagedValue } from '../../store/ports/import/import-session.ts';
+import { FILE_FIELDS } from '../../store/contract/import/import-columns.ts';
+import type { StagedValue } from '../../store/contract/import/import-session.ts';
 
 /** Kept for each row and declared by none. */
 const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [

@@ -5,7 +5,7 @@
  * name.
  */
 
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { listed } from './fold.ts';
 
 export type Headings = { readonly [column: string]: readonly string[] };

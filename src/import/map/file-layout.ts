@@ -1,5 +1,5 @@
 /** How one cooperative writes its files: what a map document says (docs/import-reference.md#maps). */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import type { DateOrder } from '../cells/context.ts';
 import type { Encoding } from '../formats/source/records.ts';
 

@@ -1,5 +1,5 @@
 /** A map document → how a file is to be read, or all its faults (docs/import-reference.md#maps). */
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/contract/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { DATE_ORDERS } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';

@@ -4,7 +4,7 @@
  */
 import { formatDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';

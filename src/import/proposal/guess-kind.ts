@@ -1,6 +1,6 @@
 /** What kind of rows a file has, guessed from its name and its headings. */
 import { basename } from 'node:path';
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { openFile, scanFile } from '../formats/open-file.ts';
 import { recogniseHeadings, scoreHeader } from '../table/headings.ts';

@@ -1,5 +1,5 @@
 /** The headings of a file, each with the column that it means, is guessed to mean, or null. */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { valueIn } from '../cells/blanks.ts';
 import type { CellContext } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';

@@ -1,5 +1,5 @@
 /** A file → a map for it, with null where a person decides (docs/import-reference.md#maps). */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { valueIn } from '../cells/blanks.ts';
 import type { CellContext, DateOrder } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';

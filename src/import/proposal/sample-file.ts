@@ -1,5 +1,5 @@
 /** The first rows of a file: its header, and what is below. */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../formats/source/records.ts';
 import { findHeader, withHeaderRows } from '../table/find-header.ts';
 

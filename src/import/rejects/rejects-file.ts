@@ -7,7 +7,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Message, type Text } from '../../domain/values/message.ts';
 import { inLanguage, type Language } from '../../language/language.ts';
-import { type ImportFault, SAME_AS_LINE } from '../../store/ports/import/import-session.ts';
+import { type ImportFault, SAME_AS_LINE } from '../../store/contract/import/import-session.ts';
 import { encodingOf, headText, markOf } from '../formats/csv/encoding.ts';
 import { encodeText, formatRow } from '../formats/csv/write-csv.ts';
 import { scanContent } from '../formats/source/file-content.ts';

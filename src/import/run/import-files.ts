@@ -8,7 +8,7 @@ import type {
   CheckOptions,
   ImportRecord,
   ImportSession,
-} from '../../store/ports/import/import-session.ts';
+} from '../../store/contract/import/import-session.ts';
 import { cellContext } from '../cells/context.ts';
 import { openFile } from '../formats/open-file.ts';
 import type { RecordSource } from '../formats/source/records.ts';

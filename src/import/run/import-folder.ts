@@ -1,7 +1,7 @@
 /** A folder → the files of each kind, in the order in which they refer to each other. */
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/contract/import/import-session.ts';
 import type { ImportFile } from './import-report.ts';
 
 export interface SkippedFile {

@@ -1,5 +1,5 @@
 /** What the registry records of an import: the file, and how it was read. */
-import type { ImportRecord } from '../../store/ports/import/import-session.ts';
+import type { ImportRecord } from '../../store/contract/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
 import type { FileLayout } from '../map/file-layout.ts';
 

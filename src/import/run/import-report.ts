@@ -4,7 +4,7 @@ import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
-import type { ImportChanges, ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportChanges, ImportKind } from '../../store/contract/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
 
 export interface ImportFile {

@@ -4,7 +4,7 @@
  */
 import { open, rm } from 'node:fs/promises';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { ImportKind, StagedChange, StagedValue } from '../../store/ports/import/import-session.ts';
+import type { ImportKind, StagedChange, StagedValue } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { formatStored } from '../columns/stored-values.ts';
 import { formatCsvRow } from '../formats/csv/write-csv.ts';

@@ -1,7 +1,7 @@
 /** The cells of a row, each read as its column in this file requires. */
 import { FieldError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
-import type { ImportKind, StagedValue } from '../../store/ports/import/import-session.ts';
+import type { ImportKind, StagedValue } from '../../store/contract/import/import-session.ts';
 import {
   isEmptyWord,
   isFormulaText,

@@ -1,5 +1,5 @@
 /** Where the table of a file begins: the row of its headings (docs/import-reference.md#headings). */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from '../formats/source/records.ts';
 import type { FileLayout } from '../map/file-layout.ts';
 import { FAULTS_COLUMN, MAX_COLUMNS, recogniseHeadings, scoreHeader } from './headings.ts';

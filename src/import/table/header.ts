@@ -1,7 +1,7 @@
 /** The header of a file → where its columns are, or every fault of it. */
 import { mayEcho } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';

@@ -1,5 +1,5 @@
 /** The headings of a file → the columns that they mean. */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { foldPhrase } from '../dictionary/fold-phrase.ts';

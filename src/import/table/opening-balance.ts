@@ -1,5 +1,5 @@
 /** What was paid on a loan before payments were recorded (docs/import-reference.md#opening-balances). */
-import type { StagedValue } from '../../store/ports/import/import-session.ts';
+import type { StagedValue } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { RowFindings } from './cell-reader.ts';
 

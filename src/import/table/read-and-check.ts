@@ -7,7 +7,7 @@ import type {
   ImportKind,
   ImportSession,
   StagedRow,
-} from '../../store/ports/import/import-session.ts';
+} from '../../store/contract/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
 import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';

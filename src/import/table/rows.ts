@@ -3,7 +3,7 @@
 import { composeNames } from '../../domain/membership/names.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { asMessage, say } from '../../domain/values/message.ts';
-import type { StagedValue } from '../../store/ports/import/import-session.ts';
+import type { StagedValue } from '../../store/contract/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
 import { type CellReader, type CellReaderOptions, createCellReader, RowFindings } from './cell-reader.ts';

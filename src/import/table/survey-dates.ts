@@ -2,7 +2,7 @@
  * Goes through an entire file for the order of day and month in its dates, before its rows are staged. What
  * the evidence decides is in cells/dates.ts.
  */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { valueIn } from '../cells/blanks.ts';
 import { type DateEvidence, noDates } from '../cells/context.ts';
 import { collectDateEvidence } from '../cells/dates.ts';

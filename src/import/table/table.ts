@@ -1,5 +1,5 @@
 /** The table of a file: where it begins, and its records → rows, faults and notes. */
-import type { ImportFault, ImportKind, StagedRow } from '../../store/ports/import/import-session.ts';
+import type { ImportFault, ImportKind, StagedRow } from '../../store/contract/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';

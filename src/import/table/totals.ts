@@ -1,5 +1,5 @@
 /** Rows of totals among or below the rows of a file (docs/import-reference.md#notes). */
-import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { isEmptyWord, trimmedCell } from '../cells/blanks.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { Header } from './header.ts';

@@ -1,8 +1,8 @@
 /** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
 import type { Visible } from '../../domain/access/visible.ts';
-import type { OwnedRows, RegistryStore } from '../ports/registry.ts';
-import type { CommitMeasure, EndOfIteration } from '../ports/storage.ts';
-import { StorageError } from '../ports/storage-error.ts';
+import type { OwnedRows, RegistryStore } from '../contract/registry.ts';
+import type { CommitMeasure, EndOfIteration } from '../contract/storage.ts';
+import { StorageError } from '../contract/storage-error.ts';
 import type { Connection } from './engine/connection.ts';
 import { GroupCommit } from './engine/group-commit.ts';
 import { openDatabase } from './engine/open-database.ts';

@@ -1,6 +1,6 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { Storage, StorageDependencies } from '../ports/storage.ts';
+import type { Storage, StorageDependencies } from '../contract/storage.ts';
 import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './backup/dated-backups.ts';
 import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { assertUnused, isInService } from './backup/in-use.ts';

@@ -4,9 +4,9 @@
  */
 import type { TestContext } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { ApiKeyStore } from '../../../src/store/ports/api-keys.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
-import type { Storage } from '../../../src/store/ports/storage.ts';
+import type { ApiKeyStore } from '../../../src/store/contract/api-keys.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import type { Storage } from '../../../src/store/contract/storage.ts';
 
 export interface Engine {
   readonly name: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RegistryEvent } from '../../../src/domain/events.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { FeedRequest } from '../../../src/store/ports/events.ts';
+import type { FeedRequest } from '../../../src/store/contract/events.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

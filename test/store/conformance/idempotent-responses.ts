@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import { KEPT_SECONDS, type ResponseToKeep } from '../../../src/store/ports/entity-store.ts';
+import { KEPT_SECONDS, type ResponseToKeep } from '../../../src/store/contract/entity-store.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER } from './sample.ts';
 

@@ -6,7 +6,7 @@ import type {
   ImportSession,
   StagedChange,
   StagedValue,
-} from '../../../src/store/ports/import/import-session.ts';
+} from '../../../src/store/contract/import/import-session.ts';
 import {
   accepted,
   allMembers,

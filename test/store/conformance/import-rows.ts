@@ -16,10 +16,10 @@ import type {
   StagedChange,
   StagedRow,
   StagedValue,
-} from '../../../src/store/ports/import/import-session.ts';
-import type { HistoryStore } from '../../../src/store/ports/journal/history.ts';
-import type { Journal } from '../../../src/store/ports/journal/operations.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+} from '../../../src/store/contract/import/import-session.ts';
+import type { HistoryStore } from '../../../src/store/contract/journal/history.ts';
+import type { Journal } from '../../../src/store/contract/journal/operations.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 
 export interface ImportPlace {
   /** Each call gives a new session on the same registry. */

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import type { ImportSession } from '../../../src/store/ports/import/import-session.ts';
+import type { ImportSession } from '../../../src/store/contract/import/import-session.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
 import { testPayments } from './import-payments.ts';

@@ -1,9 +1,9 @@
 /** What is recorded of imports and writes, and how an import is undone, on every engine. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/membership/members.ts';
-import type { ImportKind, ImportSession } from '../../../src/store/ports/import/import-session.ts';
-import type { Actor, HistoryStore, RowHistory } from '../../../src/store/ports/journal/history.ts';
-import type { Journal, RecordedChange } from '../../../src/store/ports/journal/operations.ts';
+import type { ImportKind, ImportSession } from '../../../src/store/contract/import/import-session.ts';
+import type { Actor, HistoryStore, RowHistory } from '../../../src/store/contract/journal/history.ts';
+import type { Journal, RecordedChange } from '../../../src/store/contract/journal/operations.ts';
 import {
   accepted,
   allMembers,

@@ -1,7 +1,7 @@
 /** Conformance of a store of API keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StorageError } from '../../../src/store/ports/storage-error.ts';
+import { StorageError } from '../../../src/store/contract/storage-error.ts';
 import { type Engine, nextIteration, openKeys, openPlace } from './engine.ts';
 import { createSecret, KEY } from './sample.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LoanFilter } from '../../../src/domain/lending/loans.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, LOAN, MEMBER, memberOf } from './sample.ts';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { isVisible } from '../../../src/domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/membership/members.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { PaymentFilter, PaymentValues } from '../../../src/domain/lending/payments.ts';
 import { MAX_MONEY_MINOR } from '../../../src/domain/values/decimal.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
 import { LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';

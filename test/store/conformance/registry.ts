@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RegistryError } from '../../../src/domain/values/errors.ts';
-import { StorageError } from '../../../src/store/ports/storage-error.ts';
+import { StorageError } from '../../../src/store/contract/storage-error.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
 import { COOPERATIVE, LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';

@@ -5,7 +5,7 @@ import type { LoanValues } from '../../../src/domain/lending/loans.ts';
 import type { PaymentValues } from '../../../src/domain/lending/payments.ts';
 import type { CooperativeValues } from '../../../src/domain/membership/cooperatives.ts';
 import type { MemberValues } from '../../../src/domain/membership/members.ts';
-import type { KeySecret } from '../../../src/store/ports/api-keys.ts';
+import type { KeySecret } from '../../../src/store/contract/api-keys.ts';
 
 export const COOPERATIVE: CooperativeValues = {
   code: 'A-1',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
-import type { Storage } from '../../../src/store/ports/storage.ts';
+import type { Storage } from '../../../src/store/contract/storage.ts';
 import { temporaryFolder, testClock } from '../../support/app.ts';
 import { command, spawnCommand } from '../../support/command.ts';
 import { nid } from '../../support/importing.ts';

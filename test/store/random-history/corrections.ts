@@ -5,7 +5,7 @@ import type {
   CorrectionOptions,
   CorrectionResult,
   CorrectionStore,
-} from '../../../src/store/ports/journal/corrections.ts';
+} from '../../../src/store/contract/journal/corrections.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
 import { type Row, type Rows, rowsOf, writtenBetween } from './rows.ts';
 import { CODES, type Correction, memberCode } from './steps.ts';

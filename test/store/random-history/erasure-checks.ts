@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { MEMBER_FIELDS } from '../../../src/domain/membership/members.ts';
 import { listFields } from '../../../src/domain/values/declared-fields.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { MemberStore } from '../../../src/store/ports/registry.ts';
+import type { MemberStore } from '../../../src/store/contract/registry.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { isErased, type Rows, rowsOf } from './rows.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 const PAGE_SIZE = 3;

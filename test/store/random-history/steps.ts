@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ENTRY_KINDS, type EntryKind } from '../../../src/domain/entries/entries.ts';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../../src/store/contract/import/import-session.ts';
 import { type Cells, NOW, nid } from '../conformance/import-rows.ts';
 
 export const CODES = ['A-1', 'B-2', 'C-3'] as const;

@@ -13,7 +13,7 @@ import {
 } from '../../../src/domain/lending/payments.ts';
 import { MEMBER_STATUSES, type Member, type MemberValues } from '../../../src/domain/membership/members.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';
 import { type Entity, type Rows, rowsOf } from './rows.ts';

@@ -1,7 +1,7 @@
 /** Derived references stay as they are stored (docs/import-reference.md#entries-without-a-reference). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StagedValue } from '../../../src/store/ports/import/import-session.ts';
+import type { StagedValue } from '../../../src/store/contract/import/import-session.ts';
 import { stagedColumns } from '../../../src/store/sqlite/schema/targets.ts';
 import { openDerivation } from '../../../src/store/sqlite/staging/staged/derived-references.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ImportKind } from '../../../src/store/ports/import/import-session.ts';
+import type { ImportKind } from '../../../src/store/contract/import/import-session.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { lastSequence, readEvents } from '../../support/event-feed.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';

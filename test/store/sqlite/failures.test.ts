@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import { StorageError } from '../../../src/store/ports/storage-error.ts';
+import { StorageError } from '../../../src/store/contract/storage-error.ts';
 import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
 import { startApp, temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import { IMPORT_KINDS } from '../../../src/store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../../src/store/contract/import/import-session.ts';
 import { stagedColumns } from '../../../src/store/sqlite/schema/targets.ts';
 
 test('every column of an import file has its place in the table, in the same order', () => {

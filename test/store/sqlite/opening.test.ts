@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { StorageError } from '../../../src/store/ports/storage-error.ts';
+import { StorageError } from '../../../src/store/contract/storage-error.ts';
 import type { Schema } from '../../../src/store/sqlite/engine/migrate.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';

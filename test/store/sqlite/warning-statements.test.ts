@@ -1,7 +1,7 @@
 /** Code and reference agree on the kinds of warnings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WARNINGS } from '../../../src/store/ports/import/import-warnings.ts';
+import { WARNINGS } from '../../../src/store/contract/import/import-warnings.ts';
 import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/warnings/warning-statements.ts';
 import { rowsOf } from '../../support/markdown.ts';
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import { Scheduler } from '../../../src/runtime/scheduler.ts';
-import { StorageError } from '../../../src/store/ports/storage-error.ts';
+import { StorageError } from '../../../src/store/contract/storage-error.ts';
 import { GroupCommit } from '../../../src/store/sqlite/engine/group-commit.ts';
 import { migrate } from '../../../src/store/sqlite/engine/migrate.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';

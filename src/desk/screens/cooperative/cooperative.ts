@@ -5,7 +5,7 @@ import { FieldError } from '../../../domain/values/errors.ts';
 import { say } from '../../../domain/values/message.ts';
 import { parseNamedCode } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../../store/contract/import/import-session.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, input, select } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';

@@ -1,6 +1,6 @@
 /** The cooperative that the address of a page names. */
 import type { Cooperative } from '../../../domain/membership/cooperatives.ts';
-import type { RegistryStore } from '../../../store/ports/registry.ts';
+import type { RegistryStore } from '../../../store/contract/registry.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 /** In any letter case, as everywhere. */

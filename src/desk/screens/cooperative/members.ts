@@ -3,7 +3,7 @@ import { MEMBER_STATUSES } from '../../../domain/membership/members.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { say } from '../../../domain/values/message.ts';
 import { html } from '../../../html/html.ts';
-import type { ListedMember } from '../../../store/ports/registry.ts';
+import type { ListedMember } from '../../../store/contract/registry.ts';
 import { askedOf, filterAction, filterForm, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';

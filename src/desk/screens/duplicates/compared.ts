@@ -1,6 +1,6 @@
 /** Two memberships beside each other, with what differs marked by a sign as well. */
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
-import type { HeldMembership } from '../../../store/ports/journal/held-data.ts';
+import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import type { Visit } from '../../visit/screen.ts';
 import { memberValues, textOf } from '../person/held-values.ts';

@@ -3,7 +3,7 @@
 import type { Likeness } from '../../../domain/membership/duplicates.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
-import type { Crowd, HeldMembership } from '../../../store/ports/journal/held-data.ts';
+import type { Crowd, HeldMembership } from '../../../store/contract/journal/held-data.ts';
 import { pages } from '../../page/list.ts';
 import { form, select } from '../../page/parts.ts';
 import { failure, runAs, workUnderWay } from '../../page/under-way.ts';

@@ -4,7 +4,7 @@ import { findAttention, type StatusFacts } from '../../../app/condition/attentio
 import { readFacts } from '../../../app/condition/read-facts.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { Finding } from '../../../store/ports/storage.ts';
+import type { Finding } from '../../../store/contract/storage.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import { typed } from '../../page/commands.ts';
 import { form, input, table } from '../../page/parts.ts';

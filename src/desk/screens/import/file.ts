@@ -5,7 +5,7 @@ import { type Html, html } from '../../../html/html.ts';
 import { cellContext } from '../../../import/cells/context.ts';
 import type { MapFault } from '../../../import/map/map-json.ts';
 import { parseMap } from '../../../import/map/parse-map.ts';
-import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../../store/contract/import/import-session.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';

@@ -1,7 +1,7 @@
 /** `/import`: where files are dropped, those that are being looked at, and every import there was. */
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { RecordedImport } from '../../../store/ports/journal/operations.ts';
+import type { RecordedImport } from '../../../store/contract/journal/operations.ts';
 import { nameOf } from '../../page/names.ts';
 import { form, table } from '../../page/parts.ts';
 import { runAs } from '../../page/under-way.ts';

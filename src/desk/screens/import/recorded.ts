@@ -3,7 +3,7 @@ import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { formatStored } from '../../../import/columns/stored-values.ts';
-import type { Journal, RecordedImport } from '../../../store/ports/journal/operations.ts';
+import type { Journal, RecordedImport } from '../../../store/contract/journal/operations.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';

@@ -1,5 +1,5 @@
 /** What the pages of imports show of the registry. */
-import { FIELD_GROUPS } from '../../../store/ports/access-ledger.ts';
+import { FIELD_GROUPS } from '../../../store/contract/access-ledger.ts';
 import type { Shows, Visit } from '../../visit/screen.ts';
 
 /** Values of anybody may be among the changes. */

@@ -16,7 +16,7 @@ import { formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
 import { asMessage, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { ApiKeyStore } from '../../../store/ports/api-keys.ts';
+import type { ApiKeyStore } from '../../../store/contract/api-keys.ts';
 import { form, type InputOptions, input } from '../../page/parts.ts';
 import type { Form, Visit } from '../../visit/screen.ts';
 

@@ -1,7 +1,7 @@
 /** Keys with what is known of their use. */
 import { codesOf } from '../../../app/shown-keys.ts';
 import type { ApiKey } from '../../../domain/access/api-keys.ts';
-import type { ApiKeyStore, KeyUse } from '../../../store/ports/api-keys.ts';
+import type { ApiKeyStore, KeyUse } from '../../../store/contract/api-keys.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 export interface ReadKeys {

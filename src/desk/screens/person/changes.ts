@@ -4,9 +4,9 @@ import { countEntities, ENTITY_NAMES } from '../../../app/wording/entity-names.t
 import type { Message } from '../../../domain/values/message.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { CHANGED_ENTITIES } from '../../../store/ports/journal/corrections.ts';
-import type { HeldChange } from '../../../store/ports/journal/held-data.ts';
-import { type Actor, CREATED } from '../../../store/ports/journal/history.ts';
+import { CHANGED_ENTITIES } from '../../../store/contract/journal/corrections.ts';
+import type { HeldChange } from '../../../store/contract/journal/held-data.ts';
+import { type Actor, CREATED } from '../../../store/contract/journal/history.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';

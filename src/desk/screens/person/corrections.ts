@@ -16,7 +16,7 @@ import { FieldError } from '../../../domain/values/errors.ts';
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
 import { MAX_LENGTH } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
+import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';

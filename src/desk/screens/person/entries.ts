@@ -1,7 +1,7 @@
 /** What belongs to the memberships of a person: deliveries by month, loans with payments, savings. */
 import { formatDate } from '../../../domain/values/date-time.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
-import type { HeldMembership, HeldRow } from '../../../store/ports/journal/held-data.ts';
+import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import { bars } from '../../page/bars.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';

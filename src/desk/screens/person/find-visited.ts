@@ -1,6 +1,6 @@
 /** The person whom the address of a page means, and what every page about a person needs. */
 import { byNewestRegistration } from '../../../lookup/consolidate.ts';
-import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
+import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import type { Shows, Visit } from '../../visit/screen.ts';
 import { numberOf, textOf } from './held-values.ts';
 

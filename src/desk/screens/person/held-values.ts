@@ -1,7 +1,7 @@
 /** Values of rows that the registry holds: `HeldRow` gives them as they are stored, by the names of files. */
 import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import type { HeldRow } from '../../../store/ports/journal/held-data.ts';
+import type { HeldRow } from '../../../store/contract/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { writeStored } from '../../page/write-stored.ts';
 import type { Visit } from '../../visit/screen.ts';

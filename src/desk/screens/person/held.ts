@@ -1,7 +1,7 @@
 /** `/person/…/held`: everything that is held about a person, to print for whoever asks. */
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/ports/journal/held-data.ts';
+import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';

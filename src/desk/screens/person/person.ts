@@ -1,7 +1,7 @@
 /** `/person/…`: one person, in all cooperatives and statuses. */
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { HeldMembership, HeldPerson } from '../../../store/ports/journal/held-data.ts';
+import type { HeldMembership, HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { fields } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, changes, type NameActor } from './changes.ts';

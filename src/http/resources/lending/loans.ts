@@ -7,7 +7,7 @@ import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { SHOWN_LOAN } from '../../../json/shown/rows.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { NarrowableStore } from '../../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../../store/contract/registry.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';

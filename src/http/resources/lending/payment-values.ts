@@ -14,7 +14,7 @@ import {
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
-import type { LoanStore } from '../../../store/ports/registry.ts';
+import type { LoanStore } from '../../../store/contract/registry.ts';
 import type { Decision } from '../../writes/update.ts';
 
 /** What is missing or wrong has its fault already; its substitute only lets the rules see the rest. */

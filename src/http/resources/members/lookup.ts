@@ -20,7 +20,7 @@ import {
   serializeProduction,
 } from '../../../lookup/financial-blocks.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
-import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
+import type { MemberStore, NarrowableStore } from '../../../store/contract/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
 import { SHOWS_ONE_PERSON } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';

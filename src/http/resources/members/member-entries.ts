@@ -10,7 +10,7 @@ import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { shownObject } from '../../../json/declared-fields.ts';
 import { type Schema, string } from '../../../json/schema.ts';
 import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../../../json/shown/rows.ts';
-import type { NarrowableStore } from '../../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../../store/contract/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { showing } from '../../declare/personal.ts';

@@ -5,7 +5,7 @@ import { formatDateTime } from '../../../domain/values/date-time.ts';
 import { shownObject } from '../../../json/declared-fields.ts';
 import type { Serialize } from '../../../json/serializer.ts';
 import { SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../../../json/shown/rows.ts';
-import type { ListedMember } from '../../../store/ports/registry.ts';
+import type { ListedMember } from '../../../store/contract/registry.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { declareResource } from '../resource.ts';

@@ -11,7 +11,7 @@ import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
-import type { ListedMember, NarrowableStore } from '../../../store/ports/registry.ts';
+import type { ListedMember, NarrowableStore } from '../../../store/contract/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { type Asked, SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';

@@ -9,7 +9,7 @@ import { ID, parseId } from '../../../domain/values/ids.ts';
 import { EXAMPLE_NATIONAL_ID } from '../../../json/example.ts';
 import { anyOf, string } from '../../../json/schema.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
+import type { MemberStore, NarrowableStore } from '../../../store/contract/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
 import { showing } from '../../declare/personal.ts';
 import type { Parameter, Route } from '../../declare/route.ts';

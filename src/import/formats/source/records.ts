@@ -1,6 +1,6 @@
 /** What every format of file is read into: records of texts, with the lines on which they start. */
 import type { Text } from '../../../domain/values/message.ts';
-import type { ImportFault } from '../../../store/ports/import/import-session.ts';
+import type { ImportFault } from '../../../store/contract/import/import-session.ts';
 
 export interface FileRecord {
   /** Line of a text file on which it starts; in a workbook, the number of the row. The first is 1. */

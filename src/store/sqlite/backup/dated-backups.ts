@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { datedNameOf, isDatedName, type ListedBackup, type PrunedBackups } from '../../ports/backup.ts';
+import { datedNameOf, isDatedName, type ListedBackup, type PrunedBackups } from '../../contract/backup.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
 import { incompleteNameOf } from './work-folder.ts';

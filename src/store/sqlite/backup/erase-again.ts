@@ -2,8 +2,8 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { RestoredErasures, RestoreOptions } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { RestoredErasures, RestoreOptions } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { eraseMembers } from '../corrections/persons-erase.ts';
 import { runCorrection } from '../corrections/run.ts';
 import type { Connection } from '../engine/connection.ts';

@@ -1,7 +1,7 @@
 /** The fence: a registry that another machine has taken over is not used (docs/standby.md#the-fence). */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { readVersion } from '../engine/migrate.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

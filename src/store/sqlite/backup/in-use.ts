@@ -1,6 +1,6 @@
 /** Whether a process has a database open, even if it does nothing with it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { isLocked } from '../engine/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../files/registry-files.ts';
 

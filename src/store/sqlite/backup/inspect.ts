@@ -1,6 +1,6 @@
 /** Looks into one file of a backup, which no other process uses. Of a damaged one nothing else is read. */
 import Database from 'better-sqlite3';
-import type { GenerationPosition } from '../../ports/backup.ts';
+import type { GenerationPosition } from '../../contract/backup.ts';
 import { COUNTED } from '../check/check.ts';
 
 export interface Inspection {

@@ -4,8 +4,8 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RepairedLedger, RestoredLedger } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { RepairedLedger, RestoredLedger } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { hasTables } from '../engine/open-database.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { DATABASE_FILES, keysFileOf, ledgerFileOf, withSideFiles } from '../files/registry-files.ts';

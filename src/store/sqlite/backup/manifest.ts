@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Backup, BackupFile } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { Backup, BackupFile } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { DATABASE_FILES } from '../files/registry-files.ts';
 
 export const MANIFEST_NAME = 'manifest.json';

@@ -1,9 +1,9 @@
 /** What is remembered of the last backup of a registry, in a file beside it: for `status` and metrics. */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { BackupOptions, CheckedBackup, WrittenBackup } from '../../ports/backup.ts';
-import type { RememberedBackup } from '../../ports/condition.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { BackupOptions, CheckedBackup, WrittenBackup } from '../../contract/backup.ts';
+import type { RememberedBackup } from '../../contract/condition.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { syncPath, writePrivateFile } from '../files/durable-files.ts';
 import { backupsFileOf } from '../files/registry-files.ts';
 import { verifyBackup } from './verify-backup.ts';

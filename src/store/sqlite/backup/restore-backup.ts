@@ -1,8 +1,8 @@
 /** Restores a backup to a location (docs/backup.md#restore). */
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { Restored, RestoreOptions } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { Restored, RestoreOptions } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { hasGeneration, renewEpoch } from '../events/append.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { createFolder, createPrivateFolder } from '../../../runtime/new-files.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { lockFile } from '../engine/file-use.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import {

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readVersion } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';

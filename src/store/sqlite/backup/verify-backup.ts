@@ -1,7 +1,7 @@
 /** Checks a backup: what its manifest says of each file, and what is in the files. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckedBackup } from '../../ports/backup.ts';
+import type { CheckedBackup } from '../../contract/backup.ts';
 import { hashFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/registry-files.ts';
 import { type Inspection, inspectDatabase } from './inspect.ts';

@@ -6,8 +6,8 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createFolder, createPrivateFolder } from '../../../runtime/new-files.ts';
-import { isDatedName } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import { isDatedName } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { isRunning } from '../engine/file-use.ts';
 import { syncPath } from '../files/durable-files.ts';
 

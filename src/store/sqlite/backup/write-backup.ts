@@ -1,8 +1,8 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BackupOptions, WrittenBackup } from '../../ports/backup.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { BackupOptions, WrittenBackup } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

@@ -1,5 +1,5 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
-import type { Finding } from '../../ports/storage.ts';
+import type { Finding } from '../../contract/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';

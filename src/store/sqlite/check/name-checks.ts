@@ -1,5 +1,5 @@
 /** Whether the indexes of names have exactly the words of all names: reads everything, for `check`. */
-import type { Finding } from '../../ports/storage.ts';
+import type { Finding } from '../../contract/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openTemporary } from '../engine/open-database.ts';
 import { wordsOnlySql } from '../schema/indexed-names.ts';

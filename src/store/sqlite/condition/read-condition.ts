@@ -6,8 +6,8 @@ import {
   type ReadModelCondition,
   type RememberedBackup,
   STALE_COUNTED,
-} from '../../ports/condition.ts';
-import type { WebhookEndpoint } from '../../ports/webhooks.ts';
+} from '../../contract/condition.ts';
+import type { WebhookEndpoint } from '../../contract/webhooks.ts';
 import { readRemembered } from '../backup/remembered-backups.ts';
 import type { Connection } from '../engine/connection.ts';
 import { withDatabase } from '../engine/open-database.ts';

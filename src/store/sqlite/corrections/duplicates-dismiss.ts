@@ -1,5 +1,5 @@
 /** Sets a pair of members aside: somebody has looked, and they are two people. No row changes. */
-import type { CorrectionOptions, CorrectionResult } from '../../ports/journal/corrections.ts';
+import type { CorrectionOptions, CorrectionResult } from '../../contract/journal/corrections.ts';
 import { DISMISSAL_KIND, type DismissalOptions, personPair, readDismissed } from '../duplicates/dismissed.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { nameMember } from '../journal/labels.ts';

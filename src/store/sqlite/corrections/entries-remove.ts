@@ -2,7 +2,7 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { formatDecimal, MONEY, WEIGHT } from '../../../domain/values/decimal.ts';
-import type { Collision, CorrectionRefused } from '../../ports/journal/corrections.ts';
+import type { Collision, CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
 import { memberSql, tableOf } from '../schema/tables.ts';

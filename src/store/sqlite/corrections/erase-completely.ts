@@ -3,7 +3,7 @@ import type {
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
-} from '../../ports/journal/corrections.ts';
+} from '../../contract/journal/corrections.ts';
 import { keepErasures } from '../identity/erasures.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';

@@ -2,7 +2,7 @@
  * Merges two members who are one person. Which value wins, each field declares
  * (domain/membership/members.ts); merge.ts applies it.
  */
-import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
+import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';

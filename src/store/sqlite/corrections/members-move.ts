@@ -1,5 +1,5 @@
 /** Moves a member with everything to another cooperative. */
-import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
+import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { findMember } from './members-merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/membership/members.ts';
 import { DAY_SECONDS, formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import type { CorrectionRefused, Transfer } from '../../ports/journal/corrections.ts';
+import type { CorrectionRefused, Transfer } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
 import { nameMember } from '../journal/labels.ts';

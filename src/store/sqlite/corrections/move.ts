@@ -1,5 +1,5 @@
 /** Moves members with everything they have to another cooperative, set by set. */
-import type { Collision } from '../../ports/journal/corrections.ts';
+import type { Collision } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { Touched } from '../journal/track.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';

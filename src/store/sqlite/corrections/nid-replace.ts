@@ -1,6 +1,6 @@
 /** Replaces a national ID that was wrong or was reissued, in every membership of the person. */
 import { haveCommonWord } from '../../../domain/membership/names.ts';
-import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
+import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { isErasedNumber } from '../identity/identity-hash.ts';

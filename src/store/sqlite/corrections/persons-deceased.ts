@@ -1,6 +1,6 @@
 /** Records the death of a person, in every membership. */
 import { counted } from '../../../domain/values/text.ts';
-import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
+import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';

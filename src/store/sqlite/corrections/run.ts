@@ -7,7 +7,7 @@ import type {
   CorrectionRefused,
   CorrectionResult,
   NamedMember,
-} from '../../ports/journal/corrections.ts';
+} from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type OperationScope, type Outcome, perform } from '../journal/command-transaction.ts';
 import { nameMember } from '../journal/labels.ts';

@@ -2,7 +2,7 @@
 
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { FieldErrorList } from '../../../domain/values/errors.ts';
-import type { CorrectionStore } from '../../ports/journal/corrections.ts';
+import type { CorrectionStore } from '../../contract/journal/corrections.ts';
 import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { dismissDuplicate } from './duplicates-dismiss.ts';

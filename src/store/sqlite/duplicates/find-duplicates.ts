@@ -4,7 +4,12 @@
  */
 import { CROWD, judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
 import { nameKeyOf } from '../../../domain/membership/names.ts';
-import type { Crowd, FoundMember, LikelyDuplicate, LikelyDuplicates } from '../../ports/journal/held-data.ts';
+import type {
+  Crowd,
+  FoundMember,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from '../../contract/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { personPair, readDismissed } from './dismissed.ts';
 import { findNearNumbers } from './near-numbers.ts';

@@ -1,7 +1,7 @@
 /** What the errors of SQLite mean, and the messages for the operator. */
 import Database from 'better-sqlite3';
 import { RegistryError } from '../../../domain/values/errors.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 
 const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '');
 

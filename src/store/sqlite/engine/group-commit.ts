@@ -1,6 +1,6 @@
 /** Writes of one event-loop iteration share a transaction, and are acknowledged when it is on disk. */
 import { RegistryError, type UnavailableReason } from '../../../domain/values/errors.ts';
-import type { CommitMeasure, EndOfIteration } from '../../ports/storage.ts';
+import type { CommitMeasure, EndOfIteration } from '../../contract/storage.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './errors.ts';
 import { MAX_WRITE_WAIT_MS } from './pragmas.ts';

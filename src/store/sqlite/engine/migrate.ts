@@ -1,5 +1,5 @@
 /** Brings a file to the newest schema: each migration runs once, in order, completely or not at all. */
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { createFolder, openPrivateFile } from '../../../runtime/new-files.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { Connection } from './connection.ts';
 import { isBusy, toStorageError } from './errors.ts';
 import { assertNewest, isEmpty, migrate, type Schema } from './migrate.ts';

@@ -1,5 +1,5 @@
 /** Reads of one event-loop iteration share a transaction: SQLite's locks cost more than a read. */
-import type { EndOfIteration } from '../../ports/storage.ts';
+import type { EndOfIteration } from '../../contract/storage.ts';
 import type { Connection } from './connection.ts';
 
 export class ReadSnapshot {

@@ -1,7 +1,7 @@
 /** API keys in a file of their own, so that a long import never delays disabling one. */
 import type { ApiKey, ApiKeyValues, Scope } from '../../../domain/access/api-keys.ts';
-import type { ApiKeyStore, KeySecret } from '../../ports/api-keys.ts';
-import type { EndOfIteration } from '../../ports/storage.ts';
+import type { ApiKeyStore, KeySecret } from '../../contract/api-keys.ts';
+import type { EndOfIteration } from '../../contract/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';

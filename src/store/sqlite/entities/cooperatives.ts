@@ -10,7 +10,7 @@ import {
 import { refuseFields } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
-import type { CooperativeStore } from '../../ports/registry.ts';
+import type { CooperativeStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { COOPERATIVE_ROW } from '../rows/rows.ts';
 import { FEW_BLOCKS } from '../schema/counts.ts';

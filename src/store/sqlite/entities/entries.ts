@@ -11,7 +11,7 @@ import {
 import { listFields } from '../../../domain/values/declared-fields.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
-import type { EntryStore } from '../../ports/registry.ts';
+import type { EntryStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { selected } from '../rows/rows.ts';
 import type { StoreDependencies } from './row-store.ts';

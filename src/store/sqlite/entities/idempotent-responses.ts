@@ -5,7 +5,7 @@ import {
   KEPT_SECONDS,
   type KeptResponse,
   type ResponseToKeep,
-} from '../../ports/entity-store.ts';
+} from '../../contract/entity-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { GroupCommit } from '../engine/group-commit.ts';
 import type { ReadSnapshot } from '../engine/read-snapshot.ts';

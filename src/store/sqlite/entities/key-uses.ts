@@ -1,6 +1,6 @@
 /** What requests of each key did: counted in memory, written now and then, for all keys together. */
 import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
-import type { KeyUse } from '../../ports/api-keys.ts';
+import type { KeyUse } from '../../contract/api-keys.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 

@@ -3,7 +3,7 @@
 import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import { LOAN_FIELDS, type LoanRecord, type LoanValues } from '../../../domain/lending/loans.ts';
 import { refuseFields } from '../../../domain/values/errors.ts';
-import type { LoanStore } from '../../ports/registry.ts';
+import type { LoanStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openLoanLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';

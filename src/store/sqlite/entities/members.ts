@@ -4,7 +4,7 @@ import { isVisible, type Visible, visibleGroups } from '../../../domain/access/v
 import { MEMBER_FIELDS, type Member, type MemberValues } from '../../../domain/membership/members.ts';
 import { RegistryError, refuseFields } from '../../../domain/values/errors.ts';
 import { byNewestRegistration, type Financials, type Membership } from '../../../lookup/consolidate.ts';
-import type { MemberStore } from '../../ports/registry.ts';
+import type { MemberStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';

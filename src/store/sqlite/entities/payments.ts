@@ -9,8 +9,8 @@ import {
   paidAfter,
 } from '../../../domain/lending/payments.ts';
 import { refuseFields } from '../../../domain/values/errors.ts';
-import type { Actor } from '../../ports/journal/history.ts';
-import type { PaymentStore } from '../../ports/registry.ts';
+import type { Actor } from '../../contract/journal/history.ts';
+import type { PaymentStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { openPaymentLists } from '../lists/lending-lists.ts';

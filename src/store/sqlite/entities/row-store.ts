@@ -11,7 +11,7 @@ import {
   type NamedField,
 } from '../../../domain/values/declared-fields.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
-import type { Actor } from '../../ports/journal/history.ts';
+import type { Actor } from '../../contract/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { GroupCommit } from '../engine/group-commit.ts';
 import type { ReadSnapshot } from '../engine/read-snapshot.ts';

@@ -9,7 +9,7 @@ import {
   typeOfCode,
 } from '../../../domain/events.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
-import type { FeedPage, FeedRequest } from '../../ports/events.ts';
+import type { FeedPage, FeedRequest } from '../../contract/events.ts';
 import type { Connection } from '../engine/connection.ts';
 
 type Row = readonly [

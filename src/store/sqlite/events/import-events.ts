@@ -1,7 +1,7 @@
 /** The events of one import, or of the undo of one, taken together: they follow each other. */
 import type { Visible } from '../../../domain/access/visible.ts';
 import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../../../domain/events.ts';
-import type { ImportRange } from '../../ports/events.ts';
+import type { ImportRange } from '../../contract/events.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isInGroupsSql, toGroupsParameter } from '../lists/list-pages.ts';
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Visible } from '../../../domain/access/visible.ts';
 import type { EventType } from '../../../domain/events.ts';
-import type { EventStore } from '../../ports/events.ts';
+import type { EventStore } from '../../contract/events.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { ReadSnapshot } from '../engine/read-snapshot.ts';
 import { openFeed } from './feed.ts';

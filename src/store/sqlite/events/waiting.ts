@@ -2,7 +2,7 @@
  * Followers that wait for the next event. However many there are, they cost one query when something may have
  * happened, and one page for all that have read equally far.
  */
-import type { FeedPage } from '../../ports/events.ts';
+import type { FeedPage } from '../../contract/events.ts';
 import type { Feed, NarrowedFeedRequest } from './feed.ts';
 
 /** How late an event of another process may be. */

@@ -2,8 +2,8 @@
 import { visibleGroups } from '../../../domain/access/visible.ts';
 import { PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../../../domain/entries/entries.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import type { ExportedRows, ExportFilter } from '../../ports/exports.ts';
-import type { ImportKind } from '../../ports/import/import-session.ts';
+import type { ExportedRows, ExportFilter } from '../../contract/exports.ts';
+import type { ImportKind } from '../../contract/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import {
   COOPERATIVE_ROW,

@@ -1,5 +1,5 @@
 /** A connection that reads entire tables for exports. */
-import type { ExportSession } from '../../ports/exports.ts';
+import type { ExportSession } from '../../contract/exports.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { openFeed } from '../events/feed.ts';

@@ -4,7 +4,7 @@ import {
   type HistoryEntry,
   type HistoryStore,
   type RowHistory,
-} from '../../ports/journal/history.ts';
+} from '../../contract/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

@@ -1,6 +1,6 @@
 /** The operations that can be undone, for commands: read and undone on a connection of its own. */
 
-import type { Journal, RecordedChange, UndoResult } from '../../ports/journal/operations.ts';
+import type { Journal, RecordedChange, UndoResult } from '../../contract/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readPages } from '../engine/read-pages.ts';
 import { type OperationOptions, openOperationScope, perform } from './command-transaction.ts';

@@ -1,5 +1,9 @@
 /** What people call a row, also one that was removed, and how they read a recorded change. */
-import { CHANGED_ENTITIES, type ChangedEntity, type NamedMember } from '../../ports/journal/corrections.ts';
+import {
+  CHANGED_ENTITIES,
+  type ChangedEntity,
+  type NamedMember,
+} from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { tableOf } from '../schema/tables.ts';
 

@@ -1,9 +1,9 @@
 /** The operations that can be undone, imports and corrections, and the file of each import. */
 import type { CorrectionKind } from '../../../domain/corrections.ts';
-import type { ImportRecord } from '../../ports/import/import-session.ts';
-import { IMPORT_KINDS, type ImportChanges, type ImportKind } from '../../ports/import/import-session.ts';
-import type { ChangedEntity } from '../../ports/journal/corrections.ts';
-import type { RecordedImport } from '../../ports/journal/operations.ts';
+import type { ImportRecord } from '../../contract/import/import-session.ts';
+import { IMPORT_KINDS, type ImportChanges, type ImportKind } from '../../contract/import/import-session.ts';
+import type { ChangedEntity } from '../../contract/journal/corrections.ts';
+import type { RecordedImport } from '../../contract/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
 
 /** Successive ids; `last` is one less than `first` when there are none. */

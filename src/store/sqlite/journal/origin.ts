@@ -1,7 +1,7 @@
 /** Where rows come from: the operation in whose range their id is, or the key that created them. */
 
-import type { ChangedEntity } from '../../ports/journal/corrections.ts';
-import { type Actor, CREATED } from '../../ports/journal/history.ts';
+import type { ChangedEntity } from '../../contract/journal/corrections.ts';
+import { type Actor, CREATED } from '../../contract/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { userOf } from './operations.ts';
 

@@ -1,5 +1,5 @@
 /** The rows that an operation has created, changed or removed, for its undo and what prevents it. */
-import type { ChangedEntity } from '../../ports/journal/corrections.ts';
+import type { ChangedEntity } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TABLES, type Table } from '../schema/tables.ts';
 import { createdRows, type IdRange, type Operation } from './operations.ts';

@@ -11,7 +11,7 @@ import {
   fieldBit,
   typeCode,
 } from '../../../domain/events.ts';
-import type { ChangedEntity } from '../../ports/journal/corrections.ts';
+import type { ChangedEntity } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { appendEvents } from '../events/append.ts';
 import { ERASED_STATUS } from '../schema/counts.ts';

@@ -2,7 +2,7 @@
  * Records the changes of one row, in the transaction that makes them: each value in the history, and one
  * event. Operations record theirs set by set (record-changes.ts).
  */
-import { type Actor, CREATED } from '../../ports/journal/history.ts';
+import { type Actor, CREATED } from '../../contract/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type ChangedRow, openEventAppender } from '../events/append.ts';
 import { announcedEntity, type RecordedEntity } from '../schema/tables.ts';

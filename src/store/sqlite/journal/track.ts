@@ -2,7 +2,7 @@
  * Finds what a piece of work has changed by comparing rows with what they were, set by set, and records it.
  * The work itself is plain SQL on the tables; of the rows that it creates it tells the ids.
  */
-import type { ChangedEntity, ChangedRows } from '../../ports/journal/corrections.ts';
+import type { ChangedEntity, ChangedRows } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { recordedColumns, TABLES, type Table } from '../schema/tables.ts';
 import type { IdRange } from './operations.ts';

@@ -5,9 +5,9 @@
  * no longer counts.
  */
 import { MAX_MONEY_MINOR } from '../../../domain/values/decimal.ts';
-import type { ChangedEntity } from '../../ports/journal/corrections.ts';
-import type { Actor } from '../../ports/journal/history.ts';
-import type { UndoBlocker } from '../../ports/journal/operations.ts';
+import type { ChangedEntity } from '../../contract/journal/corrections.ts';
+import type { Actor } from '../../contract/journal/history.ts';
+import type { UndoBlocker } from '../../contract/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
 import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST } from '../identity/erased-rows.ts';
 import { ERASED_STATUS } from '../schema/counts.ts';

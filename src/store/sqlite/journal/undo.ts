@@ -2,7 +2,7 @@
  * Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. Whether that
  * is so, undo-blockers.ts says; journal.ts calls both.
  */
-import type { CorrectionOptions } from '../../ports/journal/corrections.ts';
+import type { CorrectionOptions } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { undoRedirects } from '../identity/former-keys.ts';
 import { recordedColumns } from '../schema/tables.ts';

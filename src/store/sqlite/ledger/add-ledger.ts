@@ -2,7 +2,7 @@
  * Adds the readings of another copy of a ledger: a restore or a promotion never replaces or drops any. A
  * damaged copy gives what can be read of it.
  */
-import type { AddedLedger, LedgerChain } from '../../ports/access-ledger.ts';
+import type { AddedLedger, LedgerChain } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isDamaged } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';

@@ -1,5 +1,5 @@
 /** The ledger of commands and of the desk: each recording opens the file for the moment. */
-import type { AccessLedger } from '../../ports/access-ledger.ts';
+import type { AccessLedger } from '../../contract/access-ledger.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { encodeReadings } from './reading-text.ts';

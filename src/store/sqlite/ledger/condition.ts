@@ -1,6 +1,6 @@
 /** How the access ledger is doing, in a few milliseconds: what `status` shows. */
 import { accessSync, constants, statSync } from 'node:fs';
-import type { LedgerCondition } from '../../ports/access-ledger.ts';
+import type { LedgerCondition } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
 import { hasTables, withDatabase } from '../engine/open-database.ts';

@@ -1,6 +1,6 @@
 /** National IDs as the ledger has them: hashes with a key that is kept apart from the entries. */
 import { hash } from 'node:crypto';
-import type { HashPerson } from '../../ports/access-ledger.ts';
+import type { HashPerson } from '../../contract/access-ledger.ts';
 
 const DIGITS = 32;
 const DIGITS_OF_CARD = 16;

@@ -1,5 +1,5 @@
 /** Reads the ledger's file. */
-import type { HashPerson, LedgerBatch, LedgerReader } from '../../ports/access-ledger.ts';
+import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { hasTables, openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

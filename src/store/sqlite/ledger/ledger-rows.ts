@@ -1,5 +1,5 @@
 /** The rows of the ledger's file, as everything that reads or writes it sees them. */
-import type { LedgerBatch, LedgerChain } from '../../ports/access-ledger.ts';
+import type { LedgerBatch, LedgerChain } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { NO_HASH } from './batch-hash.ts';

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { keysFileOf, ledgerFileOf, ledgerFolderOf } from '../files/registry-files.ts';

@@ -1,7 +1,7 @@
 /** The keys that hash national IDs in the ledger: one for each month, beside the API keys. */
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { HashPerson } from '../../ports/access-ledger.ts';
+import type { HashPerson } from '../../contract/access-ledger.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';

@@ -9,7 +9,7 @@ import type {
   LedgerEntry,
   Reading,
   StoredReading,
-} from '../../ports/access-ledger.ts';
+} from '../../contract/access-ledger.ts';
 import { receiptOf } from './batch-hash.ts';
 
 /** Between readings, between their parts, and between national IDs. No value holds a control character. */

@@ -1,5 +1,5 @@
 /** Retention: the beginning of each chain goes when its time is over (docs/ledger.md#retention). */
-import type { LedgerChain } from '../../ports/access-ledger.ts';
+import type { LedgerChain } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type BatchRow, idOf, listChains, listPeriods, type PeriodRow } from './ledger-rows.ts';
 import { destroyMonthKeys } from './month-keys.ts';

@@ -4,7 +4,7 @@
  * first, so that it need not be woken.
  */
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
-import type { AccessLedger, Reading, ServedLedgerOptions } from '../../ports/access-ledger.ts';
+import type { AccessLedger, Reading, ServedLedgerOptions } from '../../contract/access-ledger.ts';
 import type { LedgerSetup, LedgerTasks } from './ledger-thread.ts';
 import { openLedgerFile, type Recorded } from './ledger-writer.ts';
 import { encodeReadings } from './reading-text.ts';

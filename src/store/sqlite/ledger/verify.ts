@@ -7,7 +7,7 @@ import type {
   LedgerReader,
   LedgerVerification,
   VerifiedChain,
-} from '../../ports/access-ledger.ts';
+} from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';

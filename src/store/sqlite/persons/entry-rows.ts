@@ -7,7 +7,7 @@ import {
 } from '../../../domain/entries/entries.ts';
 import { LOAN_FIELDS } from '../../../domain/lending/loans.ts';
 import { type Fields, listFields } from '../../../domain/values/declared-fields.ts';
-import type { HeldRow } from '../../ports/journal/held-data.ts';
+import type { HeldRow } from '../../contract/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { memberSql, ownedIdsSql, tableOf } from '../schema/tables.ts';
 

@@ -1,7 +1,12 @@
 /** What the registry holds, for commands: read from a connection of its own. */
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import { MOST_FOUND } from '../../../domain/values/search-words.ts';
-import type { FoundMember, HeldDataStore, MemberName, NamedMember } from '../../ports/journal/held-data.ts';
+import type {
+  FoundMember,
+  HeldDataStore,
+  MemberName,
+  NamedMember,
+} from '../../contract/journal/held-data.ts';
 import { findDuplicates } from '../duplicates/find-duplicates.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';

@@ -1,7 +1,7 @@
 /** Everything that is held about a person: every column of every row, and what has changed in them. */
-import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/journal/corrections.ts';
-import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../ports/journal/held-data.ts';
-import { CREATED } from '../../ports/journal/history.ts';
+import { CHANGED_ENTITIES, type ChangedEntity } from '../../contract/journal/corrections.ts';
+import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../contract/journal/held-data.ts';
+import { CREATED } from '../../contract/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { labelSql, SHOWN_CHANGE } from '../journal/labels.ts';
 import { userOf } from '../journal/operations.ts';

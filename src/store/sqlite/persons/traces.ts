@@ -1,5 +1,5 @@
 /** Under what persons stand in the access ledger: numbers and ids of members, former ones too. */
-import type { KnownNumber, OtherHolder, PersonTraces } from '../../ports/journal/held-data.ts';
+import type { KnownNumber, OtherHolder, PersonTraces } from '../../contract/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';
 import { findErasure } from '../identity/identity-hash.ts';

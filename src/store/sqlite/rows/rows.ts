@@ -6,7 +6,7 @@ import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../../../domain/mem
 import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { isGiven, listFields, type NamedField } from '../../../domain/values/declared-fields.ts';
 import type { LookedUpMember } from '../../../lookup/consolidate.ts';
-import type { ListedMember } from '../../ports/registry.ts';
+import type { ListedMember } from '../../contract/registry.ts';
 import { activeMembersSql, ERASED_STATUS } from '../schema/counts.ts';
 
 /** Columns as the properties of an entity, so that no row is converted. @param table its alias */

@@ -5,8 +5,8 @@
  */
 import type { EventEntity, EventSummary } from '../../../domain/events.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { FILE_FIELDS } from '../../ports/import/import-columns.ts';
-import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/journal/corrections.ts';
+import { FILE_FIELDS } from '../../contract/import/import-columns.ts';
+import { CHANGED_ENTITIES, type ChangedEntity } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { READ_MODEL_COLUMNS } from './stale-flag.ts';
 

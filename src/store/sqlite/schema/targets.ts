@@ -1,7 +1,7 @@
 /** Where each column of an import file goes, and what an empty cell means for a stored row. */
 import { type Field, NOW } from '../../../domain/values/declared-fields.ts';
-import { byKind, FILE_COLUMNS, type FileColumn } from '../../ports/import/import-columns.ts';
-import type { ImportKind } from '../../ports/import/import-session.ts';
+import { byKind, FILE_COLUMNS, type FileColumn } from '../../contract/import/import-columns.ts';
+import type { ImportKind } from '../../contract/import/import-session.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from './opening-balance.ts';
 import { referencesOf, type Table, tableOf } from './tables.ts';
 

@@ -7,7 +7,7 @@ import type { MemberFilter } from '../../../domain/membership/members.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { MOST_FOUND } from '../../../domain/values/search-words.ts';
-import type { ListedMember } from '../../ports/registry.ts';
+import type { ListedMember } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openFewMembers } from '../lists/few-members.ts';
 import { LISTED_MEMBERS } from '../lists/member-lists.ts';

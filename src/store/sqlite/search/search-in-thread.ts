@@ -1,7 +1,7 @@
 /** Searches away from the event loop, one after the other. */
 import type { Page } from '../../../domain/values/page.ts';
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
-import type { ListedMember } from '../../ports/registry.ts';
+import type { ListedMember } from '../../contract/registry.ts';
 import type { MemberSearch } from './member-search.ts';
 
 const MOST_WAITING = 32;

@@ -1,5 +1,5 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
-import type { ImportKind } from '../../ports/import/import-session.ts';
+import type { ImportKind } from '../../contract/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { IdRange } from '../journal/operations.ts';
 import { nextIdOf } from '../journal/record-changes.ts';

@@ -5,7 +5,7 @@ import type {
   ImportChanges,
   ImportRecord,
   ImportResult,
-} from '../../ports/import/import-session.ts';
+} from '../../contract/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
 import { tidyUp } from '../journal/command-transaction.ts';

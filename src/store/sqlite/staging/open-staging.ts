@@ -1,5 +1,5 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
-import type { FileStaging } from '../../ports/import/import-session.ts';
+import type { FileStaging } from '../../contract/import/import-session.ts';
 import { TRAILING_ZERO } from './checks/checks.ts';
 import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';

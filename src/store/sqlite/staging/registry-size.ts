@@ -1,5 +1,5 @@
 /** How large the registry is, for the operator who imports into it. */
-import type { RegistrySize } from '../../ports/import/import-session.ts';
+import type { RegistrySize } from '../../contract/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import {
   DELIVERY_COUNTS,

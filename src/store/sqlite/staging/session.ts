@@ -1,7 +1,7 @@
 /**
  * An import session: a staging file attached beside the registry, and one file after the other staged in it.
  */
-import type { ImportSession } from '../../ports/import/import-session.ts';
+import type { ImportSession } from '../../contract/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase, openTemporary } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

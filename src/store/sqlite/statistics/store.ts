@@ -2,8 +2,8 @@
 import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
-import type { CommandStatistics, StatisticsStore } from '../../ports/registry.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import type { CommandStatistics, StatisticsStore } from '../../contract/registry.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { ReadSnapshot } from '../engine/read-snapshot.ts';
 import { openForStatistics } from './open.ts';

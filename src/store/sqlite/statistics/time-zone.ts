@@ -1,6 +1,6 @@
 /** The time zone that a registry belongs to (docs/operating.md#time-zone). */
 import { parseTimeZone, type TimeZone } from '../../../domain/values/date-time.ts';
-import { StorageError } from '../../ports/storage-error.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { readTimeZone } from './stored-totals.ts';
 

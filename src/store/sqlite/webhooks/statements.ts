@@ -1,5 +1,5 @@
 /** The statements on the webhooks' file. */
-import type { WebhookAttempt } from '../../ports/webhooks.ts';
+import type { WebhookAttempt } from '../../contract/webhooks.ts';
 import type { Connection } from '../engine/connection.ts';
 
 export interface EndpointRow {

@@ -7,7 +7,7 @@ import type {
   WebhookEndpointValues,
   WebhookOutcome,
   WebhookStore,
-} from '../../ports/webhooks.ts';
+} from '../../contract/webhooks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { hasTables, openDatabase } from '../engine/open-database.ts';

@@ -1,7 +1,7 @@
 /** What is removed from the ledger when its time is over, and what the clock has no say in. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AccessLedger } from '../../../../src/store/ports/access-ledger.ts';
+import type { AccessLedger } from '../../../../src/store/contract/access-ledger.ts';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
 import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';

@@ -1,5 +1,5 @@
 /** The forms that the checks of a staged file have. */
-import { SAME_AS_LINE } from '../../../ports/import/import-session.ts';
+import { SAME_AS_LINE } from '../../../contract/import/import-session.ts';
 
 export interface Check {
   readonly column: string;

@@ -1,5 +1,5 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { IS_ANOTHER_BALANCE } from '../../schema/opening-balance.ts';
 import { type Check, quoted, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';

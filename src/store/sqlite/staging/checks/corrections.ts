@@ -2,7 +2,7 @@
  * Corrections that people made by hand: a value whose last change came over HTTP or by a command is kept
  * where the file still has what it was before (docs/import-reference.md#values-changed-by-hand).
  */
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { keepStored } from '../staged/changes.ts';
 import type { FileScope } from '../staged/file-scope.ts';

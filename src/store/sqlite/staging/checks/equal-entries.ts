@@ -4,7 +4,7 @@
  * matter, nor what they were called when the entry was imported
  * (docs/import-reference.md#entries-without-a-reference).
  */
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { TARGETS } from '../../schema/targets.ts';
 import { DERIVED } from '../staged/derived-references.ts';

@@ -3,10 +3,10 @@
  * (docs/import-reference.md#a-newer-version-of-a-file).
  */
 import { mayEchoCell } from '../../../../domain/values/errors.ts';
-import { FILE_COLUMNS } from '../../../ports/import/import-columns.ts';
-import type { ImportKind, MissingRows, StagedValue } from '../../../ports/import/import-session.ts';
-import type { ChangedEntity } from '../../../ports/journal/corrections.ts';
-import type { UndoBlocker } from '../../../ports/journal/operations.ts';
+import { FILE_COLUMNS } from '../../../contract/import/import-columns.ts';
+import type { ImportKind, MissingRows, StagedValue } from '../../../contract/import/import-session.ts';
+import type { ChangedEntity } from '../../../contract/journal/corrections.ts';
+import type { UndoBlocker } from '../../../contract/journal/operations.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { findOperation, isImport } from '../../journal/operations.ts';

@@ -1,5 +1,5 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
-import type { ImportFault, ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportFault, ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { hasErasedPersons } from '../../identity/identity-hash.ts';
 import { transfersSql } from '../../identity/transfers.ts';

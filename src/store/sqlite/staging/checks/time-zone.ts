@@ -3,7 +3,7 @@
  * (docs/import-reference.md#entries-without-a-reference).
  */
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { Check } from './check-statements.ts';
 

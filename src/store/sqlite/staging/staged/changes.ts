@@ -3,7 +3,7 @@
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
 
-import type { ImportChanges, StagedChange } from '../../../ports/import/import-session.ts';
+import type { ImportChanges, StagedChange } from '../../../contract/import/import-session.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { fieldOfColumn, tableOf } from '../../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../../schema/targets.ts';

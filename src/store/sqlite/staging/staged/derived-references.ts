@@ -5,7 +5,7 @@
  * member that it names. Equal rows of a file are numbered.
  */
 import { hash } from 'node:crypto';
-import type { ImportKind, StagedRow } from '../../../ports/import/import-session.ts';
+import type { ImportKind, StagedRow } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 
 /** How such references begin. */

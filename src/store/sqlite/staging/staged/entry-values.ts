@@ -1,7 +1,7 @@
 /** What of a ledger's rows says which entries they are, whatever their references. */
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { DAY_SECONDS } from '../../../../domain/values/date-time.ts';
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 
 /** Kinds of files whose rows belong to members. */
 export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;

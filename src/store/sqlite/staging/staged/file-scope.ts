@@ -1,6 +1,6 @@
 /** What the steps of one file share, from its staging to its apply. */
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import type { ImportKind } from '../../../ports/import/import-session.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { ReadModelFormat } from '../../read-model/columns.ts';
 

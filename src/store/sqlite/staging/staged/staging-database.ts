@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RunningImports } from '../../../ports/condition.ts';
+import type { RunningImports } from '../../../contract/condition.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { isLocked, isRunning } from '../../engine/file-use.ts';
 import { createPrivateFile } from '../../files/durable-files.ts';

@@ -6,7 +6,7 @@ import type {
   ImportKind,
   StagedRow,
   StagedValue,
-} from '../../../ports/import/import-session.ts';
+} from '../../../contract/import/import-session.ts';
 import type { Connection, Statement } from '../../engine/connection.ts';
 import { toUnavailable } from '../../engine/errors.ts';
 import { readPages } from '../../engine/read-pages.ts';

@@ -1,6 +1,6 @@
 /** Finds what about a checked file deserves a warning, and lists it. */
 
-import type { ImportWarning } from '../../../ports/import/import-warnings.ts';
+import type { ImportWarning } from '../../../contract/import/import-warnings.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import type { FileScope } from '../staged/file-scope.ts';

@@ -1,6 +1,6 @@
 /**
  * The sign that a list of members is another cooperative's (docs/import-reference.md#warnings). Which signs
- * stop a file is in store/ports/import/import-warnings.ts; import/run/import-files.ts stops it.
+ * stop a file is in store/contract/import/import-warnings.ts; import/run/import-files.ts stops it.
  */
 import { ENDED } from '../../identity/transfers.ts';
 import { saying } from '../checks/check-statements.ts';

@@ -7,8 +7,8 @@
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { say, type Text, unpack } from '../../../../domain/values/message.ts';
-import type { ImportKind } from '../../../ports/import/import-session.ts';
-import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
+import type { ImportKind } from '../../../contract/import/import-session.ts';
+import { WARNINGS, type WarningKind } from '../../../contract/import/import-warnings.ts';
 import { ENDED } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { ERASED_STATUS } from '../../schema/counts.ts';

@@ -1,4 +1,4 @@
-/** The savings of a member, as the lookup shows them. */
+/** The summary of savings that the lookup shows; the fields of a transaction are in entries.ts. */
 import type { ExactInteger } from '../values/decimal.ts';
 
 export const TRANSACTION_KINDS = ['contribution', 'withdrawal'] as const;

@@ -1,5 +1,5 @@
 /**
- * One storage location, and what may be opened there. One method of a port is one atomic change; a write's
+ * One storage location, and what may be opened there. One method is one atomic change; a write's
  * promise settles when the change is on disk. An engine is one folder beside this one, with the same entities
  * as file names; `open.ts` knows them.
  */

@@ -1,6 +1,6 @@
 /**
- * What every engine must do: these tests run with each. They know only the ports, so an engine is a function
- * that opens a storage location of its own.
+ * What the contract in src/store/contract/ promises. These tests know only the contract: what opens a storage
+ * location of its own is passed to them.
  */
 import type { TestContext } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';

@@ -212,7 +212,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Does a step through the ports, or by a command as another process; what is refused changes nothing. */
+/** Does a step through the store, or by a command as another process; what is refused changes nothing. */
 async function perform(place: ImportPlace, store: Store, todo: Step, n: number): Promise<void> {
   const pick = (table: string, index: number): number | undefined => {
     const ids = place.query<{ id: number }>(`SELECT id FROM ${table} ORDER BY id`);

@@ -19,7 +19,7 @@ export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
 /**
- * @returns the error as callers of the ports may know it; undefined for one that is not about the file or the
+ * @returns the error as callers of the store may know it; undefined for one that is not about the file or the
  * disk
  */
 export function toStorageError(error: unknown): StorageError | undefined {

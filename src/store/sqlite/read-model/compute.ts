@@ -1,6 +1,6 @@
 /**
  * The financials of one membership, computed from its entries: what every stored column must equal.
- * refresh.ts and refresh-loans.ts store them.
+ * refresh.ts stores them.
  */
 
 import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/entries/production.ts';

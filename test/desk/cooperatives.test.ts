@@ -1,6 +1,8 @@
 /** Cooperatives at the desk: statistics as plots, lists of any page, files, and a merge. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { MEMBER_FIELDS, type MemberField } from '../../src/domain/membership/members.ts';
+import { listFields } from '../../src/domain/values/declared-fields.ts';
 import type { Reading } from '../../src/store/contract/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
@@ -45,6 +47,7 @@ async function begin(
   };
 }
 
+const textOf = (html: string): string => html.replace(/<[^>]*>/g, '').trim();
 const expectedIn = (page: string): string => /name="expected" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
 test('a cooperative is shown as plots with their figures, in the numbers of the language', async (context) => {
@@ -93,6 +96,31 @@ test('members are found by name without it in the address, and on any page; who 
   assert.match(found.text, /value="keza"/);
   assert.doesNotMatch(found.text, /href="[^"]*\d{16}/);
   assert.match((await browser.get(`${path}?page=999&status=active`)).text, /Page 999 of 2/);
+});
+
+test('the list of members has the columns that the declaration of a field says, each filled', async (context) => {
+  const { place, browser } = await begin(context);
+  const listed = listFields<MemberField>(MEMBER_FIELDS).filter(({ isListedAtDesk }) => isListedAtDesk);
+  const examples = {
+    ...{
+      cooperative_code: 'B-2',
+      identity_card: nid(999),
+      member_code: 'B-999',
+      full_name: 'Iradukunda Eric',
+    },
+    ...{ mobile: '+250788000999', role: 'MEMBER', status: 'active', registration_date: '2021-04-05' },
+  };
+  await place.load('members', `${Object.keys(examples)}\n${Object.values(examples)}\n`);
+  const { text } = await browser.get('/cooperative/B-2/members');
+  const cells = (tag: string) =>
+    [...text.matchAll(new RegExp(`<${tag}[ >].*?</${tag}>`, 'gs'))].map(([html]) => textOf(html));
+  assert.deepEqual(
+    cells('th'),
+    listed.map(({ label }) => String(label)),
+  );
+  const shown = cells('td');
+  assert.deepEqual(shown.length, listed.length);
+  assert.ok(!shown.includes(''), shown.join(' | '));
 });
 
 test('rows are saved as files as the command writes them, and the reading is recorded first', async (context) => {

@@ -231,7 +231,7 @@ test('numbers and dates are written as in each language', async (context) => {
   const french = (await browser.get('/person/1', { 'accept-language': 'fr' })).text;
   assert.match(french, /1\s250\s000,50\sRWF/);
   assert.match(french, /2 janv\. 1985/);
-  assert.match(french, /<dt>Adhésion<\/dt>/);
+  assert.match(french, /<dt>Date d&#39;adhésion<\/dt>/);
   const kinyarwanda = (await browser.get('/person/1', { 'accept-language': 'rw' })).text;
   assert.match(kinyarwanda, /1\.250\.000,50/);
   assert.match(kinyarwanda, /<html lang="rw">/);

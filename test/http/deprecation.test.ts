@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type AddressBlocks, parseAddressBlocks } from '../../src/domain/access/address-blocks.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { say } from '../../src/domain/values/message.ts';
 import { parseBody } from '../../src/http/declare/body-fields.ts';
 import { declareBodies } from '../../src/http/declare/declared-bodies.ts';
 import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
@@ -40,8 +41,14 @@ const BOTH = [OLDER_HEADERS[0], OLD_HEADERS[1], `${OLD_HEADERS[2]}, ${OLDER_HEAD
 const NONE = [undefined, undefined, undefined];
 
 const FIELDS = {
-  name: { kind: 'text', maxLength: 9, description: 'Its name.' },
-  nickname: { kind: 'past_date', description: 'Not used.', isNullable: true, deprecated: OLD },
+  name: { label: say('Name'), kind: 'text', maxLength: 9, description: 'Its name.' },
+  nickname: {
+    label: say('Nickname'),
+    kind: 'past_date',
+    description: 'Not used.',
+    isNullable: true,
+    deprecated: OLD,
+  },
 } as const;
 const EXAMPLE = { name: 'Ana', nickname: null };
 const THING = shownObject<typeof EXAMPLE>('Thing', shownFields(FIELDS, ['name', 'nickname']));

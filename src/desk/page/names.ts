@@ -1,7 +1,17 @@
 /** What stored words and fields are called on the screen. */
+import { ACCOUNT_FIELDS } from '../../domain/entries/entries.ts';
+import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
+import { listFields } from '../../domain/values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
+import { FILE_FIELDS } from '../../store/contract/import/import-columns.ts';
+
+/** Of declared fields. A name that several entities have is called as members call it. */
+const LABELS = Object.fromEntries(
+  [...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields).map(({ name, label }) => [name, label]),
+);
 
 const NAMES: { readonly [stored: string]: Message } = {
+  ...LABELS,
   // Kinds of imports and corrections.
   cooperatives: say('Cooperatives'),
   members: say('Members'),
@@ -64,51 +74,15 @@ const NAMES: { readonly [stored: string]: Message } = {
   // States of keys.
   disabled: say('disabled'),
   expired: say('expired'),
-  // Fields whose changes are shown.
+  // What is no declared field: columns of rows and of files.
   created: say('created'),
-  identity_card: say('National ID'),
-  member_code: say('Member code'),
-  full_name: say('Name'),
-  first_name: say('First name'),
-  last_name: say('Last name'),
-  gender: say('Gender'),
-  date_of_birth: say('Date of birth'),
-  date_of_death: say('Date of death'),
-  mobile: say('Telephone'),
-  role: say('Role'),
-  status: say('Status'),
-  registration_date: say('Joined'),
-  amount: say('Amount'),
-  paid_amount: say('Paid back'),
-  interest_rate: say('Interest a year'),
   cooperative: say('Cooperative'),
   id: say('Number in the registry'),
-  cooperative_id: say('Number of the cooperative'),
-  member_id: say('Number of the member'),
   created_at: say('Recorded on'),
   updated_at: say('Last changed on'),
-  opening_balance: say('Paid before payments were recorded'),
-  // Columns of files, and sectors of cooperatives.
-  code: say('Code'),
-  name: say('Name'),
-  sector: say('Sector'),
-  province: say('Province'),
-  district: say('District'),
   cooperative_code: say('Code of the cooperative'),
-  reference: say('Reference'),
-  delivered_at: say('Delivered on'),
-  kg: say('Kilograms'),
-  product: say('Product'),
-  paid_until: say('Paid back until'),
-  loan_start_date: say('Begins on'),
-  loan_end_date: say('Ends on'),
-  approved_at: say('Approved on'),
   loan_reference: say('Reference of the loan'),
-  method: say('Way of payment'),
-  paid_at: say('Paid on'),
-  account_number: say('Account number'),
-  kind: say('Kind'),
-  transacted_at: say('Day of the transaction'),
+  // Statuses and sectors of cooperatives.
   dissolved: say('dissolved'),
   agriculture: say('agriculture'),
   livestock: say('livestock'),

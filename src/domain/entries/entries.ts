@@ -2,10 +2,12 @@
 
 import { MONEY, WEIGHT } from '../values/decimal.ts';
 import type { Fields, ValuesOf } from '../values/declared-fields.ts';
+import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import { TRANSACTION_KINDS } from './savings.ts';
 
 const REFERENCE = {
+  label: say('Reference'),
   kind: 'text',
   maxLength: MAX_LENGTH.reference,
   description: 'Unique in the cooperative.',
@@ -16,9 +18,10 @@ const REFERENCE = {
 
 export const PRODUCTION_FIELDS = {
   reference: REFERENCE,
-  deliveredAt: { kind: 'past_instant', description: 'When it was delivered.' },
-  grams: { name: 'kg', kind: 'decimal', decimal: WEIGHT, description: 'Kilograms.' },
+  deliveredAt: { label: say('Delivered on'), kind: 'past_instant', description: 'When it was delivered.' },
+  grams: { label: say('Kilograms'), name: 'kg', kind: 'decimal', decimal: WEIGHT, description: 'Kilograms.' },
   product: {
+    label: say('Product'),
     kind: 'text',
     maxLength: MAX_LENGTH.product,
     description: 'What was delivered, as the cooperative calls it.',
@@ -33,6 +36,7 @@ export interface ProductionEntry extends ValuesOf<typeof PRODUCTION_FIELDS> {
 
 export const ACCOUNT_FIELDS = {
   accountNumber: {
+    label: say('Account number'),
     kind: 'text',
     maxLength: 64,
     description: "The member's savings account in the cooperative.",
@@ -42,9 +46,19 @@ export const ACCOUNT_FIELDS = {
 
 export const SAVINGS_FIELDS = {
   reference: REFERENCE,
-  kind: { kind: 'choice', choices: TRANSACTION_KINDS, description: 'Paid in or out.' },
-  amountMinor: { name: 'amount', kind: 'decimal', decimal: MONEY, description: 'Rwandan francs.' },
-  transactedAt: { kind: 'past_instant', description: 'When it was paid in or out.' },
+  kind: { label: say('Kind'), kind: 'choice', choices: TRANSACTION_KINDS, description: 'Paid in or out.' },
+  amountMinor: {
+    label: say('Amount'),
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs.',
+  },
+  transactedAt: {
+    label: say('Day of the transaction'),
+    kind: 'past_instant',
+    description: 'When it was paid in or out.',
+  },
 } as const satisfies Fields;
 
 export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, ValuesOf<typeof SAVINGS_FIELDS> {

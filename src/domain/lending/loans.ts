@@ -11,6 +11,7 @@ import {
   type ValuesOf,
 } from '../values/declared-fields.ts';
 import { FieldErrorList } from '../values/errors.ts';
+import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
@@ -25,6 +26,7 @@ export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies read
 /** What is known of a loan (docs/api.md#loans). */
 export const LOAN_FIELDS = {
   cooperativeId: {
+    label: say('Number of the cooperative'),
     kind: 'reference',
     description: 'That of its member.',
     setBy: 'corrections',
@@ -32,6 +34,7 @@ export const LOAN_FIELDS = {
     eventBit: 0,
   },
   memberId: {
+    label: say('Number of the member'),
     kind: 'reference',
     description: 'The member who borrows.',
     isFixed: true,
@@ -39,6 +42,7 @@ export const LOAN_FIELDS = {
     eventBit: 1,
   },
   reference: {
+    label: say('Reference'),
     kind: 'text',
     maxLength: MAX_LENGTH.reference,
     description: "The cooperative's own number of the loan; unique there.",
@@ -47,6 +51,7 @@ export const LOAN_FIELDS = {
     eventBit: 2,
   },
   amountMinor: {
+    label: say('Amount'),
     name: 'amount',
     kind: 'decimal',
     decimal: MONEY,
@@ -55,6 +60,7 @@ export const LOAN_FIELDS = {
     eventBit: 3,
   },
   interestRateHundredths: {
+    label: say('Interest a year'),
     name: 'interest_rate',
     kind: 'decimal',
     decimal: RATE,
@@ -63,6 +69,7 @@ export const LOAN_FIELDS = {
     eventBit: 4,
   },
   status: {
+    label: say('Status'),
     kind: 'choice',
     choices: LOAN_STATUSES,
     description: 'How far the loan is.',
@@ -72,6 +79,7 @@ export const LOAN_FIELDS = {
     eventBit: 5,
   },
   paidAmountMinor: {
+    label: say('Paid back'),
     name: 'paid_amount',
     kind: 'decimal',
     decimal: MONEY_OR_ZERO,
@@ -81,6 +89,7 @@ export const LOAN_FIELDS = {
     eventBit: 6,
   },
   openingBalanceMinor: {
+    label: say('Paid before payments were recorded'),
     name: 'opening_balance',
     nameInFiles: 'paid_amount',
     kind: 'decimal',
@@ -92,6 +101,7 @@ export const LOAN_FIELDS = {
     eventBit: null,
   },
   paidUntil: {
+    label: say('Paid back until'),
     kind: 'past_instant',
     description: 'Payments until then are in the opening balance; null without one.',
     isNullable: true,
@@ -101,6 +111,7 @@ export const LOAN_FIELDS = {
     eventBit: null,
   },
   loanStartDate: {
+    label: say('Begins on'),
     kind: 'instant',
     description: 'When it starts or started; null when it is not set.',
     example: '2025-01-15T00:00:00+02:00',
@@ -108,6 +119,7 @@ export const LOAN_FIELDS = {
     eventBit: 7,
   },
   loanEndDate: {
+    label: say('Ends on'),
     kind: 'instant',
     description: 'When it is to end or ended; null when it is not set.',
     example: '2026-07-15T00:00:00+02:00',
@@ -115,6 +127,7 @@ export const LOAN_FIELDS = {
     eventBit: 8,
   },
   approvedAt: {
+    label: say('Approved on'),
     kind: 'past_instant',
     description: 'Null when it is not set.',
     isNullable: true,

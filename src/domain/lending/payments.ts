@@ -13,6 +13,7 @@ import {
   type RecordedField,
 } from '../values/declared-fields.ts';
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
+import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
 
@@ -27,22 +28,37 @@ export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatu
 /** What is known of a payment (docs/api.md#payments). */
 export const PAYMENT_FIELDS = {
   cooperativeId: {
+    label: say('Number of the cooperative'),
     kind: 'reference',
     description: 'That of its loan.',
     setBy: 'corrections',
     isHidden: true,
     eventBit: 0,
   },
-  loanId: { kind: 'reference', description: 'The loan that is paid back.', isFixed: true, eventBit: 1 },
+  loanId: {
+    label: say('Number of the loan'),
+    kind: 'reference',
+    description: 'The loan that is paid back.',
+    isFixed: true,
+    eventBit: 1,
+  },
   amountMinor: {
+    label: say('Amount'),
     name: 'amount',
     kind: 'decimal',
     decimal: MONEY,
     description: 'Rwandan francs, more than 0.',
     eventBit: 3,
   },
-  method: { kind: 'choice', choices: PAYMENT_METHODS, description: 'How it was paid.', eventBit: 4 },
+  method: {
+    label: say('Way of payment'),
+    kind: 'choice',
+    choices: PAYMENT_METHODS,
+    description: 'How it was paid.',
+    eventBit: 4,
+  },
   reference: {
+    label: say('Reference'),
     kind: 'text',
     maxLength: MAX_LENGTH.reference,
     description: "The cooperative's own number of the payment; unique there, void ones included.",
@@ -51,6 +67,7 @@ export const PAYMENT_FIELDS = {
     eventBit: 2,
   },
   status: {
+    label: say('Status'),
     kind: 'choice',
     choices: PAYMENT_STATUSES,
     description: 'Only recorded ones count; a void one is not changed any more.',
@@ -59,6 +76,7 @@ export const PAYMENT_FIELDS = {
     eventBit: 5,
   },
   paidAt: {
+    label: say('Paid on'),
     kind: 'past_instant',
     description: 'When it was paid; now, if a new payment does not say.',
     initial: NOW,

@@ -1,5 +1,6 @@
 /** A cooperative, and the values it may hold. */
 import type { DecidedValues, RecordedField } from '../values/declared-fields.ts';
+import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
@@ -27,12 +28,14 @@ export type Sector = (typeof SECTORS)[number];
 /** What is registered of a cooperative (docs/api.md#cooperatives). */
 export const COOPERATIVE_FIELDS = {
   code: {
+    label: say('Code'),
     kind: 'cooperative_code',
     description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".',
     isKey: true,
     eventBit: 0,
   },
   name: {
+    label: say('Name'),
     kind: 'text',
     maxLength: MAX_LENGTH.name,
     description: 'Name of the cooperative.',
@@ -40,6 +43,7 @@ export const COOPERATIVE_FIELDS = {
     eventBit: 1,
   },
   sector: {
+    label: say('Business sector'),
     kind: 'choice',
     choices: SECTORS,
     description: 'What the cooperative does.',
@@ -47,6 +51,7 @@ export const COOPERATIVE_FIELDS = {
     eventBit: 2,
   },
   province: {
+    label: say('Province'),
     kind: 'text',
     maxLength: MAX_LENGTH.place,
     description: 'Province of its seat.',
@@ -55,6 +60,7 @@ export const COOPERATIVE_FIELDS = {
     eventBit: 3,
   },
   district: {
+    label: say('District'),
     kind: 'text',
     maxLength: MAX_LENGTH.place,
     description: 'District of its seat.',
@@ -63,6 +69,7 @@ export const COOPERATIVE_FIELDS = {
     eventBit: 4,
   },
   registrationDate: {
+    label: say('Registered'),
     kind: 'past_date',
     description: 'Day on which it was registered.',
     isNullable: true,
@@ -70,6 +77,7 @@ export const COOPERATIVE_FIELDS = {
     eventBit: 5,
   },
   status: {
+    label: say('Status'),
     kind: 'choice',
     choices: COOPERATIVE_STATUSES,
     description: 'Whether it works.',

@@ -7,6 +7,7 @@ import {
   NOW,
   type RecordedField,
 } from '../values/declared-fields.ts';
+import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
@@ -35,6 +36,8 @@ export type Gender = (typeof GENDERS)[number];
 
 /** Whose a field is, and what a merge does with it in the member that stays, and an erasure. */
 export type MemberField = RecordedField & {
+  /** Whether it is a column of the desk's list of members; of texts, LISTED_TEXTS has it too. */
+  readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
   /** A transfer takes what is the person's to the new membership, which begins without the rest. */
   readonly belongsTo: 'person' | 'membership';
@@ -47,6 +50,7 @@ export type MemberField = RecordedField & {
 /** What a cooperative decides of a member (docs/api.md#members). */
 export const MEMBER_FIELDS = {
   cooperativeId: {
+    label: say('Number of the cooperative'),
     kind: 'reference',
     description: 'The cooperative.',
     isFixed: true,
@@ -58,6 +62,7 @@ export const MEMBER_FIELDS = {
     erasure: 'keep',
   },
   identityCard: {
+    label: say('National ID'),
     kind: 'identity_card',
     description: 'National ID: exactly 16 digits.',
     isKey: true,
@@ -68,29 +73,34 @@ export const MEMBER_FIELDS = {
     erasure: 'replace',
   },
   memberCode: {
+    label: say('Member code'),
     kind: 'text',
     maxLength: MAX_LENGTH.memberCode,
     description: "The cooperative's own code for the member; unique there.",
     example: 'HUY-00002',
     eventBit: 2,
+    isListedAtDesk: true,
     group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
   },
   fullName: {
+    label: say('Name'),
     kind: 'text',
     maxLength: MAX_LENGTH.name,
     description: 'Name as registered in the cooperative.',
     example: 'First Example',
     isComposed: true,
     eventBit: 3,
+    isListedAtDesk: true,
     group: 'identity',
     belongsTo: 'person',
     merge: 'keep',
     erasure: { becomes: '(erased)' },
   },
   firstName: {
+    label: say('First name'),
     kind: 'text',
     maxLength: MAX_LENGTH.name,
     description: 'Never guessed from the full name.',
@@ -104,6 +114,7 @@ export const MEMBER_FIELDS = {
     erasure: 'clear',
   },
   lastName: {
+    label: say('Last name'),
     kind: 'text',
     maxLength: MAX_LENGTH.name,
     description: 'Never guessed from the full name.',
@@ -116,6 +127,7 @@ export const MEMBER_FIELDS = {
     erasure: 'clear',
   },
   gender: {
+    label: say('Gender'),
     kind: 'choice',
     choices: GENDERS,
     description: 'As registered; never derived from the national ID.',
@@ -127,6 +139,7 @@ export const MEMBER_FIELDS = {
     erasure: 'clear',
   },
   dateOfBirth: {
+    label: say('Date of birth'),
     kind: 'past_date',
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
@@ -137,48 +150,57 @@ export const MEMBER_FIELDS = {
     erasure: 'clear',
   },
   mobile: {
+    label: say('Telephone'),
     kind: 'mobile',
     description: 'E.164.',
     isNullable: true,
     eventBit: 8,
+    isListedAtDesk: true,
     group: 'contact',
     belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
   },
   role: {
+    label: say('Role'),
     kind: 'choice',
     choices: ROLES,
     description: 'Role in the cooperative.',
     initial: DEFAULT_ROLE,
     eventBit: 9,
+    isListedAtDesk: true,
     group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: { becomes: DEFAULT_ROLE },
   },
   status: {
+    label: say('Status'),
     kind: 'choice',
     choices: MEMBER_STATUSES,
     description: 'Only active memberships are found by the lookups.',
     initial: DEFAULT_MEMBER_STATUS,
     eventBit: 10,
+    isListedAtDesk: true,
     group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
   },
   registrationDate: {
+    label: say('Joined'),
     kind: 'past_instant',
     description: 'When the person joined the cooperative; the newest decides the primary name.',
     initial: NOW,
     eventBit: 11,
+    isListedAtDesk: true,
     group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'keep',
   },
   dateOfDeath: {
+    label: say('Date of death'),
     kind: 'past_date',
     description: 'The same for every membership of a person.',
     isNullable: true,

@@ -6,6 +6,7 @@
 import type { DecimalKind } from './decimal.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { FieldMessages } from './errors.ts';
+import type { Message } from './message.ts';
 
 /** What a value is. The layers have one table each of what they do with a value of each kind. */
 export type ValueKind =
@@ -32,6 +33,8 @@ export type FieldGroup = (typeof FIELD_GROUPS)[number];
 /** A field is declared under the name that its value has in code. */
 export type Field = ValueKind & {
   readonly description: string;
+  /** What people at the desk call it, and may head its column in a file with. */
+  readonly label: Message;
   /** As responses show it, of nobody who exists; else one of its kind. */
   readonly example?: string;
   readonly deprecated?: Deprecation;

@@ -49,7 +49,7 @@ export function declareBodies<Declared extends Fields>(
 
 function ofNew(field: NamedField): BodyField {
   const { name, initial, whenNew } = field;
-  const kind = kindOf(whenNew === undefined ? field : { kind: 'choice', ...whenNew });
+  const kind = kindOf(whenNew === undefined ? field : { kind: 'choice', label: field.label, ...whenNew });
   if (initial === undefined) return { ...kind, name, presence: presenceOf(field) };
   return { ...kind, name, presence: 'default', ...(initial === NOW ? {} : { fallback: initial }) };
 }

@@ -1,5 +1,6 @@
 /**
- * How cooperatives head their columns, in English, French and Kinyarwanda, beside the columns' own names.
+ * How else cooperatives head their columns, beside the columns' own names and the labels of their fields in
+ * English, French and Kinyarwanda.
  * They are compared folded (`./fold-phrase.ts`), so one spelling of each is enough. What may mean something
  * else is left for a map to say: `Secteur` is also a place, `Quantité` may count litres, `Contact` may be a
  * name.
@@ -37,23 +38,20 @@ const REFERENCE = listed(`
   Ref | Ref number | Reference number | N° référence | N° réf | Receipt | Receipt number | Voucher
   Voucher number | Slip number | Transaction ID | Reçu | N° reçu | Bordereau | N° bordereau | N° de bon
   N° de pièce | Nomero y'inyemezabuguzi | Inyemezabuguzi | Nomero y'inyemezabwishyu | Inyemezabwishyu`);
-const STATUS = ['Statut', 'État', 'Imimerere', 'Imiterere', 'Uko ahagaze'];
+const STATUS = ['État', 'Imimerere', 'Uko ahagaze'];
 const DATE = ['Date', 'Itariki'];
-const AMOUNT = ['Montant', 'Amafaranga', "Umubare w'amafaranga"];
+const AMOUNT = ["Umubare w'amafaranga"];
 
 export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
   cooperatives: {
     code: ['Cooperative code', ...COOPERATIVE_CODE],
     name: listed(`
-      Cooperative | Cooperative name | Name of the cooperative | Coop name | Names | Nom
-      Nom de la coopérative | Dénomination | Raison sociale | Izina | Izina rya koperative | Koperative
-      Amazina ya koperative`),
-    sector: ['Business sector', 'Activity', "Secteur d'activité", 'Activité', 'Activités', 'Icyo ikora'],
-    province: ['Intara'],
-    district: ['Akarere'],
+      Cooperative | Cooperative name | Name of the cooperative | Coop name | Names | Nom de la coopérative
+      Dénomination | Raison sociale | Izina rya koperative | Koperative | Amazina ya koperative`),
+    sector: ['Activity', 'Activité', 'Activités'],
     registration_date: listed(`
-      Date of registration | Registered | Registered on | Date registered | Date d'enregistrement
-      Date d'agrément | Enregistrée le | Itariki yandikiweho | Itariki yanditsweho | Itariki y'iyandikwa`),
+      Date of registration | Registered on | Date registered | Date d'enregistrement | Date d'agrément
+      Enregistrée le | Itariki yandikiweho | Itariki yanditsweho | Itariki y'iyandikwa`),
     status: [...STATUS, 'Cooperative status', 'Statut de la coopérative'],
   },
   members: {
@@ -62,21 +60,21 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     member_code: MEMBER_CODE,
     full_name: FULL_NAME,
     first_name: listed(`
-      First names | Given name | Given names | Forename | Forenames | Christian name | Other names | Prénom
-      Prénoms | Izina ry'idini | Izina rya gikirisitu`),
-    last_name: ['Last names', 'Surname', 'Family name', 'Nom de famille', "Izina ry'umuryango"],
-    gender: ['Sex', 'Sexe', 'Genre', 'Igitsina'],
+      First names | Given name | Given names | Forename | Forenames | Christian name | Other names | Prénoms
+      Izina ry'idini | Izina rya gikirisitu`),
+    last_name: ['Last names', 'Surname', 'Family name'],
+    gender: ['Sex', 'Genre'],
     date_of_birth: listed(`
-      DOB | DDN | Date naiss. | Birth date | Birthday | Born | Born on | Date de naissance | Né le | Née le
-      Itariki y'amavuko | Itariki yavukiyeho | Yavutse | Igihe yavukiye`),
+      DOB | DDN | Date naiss. | Birth date | Birthday | Born | Born on | Né le | Née le | Itariki yavukiyeho
+      Yavutse | Igihe yavukiye`),
     mobile: listed(`
-      Mobile phone | Mobile number | Phone | Phone number | Telephone | Telephone number | Tel | Tel number
-      Cell phone | Contact number | Contact phone | Mobile phone number | Numéro téléphone | N° tél
-      Tél. portable | Portable | N° portable | GSM | Numéro de téléphone portable | Telefoni | Telefoni 1
-      Phone 1 | Tel 1 | Telephone 1 | Nomero ya telefoni | Telefoni igendanwa`),
+      Mobile phone | Mobile number | Phone | Phone number | Telephone number | Tel | Tel number | Cell phone
+      Contact number | Contact phone | Mobile phone number | Numéro téléphone | N° tél | Tél. portable
+      Portable | N° portable | GSM | Numéro de téléphone portable | Telefoni 1 | Phone 1 | Tel 1 | Telephone 1
+      Nomero ya telefoni | Telefoni igendanwa`),
     role: listed(`
-      Function | Position | Position in the cooperative | Role in the cooperative | Responsibility
-      Fonction | Poste | Responsabilité | Umwanya | Inshingano | Icyo ashinzwe`),
+      Function | Position | Position in the cooperative | Role in the cooperative | Responsibility | Poste
+      Responsabilité | Inshingano | Icyo ashinzwe`),
     status: [
       ...STATUS,
       ...listed(`
@@ -84,13 +82,12 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       Imiterere y'umunyamuryango`),
     ],
     registration_date: listed(`
-      Date of registration | Registered | Registered on | Date registered | Date joined | Joined | Joined on
+      Date of registration | Registered | Registered on | Date registered | Date joined | Joined on
       Join date | Joining date | Date of joining | Member since | Membership date | Admission date
-      Date of admission | Entry date | Date of entry | Date d'adhésion | Date d'inscription
-      Date d'enregistrement | Date d'entrée | Membre depuis | Date d'affiliation | Itariki yinjiriyeho
-      Itariki yinjiyeho | Igihe yinjiriye | Itariki yinjiyemo | Itariki yinjiriyemo | Itariki yo kwinjira
-      Itariki y'iyandikwa | Itariki yandikiwe | Itariki yandikiweho | Itariki yiyandikishije
-      Igihe yinjiyemo | Yinjiye`),
+      Date of admission | Entry date | Date of entry | Date d'inscription | Date d'enregistrement
+      Date d'entrée | Membre depuis | Date d'affiliation | Itariki yinjiriyeho | Itariki yinjiyeho
+      Igihe yinjiriye | Itariki yinjiyemo | Itariki yinjiriyemo | Itariki yo kwinjira | Itariki y'iyandikwa
+      Itariki yandikiwe | Itariki yandikiweho | Itariki yiyandikishije | Igihe yinjiyemo`),
   },
   production: {
     cooperative_code: COOPERATIVE_CODE,
@@ -101,20 +98,19 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     delivered_at: [
       ...DATE,
       ...listed(`
-      Delivery date | Date of delivery | Delivered | Delivered on | Date delivered | Date of supply
-      Date de livraison | Livré le | Date de réception | Date de collecte | Itariki yagemuye
-      Itariki yagemuriyeho | Itariki y'umusaruro | Itariki yatangiweho | Itariki yo kugemura
-      Itariki yazaniyeho`),
+      Delivery date | Date of delivery | Delivered | Date delivered | Date of supply | Date de livraison
+      Date de réception | Date de collecte | Itariki yagemuye | Itariki yagemuriyeho | Itariki y'umusaruro
+      Itariki yatangiweho | Itariki yo kugemura | Itariki yazaniyeho`),
     ],
     kg: listed(`
-      Kgs | Kilo | Kilos | Kilogram | Kilograms | Kilogramme | Kilogrammes | Weight | Weight in kg
-      Quantity (kg) | Quantity in kg | Qty (kg) | Quantité (kg) | Quantité en kg | Qté (kg) | Quantités (kg)
-      Nombre de kg | Number of kg | Poids | Poids en kg | Poids net | Net weight | Kg livrés | Kg delivered
-      Cherries (kg) | Cerises (kg) | Ibitumbwe (kg) | Ibiro by'ibitumbwe | Ibiro | Uburemere
-      Umusaruro (kg) | Ibiro by'umusaruro | Ingano (kg) | Ibiro yagemuye`),
+      Kgs | Kilo | Kilos | Kilogram | Kilogramme | Weight | Weight in kg | Quantity (kg) | Quantity in kg
+      Qty (kg) | Quantité (kg) | Quantité en kg | Qté (kg) | Quantités (kg) | Nombre de kg | Number of kg
+      Poids | Poids en kg | Poids net | Net weight | Kg livrés | Kg delivered | Cherries (kg) | Cerises (kg)
+      Ibitumbwe (kg) | Ibiro by'ibitumbwe | Uburemere | Umusaruro (kg) | Ibiro by'umusaruro | Ingano (kg)
+      Ibiro yagemuye`),
     product: listed(`
-      Products | Crop | Commodity | Type of product | Product type | Produit | Culture | Type de produit
-      Nature du produit | Umusaruro | Igihingwa | Ubwoko bw'umusaruro | Ubwoko bw'igihingwa | Igicuruzwa`),
+      Products | Crop | Commodity | Type of product | Product type | Culture | Type de produit
+      Nature du produit | Umusaruro | Ubwoko bw'umusaruro | Ubwoko bw'igihingwa | Igicuruzwa`),
   },
   loans: {
     cooperative_code: COOPERATIVE_CODE,
@@ -146,8 +142,8 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       Repaid so far | Already paid | Total paid | Déjà payé | Déjà remboursé | Total payé | Total remboursé
       Remboursé | Amafaranga yishyuwe | Ayishyuwe | Yishyuwe | Ayo amaze kwishyura`),
     paid_until: listed(`
-      Paid up to | Repaid until | Repaid up to | Payé jusqu'au | Remboursé jusqu'au | Date de situation
-      Yishyuwe kugeza | Ayishyuwe kugeza`),
+      Paid up to | Repaid until | Repaid up to | Payé jusqu'au | Date de situation | Yishyuwe kugeza
+      Ayishyuwe kugeza`),
     loan_start_date: listed(`
       Start date | Loan start | Loan date | Date of loan | Disbursement date | Date of disbursement
       Date disbursed | Date de début | Début | Date du prêt | Date du crédit | Date de décaissement
@@ -156,8 +152,8 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       End date | Loan end | Due date | Maturity | Maturity date | Date de fin | Échéance | Date d'échéance
       Itariki izarangiriraho | Itariki irangiriraho | Itariki ntarengwa`),
     approved_at: listed(`
-      Approval date | Date of approval | Approved on | Date approved | Date d'approbation | Approuvé le
-      Itariki yemejweho | Itariki yemerejweho`),
+      Approval date | Date of approval | Date approved | Date d'approbation | Itariki yemejweho
+      Itariki yemerejweho`),
   },
   payments: {
     cooperative_code: COOPERATIVE_CODE,
@@ -180,14 +176,13 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     ],
     method: listed(`
       Payment method | Method of payment | Payment mode | Mode of payment | Means of payment
-      Mode de paiement | Mode de règlement | Mode de versement | Moyen de paiement | Uburyo bwo kwishyura
-      Uburyo yishyuyemo | Uburyo bw'ubwishyu`),
+      Mode de règlement | Mode de versement | Moyen de paiement | Uburyo yishyuyemo | Uburyo bw'ubwishyu`),
     paid_at: [
       ...DATE,
       ...listed(`
-      Payment date | Date of payment | Date paid | Paid on | Repayment date | Date of repayment
-      Date de paiement | Date de versement | Date de remboursement | Payé le | Itariki yo kwishyura
-      Itariki yishyuriyeho | Itariki yishyuyeho`),
+      Payment date | Date of payment | Date paid | Repayment date | Date of repayment | Date de paiement
+      Date de versement | Date de remboursement | Itariki yo kwishyura | Itariki yishyuriyeho
+      Itariki yishyuyeho`),
     ],
     status: [
       ...STATUS,
@@ -210,7 +205,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     ],
     kind: listed(`
       Type | Transaction type | Type of transaction | Operation | Transaction kind | Type d'opération
-      Nature de l'opération | Ubwoko | Igikorwa | Ubwoko bw'igikorwa`),
+      Nature de l'opération | Igikorwa | Ubwoko bw'igikorwa`),
     amount: [
       ...AMOUNT,
       ...listed(`

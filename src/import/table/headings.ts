@@ -1,4 +1,6 @@
 /** The headings of a file → the columns that they mean. */
+import { inLanguage, LANGUAGES } from '../../language/language.ts';
+import { FILE_COLUMNS } from '../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
@@ -96,6 +98,14 @@ function lookUp(kind: ImportKind, text: string): string | undefined {
   return isHarmless === true ? bracketed : undefined;
 }
 
+/** Its name, what the desk calls it, and what else cooperatives write. */
+export function headingsOf(kind: ImportKind, column: string): string[] {
+  const { field, role } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
+  const isOwn = field !== undefined && (role === 'key' || role === 'value');
+  const labels = isOwn ? LANGUAGES.map((language) => inLanguage(field.label, language)) : [];
+  return [...new Set([column, ...labels, ...(HEADINGS[kind][column] ?? [])])];
+}
+
 const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 
 /** By folded heading, in both ways of folding, the columns of a kind. */
@@ -104,7 +114,7 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
   if (known === undefined) {
     known = new Map(
       IMPORT_COLUMNS[kind].flatMap(({ name }) =>
-        [name, ...(HEADINGS[kind][name] ?? [])].flatMap((heading): [string, string][] => [
+        headingsOf(kind, name).flatMap((heading): [string, string][] => [
           [foldHeading(heading), name],
           [foldPhrase(heading), name],
         ]),

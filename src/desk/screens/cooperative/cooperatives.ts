@@ -30,7 +30,7 @@ export const COOPERATIVES: Screen = {
     const sums = await registry.statistics.ofCountry(visit.now);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
 ${filterForm(visit, PATH, asked, [
-  { name: 'sector', label: visit.say('Sector'), values: SECTORS.map(named) },
+  { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
   { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(named) },
 ])}
 <p>${visit.say('{n|# cooperative|# cooperatives}', { n: count })}</p>

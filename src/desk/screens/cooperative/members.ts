@@ -1,5 +1,6 @@
 /** `/cooperative/…/members`: the members of a cooperative, any page of them. */
-import { MEMBER_STATUSES } from '../../../domain/membership/members.ts';
+import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } from '../../../domain/membership/members.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { say } from '../../../domain/values/message.ts';
 import { html } from '../../../html/html.ts';
@@ -7,8 +8,12 @@ import type { ListedMember } from '../../../store/contract/registry.ts';
 import { askedOf, filterAction, filterForm, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
+import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { findCooperative, pathOf } from './find-cooperative.ts';
+
+const COLUMNS = listFields<MemberField>(MEMBER_FIELDS).filter(({ isListedAtDesk }) => isListedAtDesk);
+const GROUPS = [...new Set(COLUMNS.map(({ group }) => group))];
 
 const membersPath = (visit: Visit): string => `${pathOf(visit)}/members`;
 
@@ -34,36 +39,26 @@ ${filterForm(visit, path, asked, [{ name: 'status', label: visit.say('Status'), 
 <p>${visit.say('{n|# member|# members}', { n: count })}</p>
 ${membersTable(visit, rows)}${pages(visit, path, count, asked.page)}`;
     const subject = { memberIds: rows.map(({ id }) => id) };
-    return { body, shows: rows.length === 0 ? 'nobody' : { fields: ['identity', 'contact'], subject } };
+    return { body, shows: rows.length === 0 ? 'nobody' : { fields: GROUPS, subject } };
   },
   actions: { filter: filterAction(membersPath, ['status']) },
 };
 
-type Listed = {
-  readonly [field in 'member_code' | 'full_name' | 'identity_card' | 'mobile' | 'role' | 'status']:
-    | string
-    | null;
-};
-
-function membersTable({ session, translate, write }: Visit, rows: readonly ListedMember[]) {
-  const columns = ['member_code', 'full_name', 'mobile', 'role', 'status', 'registration_date'];
+function membersTable(visit: Visit, rows: readonly ListedMember[]) {
   return table(
-    translate(say('Members')),
-    columns.map((field) => ({ heading: translate(nameOf(field)) })),
+    visit.translate(say('Members')),
+    COLUMNS.map(({ label }) => ({ heading: visit.translate(label) })),
     rows.map(({ json, registrationDate }) => {
-      const listed = JSON.parse(json) as Listed;
-      const { identity_card: identityCard, full_name: fullName } = listed;
-      return [
-        listed.member_code,
+      const listed = JSON.parse(json) as { readonly [name: string]: string | null };
+      return COLUMNS.map(({ property, name }) => {
+        if (property === 'registrationDate') return visit.write.day(registrationDate);
+        const shown = writeStored(visit, name, listed[name]);
         // Of somebody who was erased there is nothing to be opened.
-        identityCard === null || identityCard === ''
-          ? fullName
-          : html`<a class="hit" href="/person/${session.persons.of(identityCard)}">${fullName}</a>`,
-        listed.mobile,
-        listed.role && translate(nameOf(listed.role)),
-        listed.status && translate(nameOf(listed.status)),
-        write.day(registrationDate),
-      ];
+        const person = property === 'fullName' && listed.identity_card;
+        return person
+          ? html`<a class="hit" href="/person/${visit.session.persons.of(person)}">${shown}</a>`
+          : shown;
+      });
     }),
   );
 }

@@ -86,7 +86,6 @@ const CASES: { readonly [route: string]: Case } = {
   'PATCH /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { gender: 'MALE' }],
   'PATCH /api/v1/payments/{id}': ['/payments/1', { memberIds: [1] }, LENDING, { method: 'bank' }],
   'POST /api/v1/loans': ['/loans', { memberIds: [2] }, LENDING, loan],
-  'POST /api/v1/members': ['/members', { memberIds: [4] }, PERSON, member],
   'POST /api/v1/payments': ['/payments', { memberIds: [1] }, LENDING, payment],
   'PUT /api/v1/loans/{id}': ['/loans/1', { memberIds: [1] }, LENDING, { ...loan, member_id: '1' }],
   'PUT /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { ...member, member_code: 'M-2' }],
@@ -95,7 +94,9 @@ const CASES: { readonly [route: string]: Case } = {
 
 const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 const routes = declaredRoutes();
-const personal = routes.filter((route) => route.personal !== 'none');
+const showsOnlyItsRequest = (route: Route): boolean =>
+  route.method === 'POST' && route.creation.showsOnlyItsRequest === true;
+const personal = routes.filter((route) => route.personal !== 'none' && !showsOnlyItsRequest(route));
 
 test('every route that shows persons has a case, and says which groups of fields a key may see', () => {
   assert.deepEqual(personal.map(name).sort(), Object.keys(CASES));
@@ -235,10 +236,36 @@ test('what a key does not see is not said to be shown', async (context) => {
     assert.deepEqual((await read(path, narrow))[1].subject.all?.cooperativeIds, cooperativeIds, path);
 });
 
+test('a new member, which shows nothing but its request, is no reading, nor is it when sent again', async (context) => {
+  const { app, ledger } = await start(context);
+  assert.deepEqual(routes.filter(showsOnlyItsRequest).map(name), ['POST /api/v1/members']);
+  const before = ledger.readings.length;
+  const body = {
+    ...member,
+    ...{ first_name: 'Person', last_name: '5', gender: 'MALE', date_of_birth: '1990-01-02' },
+    ...{ mobile: '+250788000005', role: 'MEMBER', status: 'active', registration_date: '2020-01-02' },
+  };
+  const sent = { method: 'POST', body, headers: { 'Idempotency-Key': 'k' } };
+  for (const isReplayed of [undefined, 'true']) {
+    const { status, headers, json } = await app.send('/members', sent);
+    assert.deepEqual([status, headers['idempotency-replayed']], [201, isReplayed]);
+    assert.equal(headers['x-access-receipt'], undefined);
+    const others = ['id', 'cooperative', 'registration_date', 'created_at', 'updated_at'];
+    for (const [field, value] of Object.entries(json))
+      if (!others.includes(field)) assert.equal(value, body[field as keyof typeof body], field);
+  }
+  assert.equal(ledger.readings.length, before);
+  ledger.isFull = true;
+  const recorded = await app.send('/members', {
+    method: 'POST',
+    body: { ...body, identity_card: nid(6), member_code: 'M-6' },
+  });
+  assert.equal(recorded.status, 201, recorded.text);
+});
+
 test('an answer that is sent again, and one that the client has already, are readings', async (context) => {
   const { read } = await start(context);
   for (const [path, body, memberIds] of [
-    ['/members', member, [4]],
     ['/loans', loan, [2]],
     ['/payments', payment, [1]],
   ] as const) {

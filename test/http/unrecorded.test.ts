@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as iteration, setTimeout as wait } from 'node:timers/promises';
 import { nid } from '../support/importing.ts';
-import { type Lending, startLending } from '../support/lending.ts';
+import { type Lending, LOAN_TERMS, startLending } from '../support/lending.ts';
 import { type MemoryLedger, memoryLedger, receiptOf } from '../support/memory-ledger.ts';
 import { openSocket, parseResponses, requestHead } from '../support/raw.ts';
 
@@ -88,19 +88,19 @@ test('without the ledger no personal data is shown, and everything else goes on'
 test('a change that cannot be shown was made, says so, and can be asked for again', async (context) => {
   const { app, ledger, post } = await start(context);
   ledger.isFull = true;
-  const body = { cooperative_id: '1', identity_card: nid(7), member_code: 'M-7', full_name: 'Person 7' };
+  const body = { member_id: '2', reference: 'L-7', ...LOAN_TERMS };
   const sent = { method: 'POST', body, headers: { 'Idempotency-Key': 'k' } };
   const made = 'The change was made; it is not shown because this reading could not be recorded.';
-  const created = await app.send('/members', sent);
+  const created = await app.send('/loans', sent);
   assert.deepEqual([created.status, created.json], [503, { detail: made }]);
   assert.equal(created.headers.location, undefined);
-  const changed = await app.send('/members/4', { method: 'PATCH', body: { gender: 'MALE' } });
+  const changed = await app.send('/members/2', { method: 'PATCH', body: { gender: 'MALE' } });
   assert.deepEqual([changed.status, changed.json], [503, { detail: made }]);
   ledger.isFull = false;
-  const again = await app.send('/members', sent);
-  assert.deepEqual([again.status, again.json.full_name], [201, 'Person 7']);
-  assert.equal((await app.send('/members/4')).json.gender, 'MALE');
-  assert.equal((await post('/members', body)).status, 400);
+  const again = await app.send('/loans', sent);
+  assert.deepEqual([again.status, again.json.reference], [201, 'L-7']);
+  assert.equal((await app.send('/members/2')).json.gender, 'MALE');
+  assert.equal((await post('/loans', body)).status, 400);
 });
 
 test('responses on one connection keep their order while one waits for the ledger', async (context) => {

@@ -2,10 +2,18 @@
 import type { Command } from 'commander';
 import { type EntryFilter, findEntries, findKeyReadings } from '../../app/readings/key-readings.ts';
 import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/person-readings.ts';
-import { parseDateTime, parseLastSecond, type TimeZone } from '../../domain/values/date-time.ts';
+import { formatActor } from '../../app/wording/actors.ts';
+import {
+  formatDateTime,
+  parseDateTime,
+  parseLastSecond,
+  type TimeZone,
+} from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { say } from '../../domain/values/message.ts';
+import { CREATED } from '../../store/contract/journal/history.ts';
 import { readNumber } from '../corrections/correction-command.ts';
+import { describeEntry } from '../journal/history-text.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { NAMES, recordAll, recordReading } from '../persons/record-reading.ts';
@@ -64,7 +72,14 @@ const addTimeOptions = (command: Command): Command =>
 async function showPerson(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { storage, zone } = run;
-  const traces = await withStore(storage.openHeldData(), (store) => store.findTraces(identityCard));
+  const { traces, person } = await withStore(storage.openHeldData(), async (store) => ({
+    traces: store.findTraces(identityCard),
+    person: store.findPerson(identityCard),
+  }));
+  // That somebody was entered is no reading.
+  const entered = (person?.history ?? []).filter(
+    ({ entity, field }) => entity === 'members' && field === CREATED,
+  );
   const { readings, isKeyLost } = await withStore(storage.openLedgerReader(), (ledger) =>
     findPersonReadings(ledger, traces),
   );
@@ -73,13 +88,28 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   const table = (some: typeof readings) => formatReadings(some, shown, (text) => translate(run, text));
   const [own, others] = [ofPerson(readings), ofEverybody(readings)];
   const parts = [
+    entered
+      .map(({ row, at, actor, user }) => {
+        const values = { row, at: formatDateTime(at, zone), actor: formatActor(actor, user) };
+        return `${translate(run, say('Entered as {row} at {at} by {actor}.', values))}\n`;
+      })
+      .join(''),
     ...(readings.length === 0
       ? [`${translate(run, 'The access ledger has no reading of this person.')}\n`]
       : []),
     ...(own.length > 0 ? [table(own)] : []),
     ...(others.length > 0 ? [`${translate(run, formatEverybody(others.length))}\n${table(others)}`] : []),
   ];
-  run.show({ entries: readings.map((reading) => describeReading(reading, shown)) }, parts.join('\n'));
+  run.show(
+    {
+      entered: entered.map(({ row, ...entry }) => {
+        const { at, actor, user } = describeEntry(entry, zone);
+        return { row, at, actor, user };
+      }),
+      entries: readings.map((reading) => describeReading(reading, shown)),
+    },
+    parts.filter((part) => part !== '').join('\n'),
+  );
   if (isKeyLost) tell(run, WITHOUT_KEY);
 }
 

@@ -30,11 +30,13 @@ function askedIdentityCard({ params, query }: Asking): string | undefined {
  * @throws Error for one that shows persons and does not say whom: it must not leave
  */
 export function subjectOf(
-  route: Pick<Route, 'personal' | 'operationId'> | undefined,
+  route: Route | undefined,
   request: Asking,
   { status, subject, body }: ApiResponse,
 ): Subject | undefined {
   if (route === undefined || route.personal === 'none') return undefined;
+  if (status === 201 && route.method === 'POST' && route.creation.showsOnlyItsRequest === true)
+    return undefined;
   const isNotFound = status === 404;
   if (status >= 400 && !isNotFound) return subjectOfRefusal(request, body);
   if (!isNotFound && subject === undefined)

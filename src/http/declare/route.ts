@@ -120,7 +120,12 @@ export interface Creation<Created> {
   create(request: RouteRequest, keep: ResponseToKeep<Created> | undefined): Promise<Created>;
   /** Composes the response, inside the transaction when it is kept: it depends on nothing else. */
   respond(created: Created): ApiResponse;
-  /** Whom a response that is sent again shows, by its body; undefined on routes that show nobody. */
+  /**
+   * Whether a 201 shows nothing of persons but what its request contained: that is no reading
+   * (docs/ledger.md#what-is-recorded).
+   */
+  readonly showsOnlyItsRequest?: boolean | undefined;
+  /** Whom a response that is sent again shows, by its body; undefined where that is nobody, or no reading. */
   readonly subjectOf?: ((shown: ShownRow) => Subject) | undefined;
 }
 

@@ -20,6 +20,7 @@ import { showing } from '../declare/personal.ts';
 import type { ParsedQuery, QueryParameters } from '../declare/query.ts';
 import {
   API_PREFIX,
+  type Creation,
   createWith,
   defineRoute,
   type Parameter,
@@ -157,7 +158,12 @@ export const createRoute = <
   New extends readonly [unknown, ...unknown[]],
 >(
   resource: Resource<Stored, Body>,
-  own: Pick<Route, 'summary' | 'description'> & Partial<Pick<Route, 'narrowed'>>,
+  {
+    showsOnlyItsRequest,
+    ...own
+  }: Pick<Route, 'summary' | 'description'> &
+    Partial<Pick<Route, 'narrowed'>> &
+    Pick<Creation<Stored>, 'showsOnlyItsRequest'>,
   toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
   {
     storeOf,
@@ -177,6 +183,7 @@ export const createRoute = <
   responses: { 201: responseOf(resource) },
   refusals: [400, 503],
   creation: createWith<Stored>({
+    showsOnlyItsRequest,
     subjectOf: resource.memberIdOf && subjectOfShown,
     async create({ visible, body, caller }, keep) {
       const store = storeOf(visible);

@@ -43,7 +43,7 @@ export function memberRoutes(
     ...memberListRoutes(store, exports, zone),
     createRoute(
       MEMBER,
-      { summary: 'Create a member' },
+      { summary: 'Create a member', showsOnlyItsRequest: true },
       (body, { faults, nowSeconds: now }) => [readMemberValues(body, undefined, faults, now) as MemberValues],
       dependencies,
     ),

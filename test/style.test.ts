@@ -18,6 +18,12 @@ const files = ['src', 'test', 'bench'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const listMarkdown = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+
 test('no line is longer than 110 columns', () => {
   assert.ok(files.length > 250, `${files.length} files`);
   const long = files.flatMap((file) =>
@@ -26,4 +32,29 @@ test('no line is longer than 110 columns', () => {
       .flatMap((line, i) => (withoutCallback(line).length > MAX_COLUMNS ? [`${file}:${i + 1}`] : [])),
   );
   assert.deepEqual(long, []);
+});
+
+test('comments and documents name source files that exist', () => {
+  const named = /(?<![\w/.-])(?:\.{0,2}\/)*((?:[a-z][\w-]*\/)*[a-z][\w-]*\.ts)(?![\w.-])/g;
+  const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+  const documents = [
+    'CONTRIBUTING.md',
+    'ARCHITECTURE.md',
+    'README.md',
+    'SECURITY.md',
+    ...listMarkdown('docs'),
+  ];
+  const texts = [
+    ...files.map((file) => [file, (read(file).match(comments) ?? []).join('\n')] as const),
+    ...documents.map((file) => [file, read(file)] as const),
+  ];
+  let looked = 0;
+  const gone = texts.flatMap(([file, text]) =>
+    [...text.matchAll(named)].flatMap(([, path = '']) => {
+      looked++;
+      return files.some((each) => `/${each}`.endsWith(`/${path}`)) ? [] : [`${file}: ${path}`];
+    }),
+  );
+  assert.ok(looked > 150, `${looked} names`);
+  assert.deepEqual(gone, []);
 });

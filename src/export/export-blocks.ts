@@ -4,7 +4,7 @@ import { asTextCell } from '../import/cells/blanks.ts';
 import { formatCsvRow } from '../import/formats/csv/write-csv.ts';
 import type { ExportedRows, ExportSnapshot } from '../store/contract/exports.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { EXPORT_COLUMNS, type ExportColumn } from './columns.ts';
+import { EXPORT_COLUMNS, type ExportColumn } from './export-columns.ts';
 import type { ExportRequest, TextFormat } from './export-request.ts';
 import { EXPORTED } from './exported-objects.ts';
 

@@ -3,7 +3,7 @@ import { DAY_SECONDS, type TimeZone } from '../domain/values/date-time.ts';
 import { asTextCell } from '../import/cells/blanks.ts';
 import type { ExportedRows } from '../store/contract/exports.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { EXPORT_COLUMNS, type ExportColumn } from './columns.ts';
+import { EXPORT_COLUMNS, type ExportColumn } from './export-columns.ts';
 
 /** What people can still work with; a workbook of a million rows opens nowhere. */
 export const MOST_WORKBOOK_ROWS = 100_000;

@@ -6,7 +6,7 @@ import type { RegistryStore } from '../../src/store/contract/registry.ts';
 import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 import { type OpenOptions, openDatabase } from '../../src/store/sqlite/engine/open-database.ts';
 import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
-import { createReadModelFormat } from '../../src/store/sqlite/read-model/columns.ts';
+import { createReadModelFormat } from '../../src/store/sqlite/read-model/format.ts';
 import {
   openSqliteRegistry,
   type SqliteRegistry,

@@ -5,7 +5,7 @@ import type { CellContext } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { FAULTS_COLUMN, recogniseHeadings } from '../table/headings.ts';
-import { isTotalsRow } from '../table/totals.ts';
+import { isTotalsRow } from '../table/totals-row.ts';
 import { type Guess, guessColumns } from './guess-columns.ts';
 import type { FileSample } from './sample-file.ts';
 

@@ -10,7 +10,7 @@ import { IMPORT_COLUMNS, isOfDates } from '../columns/columns.ts';
 import { FileFault, type FileRecord, type RecordSource } from '../formats/source/records.ts';
 import type { Header } from './header.ts';
 import { createWidthCheck } from './row-width.ts';
-import { isTotalsRow } from './totals.ts';
+import { isTotalsRow } from './totals-row.ts';
 
 /** By column, what its dates show. */
 export type DateSurvey = ReadonlyMap<string, DateEvidence>;

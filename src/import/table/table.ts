@@ -11,7 +11,7 @@ import { type Header, readHeader } from './header.ts';
 import { createRepeatCheck } from './repeated-row.ts';
 import { createRowReader } from './rows.ts';
 import type { FileSurvey } from './survey-dates.ts';
-import { isTotalsRow } from './totals.ts';
+import { isTotalsRow } from './totals-row.ts';
 
 export interface TableOptions {
   readonly kind: ImportKind;

@@ -17,7 +17,7 @@ import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files/registry-files.ts';
 import { adoptErasures } from './identity/erasures.ts';
-import type { ReadModelFormat } from './read-model/columns.ts';
+import type { ReadModelFormat } from './read-model/format.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexLeftNames } from './search/index-names.ts';

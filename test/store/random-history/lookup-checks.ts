@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { ApiKey } from '../../../src/domain/access/api-keys.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { lookUp, serializeConsolidated } from '../../../src/http/resources/members/lookup.ts';
+import { serializeConsolidated } from '../../../src/http/resources/members/consolidated-member.ts';
+import { lookUp } from '../../../src/http/resources/members/lookup.ts';
 import type { RegistryStore } from '../../../src/store/contract/registry.ts';
 import { type Row, type Rows, rowsOf } from './rows.ts';
 

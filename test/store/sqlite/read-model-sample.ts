@@ -4,7 +4,7 @@ import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
 import type { Connection } from '../../../src/store/sqlite/engine/connection.ts';
 import { openTemporary } from '../../../src/store/sqlite/engine/open-database.ts';
-import { VERSION_LENGTH } from '../../../src/store/sqlite/read-model/columns.ts';
+import { VERSION_LENGTH } from '../../../src/store/sqlite/read-model/format.ts';
 import { refreshStale } from '../../../src/store/sqlite/read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
 

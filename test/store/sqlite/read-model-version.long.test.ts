@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { RULES_VERSION } from '../../../src/store/sqlite/read-model/columns.ts';
+import { RULES_VERSION } from '../../../src/store/sqlite/read-model/format.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { CHILD_LIMIT } from '../../support/command.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';
@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
 
 const NEXT_VERSION: Change = {
   rule: 'the version',
-  file: 'store/sqlite/read-model/columns.ts',
+  file: 'store/sqlite/read-model/format.ts',
   from: `RULES_VERSION = '${RULES_VERSION}'`,
   to: "RULES_VERSION = 'XX'",
 };

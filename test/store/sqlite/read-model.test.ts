@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import type { Member } from '../../../src/domain/membership/members.ts';
 import { formatDateTime, KIGALI } from '../../../src/domain/values/date-time.ts';
-import { serializeConsolidated } from '../../../src/http/resources/members/lookup.ts';
+import { serializeConsolidated } from '../../../src/http/resources/members/consolidated-member.ts';
 import { consolidate } from '../../../src/lookup/consolidate.ts';
 import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts';
 import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.ts';

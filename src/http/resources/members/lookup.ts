@@ -1,24 +1,13 @@
 /** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
 
 import type { ApiKey } from '../../../domain/access/api-keys.ts';
-import { PRODUCTION_WINDOW_DAYS } from '../../../domain/entries/production.ts';
-import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
-import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
-import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../../json/declared-fields.ts';
+import { ID, parseId } from '../../../domain/values/ids.ts';
 import { EXAMPLE_NATIONAL_ID } from '../../../json/example.ts';
-import { array, nullable, string } from '../../../json/schema.ts';
-import { quote, serializeArray, text } from '../../../json/serializer.ts';
-import { COOPERATIVE_SUMMARY } from '../../../json/shown/row-properties.ts';
+import { anyOf, string } from '../../../json/schema.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../../lookup/consolidate.ts';
-import {
-  LOAN_HISTORY_ENTRY,
-  PRODUCTION_SUMMARY,
-  SAVINGS_SUMMARY,
-  serializeProduction,
-} from '../../../lookup/financial-blocks.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/contract/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
@@ -27,84 +16,17 @@ import { readPathId } from '../../declare/path-id.ts';
 import { showing } from '../../declare/personal.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
-import { COOPERATIVE, serializeCooperativeSummary } from '../cooperative-fields.ts';
-
-const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
-const NAMES = [MEMBER_FIELDS.fullName.example];
-
-/** Beside Content-Location; only responses to lookups of replaced numbers have it. */
-const CURRENT_IDENTITY_CARD = {
-  current_identity_card: string({
-    pattern: IDENTITY_CARD.source,
-    description: 'Only if the number that was asked for was replaced: the one that replaced it. Ask for it.',
-  }),
-};
-
-const SHOWN_MEMBERSHIP = shownObject<Membership>(
-  'Membership',
-  {
-    cooperative: {
-      schema: COOPERATIVE_SUMMARY,
-      write: ({ cooperative }) => serializeCooperativeSummary(cooperative),
-    },
-    ...shownFields(MEMBER_FIELDS, LOOKED_UP),
-    ...financials<Membership>({
-      production_summary: {
-        schema: nullable(PRODUCTION_SUMMARY, {
-          description:
-            `Deliveries of the last ${PRODUCTION_WINDOW_DAYS} × 24 hours. ` +
-            `${NULL_FINANCIALS}; with it and without deliveries, zeros and null.`,
-        }),
-        write: ({ financials: blocks }, zone) =>
-          blocks === null ? 'null' : serializeProduction(blocks.production, zone),
-      },
-      loan_history: {
-        schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT }), {
-          description:
-            `At most ${LOAN_HISTORY_LIMIT} loans: first those granted (approved, defaulted, paid), then ` +
-            'pending, last rejected and cancelled ones; within each those without a start date, then by ' +
-            `start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an empty list.`,
-        }),
-        write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
-      },
-      savings_summary: {
-        schema: nullable(SAVINGS_SUMMARY, {
-          description: `${NULL_FINANCIALS}; with it and without savings, zeros and null.`,
-        }),
-        write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.savingsSummary),
-      },
-    }),
-  },
-  CURRENT_IDENTITY_CARD,
-);
-export const { schema: MEMBERSHIP, serialize: serializeMembership } = SHOWN_MEMBERSHIP;
-
-export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
-  'ConsolidatedMember',
-  {
-    ...shownFields(MEMBER_FIELDS, ['identityCard']),
-    primary_full_name: {
-      schema: string({ description: 'Name of the newest registration.', examples: NAMES }),
-      write: text(({ primaryFullName }) => primaryFullName),
-      groups: NAME_GROUPS,
-    },
-    name_variants: {
-      schema: array(string({ examples: NAMES }), {
-        description: 'Distinct names, newest registration first.',
-      }),
-      write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
-      groups: NAME_GROUPS,
-    },
-    ...shownFields(MEMBER_FIELDS, CONSOLIDATED),
-    memberships: {
-      schema: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
-      write: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
-      groups: SHOWN_MEMBERSHIP.groups,
-    },
-  },
-  CURRENT_IDENTITY_CARD,
-);
-export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
+import { readTagged } from '../../writes/preconditions.ts';
+import { COOPERATIVE } from '../cooperative-fields.ts';
+import type { ResourceDependencies } from '../resource.ts';
+import {
+  CONSOLIDATED_MEMBER,
+  MEMBERSHIP,
+  SHOWN_MEMBERSHIP,
+  serializeConsolidated,
+  serializeMembership,
+} from './consolidated-member.ts';
+import { MEMBER } from './member-fields.ts';
 
 const seesFinancials = (caller: ApiKey | undefined): boolean =>
   caller?.scopes.includes('members:financials') === true;
@@ -144,7 +66,7 @@ function respondWithCurrent(
   };
 }
 
-export const respondWithPerson = (
+const respondWithPerson = (
   person: ConsolidatedMember,
   caller: ApiKey | undefined,
   zone: TimeZone,
@@ -169,7 +91,7 @@ export function lookUp(
  * asked for (docs/api.md#a-replaced-national-id).
  * @throws RegistryError `not_found`
  */
-export function lookUpFormer(
+function lookUpFormer(
   store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
   identityCard: string,
   caller: ApiKey | undefined,
@@ -231,3 +153,50 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
     },
   ];
 }
+
+const ID_OR_NATIONAL_ID: Parameter = {
+  description:
+    'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
+  schema: anyOf([string({ pattern: IDENTITY_CARD.source }), string({ pattern: ID.source })]),
+  example: EXAMPLE_NATIONAL_ID,
+  takesAnyByte: true,
+};
+
+/** By national ID, or one member by id: both have the same path. */
+export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<MemberStore>): Route => ({
+  method: 'GET',
+  path: '/members/{id}',
+  operationId: 'getMember',
+  summary: 'Look up a person by national ID, or read a member by id',
+  tag: 'members',
+  access: { scope: 'members:read' },
+  narrowed: { lookupOnly: ({ params }) => parseId(params.id ?? '') === undefined, cooperatives: 'narrowed' },
+  personal: showing('one', CONSOLIDATED_MEMBER.groups),
+  optionalScopes: ['members:financials'],
+  params: { id: ID_OR_NATIONAL_ID },
+  responses: {
+    200: {
+      description: 'The consolidated member for a national ID, the member for an id.',
+      schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
+      // The lookup has none: a tag of its bytes would cost a tenth of its speed.
+      headers: { ETag: 'optional', 'Content-Location': 'optional' },
+    },
+  },
+  requestHeaders: ['If-None-Match'],
+  refusals: [400, 404, 410],
+  handle(request) {
+    const store = storeOf(request.visible);
+    const given = request.params.id ?? '';
+    if (isIdentityCard(given)) {
+      const person = lookUp(store, given, request.caller, clock);
+      return person === undefined
+        ? lookUpFormer(store, given, request.caller, clock, zone)
+        : respondWithPerson(person, request.caller, zone);
+    }
+    const id = parseId(given);
+    if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
+    const member = store.find(id);
+    if (member === undefined) throw notFound();
+    return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
+  },
+});

@@ -1,35 +1,17 @@
-/** Members: one by id or by national ID, create, replace, change. */
+/** Members: create, replace, change; one is read by the route of the lookup (./lookup.ts). */
 
 import type { Visible } from '../../../domain/access/visible.ts';
-import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { MemberValues } from '../../../domain/membership/members.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
-import { notFound } from '../../../domain/values/errors.ts';
-import { ID, parseId } from '../../../domain/values/ids.ts';
-import { EXAMPLE_NATIONAL_ID } from '../../../json/example.ts';
-import { anyOf, string } from '../../../json/schema.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { MemberStore, NarrowableStore } from '../../../store/contract/registry.ts';
-import { badRequest } from '../../declare/errors.ts';
-import { showing } from '../../declare/personal.ts';
-import type { Parameter, Route } from '../../declare/route.ts';
-import { readTagged } from '../../writes/preconditions.ts';
+import type { NarrowableStore } from '../../../store/contract/registry.ts';
+import type { Route } from '../../declare/route.ts';
 import type { ExportDependencies } from '../exports.ts';
-import { changeRoutes, createRoute, type ResourceDependencies } from '../resource.ts';
-import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, respondWithPerson } from './lookup.ts';
+import { changeRoutes, createRoute } from '../resource.ts';
+import { lookUpRoute } from './lookup.ts';
 import { MEMBER } from './member-fields.ts';
 import { memberListRoutes } from './member-lists.ts';
 import { readMemberValues } from './member-values.ts';
-
-const ID_OR_NATIONAL_ID: Parameter = {
-  description:
-    'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
-  schema: anyOf([string({ pattern: IDENTITY_CARD.source }), string({ pattern: ID.source })]),
-  example: EXAMPLE_NATIONAL_ID,
-  takesAnyByte: true,
-};
-
-type Dependencies = ResourceDependencies<MemberStore>;
 
 export function memberRoutes(
   store: NarrowableStore,
@@ -47,7 +29,7 @@ export function memberRoutes(
       (body, { faults, nowSeconds: now }) => [readMemberValues(body, undefined, faults, now) as MemberValues],
       dependencies,
     ),
-    getRoute(dependencies),
+    lookUpRoute(dependencies),
     ...changeRoutes(
       MEMBER,
       CHANGING,
@@ -67,41 +49,3 @@ const CHANGING = {
       'Read-only fields are ignored.',
   },
 } as const;
-
-const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
-  method: 'GET',
-  path: '/members/{id}',
-  operationId: 'getMember',
-  summary: 'Look up a person by national ID, or read a member by id',
-  tag: 'members',
-  access: { scope: 'members:read' },
-  narrowed: { lookupOnly: ({ params }) => parseId(params.id ?? '') === undefined, cooperatives: 'narrowed' },
-  personal: showing('one', CONSOLIDATED_MEMBER.groups),
-  optionalScopes: ['members:financials'],
-  params: { id: ID_OR_NATIONAL_ID },
-  responses: {
-    200: {
-      description: 'The consolidated member for a national ID, the member for an id.',
-      schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
-      // The lookup has none: a tag of its bytes would cost a tenth of its speed.
-      headers: { ETag: 'optional', 'Content-Location': 'optional' },
-    },
-  },
-  requestHeaders: ['If-None-Match'],
-  refusals: [400, 404, 410],
-  handle(request) {
-    const store = storeOf(request.visible);
-    const given = request.params.id ?? '';
-    if (isIdentityCard(given)) {
-      const person = lookUp(store, given, request.caller, clock);
-      return person === undefined
-        ? lookUpFormer(store, given, request.caller, clock, zone)
-        : respondWithPerson(person, request.caller, zone);
-    }
-    const id = parseId(given);
-    if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
-    const member = store.find(id);
-    if (member === undefined) throw notFound();
-    return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
-  },
-});

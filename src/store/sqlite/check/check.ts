@@ -9,7 +9,7 @@ import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../fil
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { withLedger } from '../ledger/ledger-reader.ts';
 import { COUNT_CHECKS } from '../lists/count-checks.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';

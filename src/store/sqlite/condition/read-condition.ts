@@ -13,7 +13,7 @@ import type { Connection } from '../engine/connection.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { findOperation } from '../journal/operations.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { IS_OUT_OF_DATE } from '../read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { IS_STALE } from '../schema/stale-flag.ts';

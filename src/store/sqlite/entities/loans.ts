@@ -6,7 +6,7 @@ import { refuseFields } from '../../../domain/values/errors.ts';
 import type { LoanStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openLoanLists } from '../lists/lending-lists.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
 import { LOAN_OWNER, LOAN_ROW } from '../rows/rows.ts';
 import type { StoreDependencies } from './row-store.ts';

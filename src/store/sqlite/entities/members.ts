@@ -9,7 +9,7 @@ import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';
 import { openMemberLists } from '../lists/member-lists.ts';
-import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
+import type { ReadModelFormat, StoredColumns } from '../read-model/format.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/rows.ts';

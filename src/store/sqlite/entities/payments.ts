@@ -14,7 +14,7 @@ import type { PaymentStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { openPaymentLists } from '../lists/lending-lists.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/rows.ts';
 import { openLoanReader } from './loans.ts';

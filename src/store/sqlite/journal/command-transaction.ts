@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.ts';
 import { isBusy, isDiskFull, toUnavailable } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { indexNames } from '../search/index-names.ts';

@@ -12,14 +12,14 @@ import type { SavingsSummary } from '../../../domain/entries/savings.ts';
 import type { Financials } from '../../../lookup/consolidate.ts';
 import { serializeLoanHistory, serializeSavings } from '../../../lookup/financial-blocks.ts';
 import type { Connection } from '../engine/connection.ts';
+import { openFinancials } from './compute.ts';
 import {
   type ReadModelFormat,
   type StoredColumns,
   unpack,
   unpackExpiring,
   unpackProduction,
-} from './columns.ts';
-import { openFinancials } from './compute.ts';
+} from './format.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {

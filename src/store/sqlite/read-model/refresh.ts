@@ -4,6 +4,7 @@ import { summarizeProduction, windowStart } from '../../../domain/entries/produc
 import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { IS_STALE, READ_MODEL_COLUMNS } from '../schema/stale-flag.ts';
+import { openFinancials } from './compute.ts';
 import {
   pack,
   packProduction,
@@ -11,8 +12,7 @@ import {
   type StoredColumns,
   unpack,
   VERSION_LENGTH,
-} from './columns.ts';
-import { openFinancials } from './compute.ts';
+} from './format.ts';
 
 /** How far before the window deliveries stay known, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;

@@ -2,14 +2,14 @@
 import { type ProductionSummary, subtractExpired } from '../../../domain/entries/production.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { ReadModelColumn } from '../schema/stale-flag.ts';
+import { openFinancials } from './compute.ts';
 import {
   type ReadModelFormat,
   type StoredColumns,
   unpack,
   unpackExpiring,
   unpackProduction,
-} from './columns.ts';
-import { openFinancials } from './compute.ts';
+} from './format.ts';
 import { IS_OUT_OF_DATE } from './refresh.ts';
 
 interface Row extends StoredColumns {

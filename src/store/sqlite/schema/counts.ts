@@ -1,6 +1,6 @@
 /**
- * How many rows tables have, added up as totals are (./totals.ts), so that no list and no question of size
- * counts them: lists have exact counts, and find the n-th row by the counts of blocks of ids.
+ * How many rows tables have, added up as totals are (./declared-totals.ts), so that no list and no question
+ * of size counts them: lists have exact counts, and find the n-th row by the counts of blocks of ids.
  */
 import { column, one, type Totals } from './declared-totals.ts';
 

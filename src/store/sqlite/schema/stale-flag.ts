@@ -3,7 +3,7 @@
  *
  * - it has the stale flag, set by triggers in the transaction that changes the entries
  *   (migrations/first-entries.ts);
- * - it was stored under another version of the rules (`RULES_VERSION` of read-model/columns.ts);
+ * - it was stored under another version of the rules (`RULES_VERSION` of read-model/format.ts);
  * - it holds production, and a delivery has expired or happened since (domain/entries/production.ts).
  */
 

@@ -8,7 +8,7 @@ import { WAIT_MS } from '../engine/pragmas.ts';
 import { exists } from '../files/registry-files.ts';
 import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ReadModelFormat } from '../read-model/format.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { renewTotalsUnlessBusy } from '../statistics/stored-totals.ts';
 import { addSqlFunctions } from './checks/sql-functions.ts';

@@ -2,7 +2,7 @@
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
-import type { ReadModelFormat } from '../../read-model/columns.ts';
+import type { ReadModelFormat } from '../../read-model/format.ts';
 
 export interface FileScope {
   readonly db: Connection;

@@ -83,7 +83,7 @@ export const SETTINGS = {
   },
   ACCESS_LEDGER_DAYS: {
     default: '730',
-    help: 'days for which readings are kept at least, 1 to 36500; entire files of them are removed later',
+    help: 'days for which readings are kept at least, 1 to 36500; older ones are removed once a day',
     parse: parseDays,
   },
   LOG_LEVEL: {

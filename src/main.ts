@@ -12,6 +12,8 @@ if (fault !== undefined) {
   process.exit(2);
 }
 
+if (process.argv.includes('serve')) (await import('./runtime/memory-settings.ts')).limitMemory();
+
 /**
  * Writes to a stream until its reader stops reading, as `head` does. The rest is dropped then, and the
  * command goes on to its own end and status: an import must not stop halfway because nobody reads what it

@@ -1,6 +1,7 @@
 /** `serve` in a process of its own: signals, keys changed by another process, wrong settings. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,6 +9,22 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { send, startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { serve } from '../support/serving.ts';
+
+test('a service limits its memory however it is started, and keeps its id and what its environment says', async (context) => {
+  const { server } = await serve(context, { LOG_LEVEL: 'info', MALLOC_ARENA_MAX: '3' });
+  const { pid } = server.child;
+  const given = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
+  const options = given('cmdline').filter((option) => option.startsWith('--max-semi-space-size'));
+  assert.deepEqual(options, ['--max-semi-space-size=8']);
+  assert.deepEqual(
+    given('environ').filter((variable) => /^(MALLOC_ARENA_MAX|LOG_LEVEL)=/.test(variable)),
+    ['MALLOC_ARENA_MAX=3', 'LOG_LEVEL=info'],
+  );
+  const other = await serve(context, { NODE_OPTIONS: '--max-semi-space-size=4' });
+  const command = readFileSync(`/proc/${other.server.child.pid}/cmdline`, 'utf8');
+  assert.doesNotMatch(command, /semi-space/);
+  assert.match(readFileSync(`/proc/${other.server.child.pid}/environ`, 'utf8'), /semi-space-size=4/);
+});
 
 test('disabling a key while the server runs is effective from the next request', async (context) => {
   const { server, port, keys, env } = await serve(context);

@@ -1,6 +1,6 @@
 /** Changed values in a dry run, and `--changes` (docs/import-reference.md#what-an-import-would-do). */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { command } from '../support/command.ts';
@@ -43,9 +43,38 @@ test('--ask shows what would change, and imports when somebody agrees', async (c
     refused.out,
     /nothing was written\nmembers\.csv: full_name changes in 1 row: M-1 Person 1 → Renamed/,
   );
+  assert.equal(refused.out.match(/1 row checked/g)?.length, 1);
   assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 0);
   assert.match((await ask('y')).out, /members\.csv: 0 new, 1 changed/);
   assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 1);
+});
+
+test('--ask does not list a file as imported that was declined', async (context) => {
+  const place = await startedPlace(context);
+  const folder = join(place.folder, 'incoming');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'members-1.csv'), members(`A-1,${nid(1)},M-1,Renamed`));
+  writeFileSync(join(folder, 'members-2.csv'), members('A-1,123,M-2,Nobody'));
+  const env = { REGISTRY_DB: place.databaseFile };
+  const { status, err } = await command(['import', folder, '--ask'], env, undefined, {
+    ask: async () => 'n',
+  });
+  assert.equal(status, 1);
+  assert.match(err, /\nImported: no file\.\n/);
+});
+
+test('--ask is refused where nobody can answer', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', members(`A-1,${nid(1)},M-1,Renamed`));
+  const without = await place.run('members', path, '--ask');
+  const env = { REGISTRY_DB: place.databaseFile };
+  const ask = async () => 'y';
+  const asJson = await command(['import', 'members', path, '--ask', '--json'], env, undefined, { ask });
+  for (const { status, out, err } of [without, asJson]) {
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(err, /^--ask needs a terminal/);
+  }
+  assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 0);
 });
 
 test('--changes lists every changed value, for its owner only, in a dry run and in an import', async (context) => {

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/app/compose.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
-import type { ServerTimeouts } from '../../src/http/server/server.ts';
+import type { ServerTimeouts } from '../../src/http/server/timeouts.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { issueSecret } from '../../src/runtime/key-secret.ts';
 import { createDescriber, type Describer } from './described.ts';

@@ -18,6 +18,7 @@ import type { Run } from '../terminal/run.ts';
 import type { PrintOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
 import { createImportJson } from './import-json.ts';
+import type { ImportOutput } from './import-output.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
 import { appendTo, openListFile } from './import-side-files.ts';
@@ -50,6 +51,11 @@ export async function runImport(
 ): Promise<void> {
   const { options, storage, zone } = run;
   assertMeant(storage, options);
+  if (options.ask === true && (options.json === true || run.ask === undefined))
+    throw new CommandError(
+      EXIT.usage,
+      '--ask needs a terminal, and cannot be combined with --json. Use --dry-run to see what would change.',
+    );
   const paths = [options.rejects, options.changes, options.absent].flatMap((path) =>
     path === undefined ? [] : resolve(path),
   );
@@ -137,24 +143,30 @@ interface ImportWork {
   readonly absent: ListFile<readonly StagedValue[]> | undefined;
 }
 
+function createOutput(run: ImportRun, isDryRun: boolean): ImportOutput {
+  const { options, zone, storage } = run;
+  const database = storage.location;
+  if (options.json === true) return createImportJson(run, database, isDryRun);
+  const { ask, rejects, absent } = options;
+  const showsPreview = isDryRun || ask === true;
+  return createImportScreen(run, {
+    database,
+    zone,
+    isDryRun,
+    showsPreview,
+    settings: options,
+    rejects,
+    absent,
+  });
+}
+
 async function importWithSession(
   run: ImportRun,
   { files, layout: how, rejects, changes, absent }: ImportWork,
 ): Promise<FileReport[]> {
   const { options, storage, zone, clock } = run;
   const isDryRun = options.dryRun === true;
-  const output =
-    options.json === true
-      ? createImportJson(run, storage.location, isDryRun)
-      : createImportScreen(run, {
-          database: storage.location,
-          zone,
-          isDryRun,
-          showsPreview: isDryRun || options.ask === true,
-          settings: options,
-          rejects: options.rejects,
-          absent: options.absent,
-        });
+  const output = createOutput(run, isDryRun);
   const bar = createProgressBar(run);
   const isNew = !storage.exists();
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
@@ -165,6 +177,7 @@ async function importWithSession(
     bar.stop();
     return new ImportError('Interrupted. Nothing of this file was imported.');
   };
+  let asked: ImportFile | undefined;
   const work = async (signal: AbortSignal) => {
     await record(run, isNew);
     output.begin(session.readSize());
@@ -205,11 +218,15 @@ async function importWithSession(
             await appendTo(absent, LOST.absent, checked.missing.list());
         },
         async confirm(report) {
-          if (options.ask === true && options.json !== true) output.finished(report);
+          asked = options.ask === true ? report.file : undefined;
+          if (asked !== undefined) output.finished(report);
           return await isConfirmed(run, signal);
         },
         finished(report) {
           bar.stop();
+          // What was shown before the question stays true when the answer is no.
+          if (report.file === asked && (report.outcome === 'accepted' || report.outcome === 'stopped'))
+            return;
           output.finished(report);
         },
       },

@@ -16,7 +16,7 @@ import type { SettingOptions } from '../terminal/settings.ts';
 import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
-import { describePreview, listFirstRows } from './import-preview.ts';
+import { describePreview, listFirstRows } from './preview-text.ts';
 
 /** Rows shown that the replaced import had and the file has not. */
 const SHOWN_MISSING = 3;
@@ -249,7 +249,7 @@ function showStop(context: CliContext, reports: readonly FileReport[], isDryRun:
     return;
   const namesOf = (...outcomes: FileReport['outcome'][]) =>
     reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ file }) => nameOf(file));
-  const done = namesOf('imported', 'accepted');
+  const done = isDryRun ? namesOf('accepted') : namesOf('imported');
   const files = done.length === 0 ? say('no file') : done;
   tell(context, isDryRun ? say('Accepted: {files}.', { files }) : say('Imported: {files}.', { files }));
   const notReached = namesOf('not_reached');

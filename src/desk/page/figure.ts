@@ -1,8 +1,8 @@
 /** Plots with their titles and figures. */
 import { type Html, html } from '../../html/html.ts';
 import type { Visit } from '../visit/screen.ts';
-import { type Bar, bars, legend, line } from './bars.ts';
 import { type Column, table } from './parts.ts';
+import { type Bar, bars, legend, line } from './plots.ts';
 
 export interface BarFigure {
   readonly title: string;

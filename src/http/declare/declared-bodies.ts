@@ -10,7 +10,7 @@ import {
 } from '../../domain/values/declared-fields.ts';
 import { kindOf } from '../../json/declared-fields.ts';
 import type { Schema } from '../../json/schema.ts';
-import type { BodyDeclaration, BodyField } from './body-fields.ts';
+import type { BodyDeclaration, BodyField } from './parse-body.ts';
 
 interface BodyOptions {
   /** Of the resource: its bodies are called after it. */

@@ -10,8 +10,8 @@ import type { Deprecation } from '../../domain/values/deprecation.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { Subject } from '../../store/contract/access-ledger.ts';
 import type { ResponseToKeep } from '../../store/contract/entity-store.ts';
-import type { BodyDeclaration } from './body-fields.ts';
 import type { Narrowing } from './narrowing.ts';
+import type { BodyDeclaration } from './parse-body.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
 

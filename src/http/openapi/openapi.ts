@@ -2,9 +2,9 @@
 
 import { SCOPES } from '../../domain/access/api-keys.ts';
 import { deprecationKeywords, type Schema } from '../../json/schema.ts';
-import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/body-fields.ts';
 import { PAGE_PARAMETERS } from '../declare/list.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
+import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
 import { JsonText, ok } from '../declare/response.ts';
 import { fullPath, type Route, requestHeadersOf } from '../declare/route.ts';
 import { Components, type Json } from './components.ts';

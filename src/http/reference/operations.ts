@@ -2,7 +2,7 @@
 
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { exampleOf } from '../../json/example.ts';
-import { exampleOfBody, mediaTypesOf } from '../declare/body-fields.ts';
+import { exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
 import { fullPath, type Route } from '../declare/route.ts';
 import { type DescribedResponse, type Description, nameIn, type Operation, resolve } from './description.ts';
 import {

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
 import { mayEcho } from '../../domain/values/errors.ts';
-import { type BodyDeclaration, mediaTypesOf } from '../declare/body-fields.ts';
 import { badRequest, bodyTooLarge, HttpError } from '../declare/errors.ts';
+import { type BodyDeclaration, mediaTypesOf } from '../declare/parse-body.ts';
 import { hasBody } from '../declare/request.ts';
 
 /** Bytes of the largest body that is read (docs/api.md#writing). */

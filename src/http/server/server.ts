@@ -9,26 +9,8 @@ import { METHODS } from '../declare/route.ts';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
 import { type Listeners, listenTogether } from './listeners.ts';
 import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
+import { DEFAULT_TIMEOUTS, KEEP_ALIVE_MS, type ServerTimeouts } from './timeouts.ts';
 
-/** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
-export interface ServerTimeouts {
-  readonly headersMs: number;
-  /** From the first byte to the end of the body; the body's own limit of 30 s is in read-body.ts. */
-  readonly requestMs: number;
-  /** Without a byte in either direction, or without progress of a response; between requests, 65 s. */
-  readonly idleMs: number;
-  /** How long an orderly end waits for requests that have begun. */
-  readonly closeMs: number;
-}
-
-export const DEFAULT_TIMEOUTS: ServerTimeouts = {
-  headersMs: 10_000,
-  requestMs: 42_000,
-  idleMs: 60_000,
-  closeMs: 10_000,
-};
-// Longer than the usual 60 s of a proxy, so that it never sends on a connection that is closing.
-const KEEP_ALIVE_MS = 65_000;
 /** More are not kept open (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
 /** With more than this part of them open, those that nobody uses are closed: the next clients find room. */

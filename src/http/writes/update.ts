@@ -8,7 +8,7 @@ import { FieldErrorList, notFound } from '../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { EntityStore } from '../../store/contract/entity-store.ts';
 import type { StoreOf } from '../../store/contract/registry.ts';
-import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
+import { type BodyDeclaration, parseBody } from '../declare/parse-body.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import type { RouteRequest } from '../declare/route.ts';
 import { refuseWithout } from '../middleware/require-scope.ts';

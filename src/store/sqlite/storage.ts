@@ -32,9 +32,9 @@ import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-database.ts';
+import { assertTimeZone, timeZoneOf } from './statistics/registry-time-zone.ts';
 import { openCommandStatistics } from './statistics/store.ts';
 import { renewTotals } from './statistics/stored-totals.ts';
-import { assertTimeZone, timeZoneOf } from './statistics/time-zone.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** An engine's own error as one that an operator understands; undefined for one that is not about storage. */

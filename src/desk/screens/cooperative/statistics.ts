@@ -4,9 +4,9 @@ import { GENDERS, MEMBER_STATUSES, ROLES } from '../../../domain/membership/memb
 import { type Counts, monthsUntil, type Statistics, UNKNOWN_GENDER } from '../../../domain/statistics.ts';
 import type { ExactInteger } from '../../../domain/values/decimal.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { MOST_PARTS } from '../../page/bars.ts';
 import { barFigure, lineFigure } from '../../page/figure.ts';
 import { nameOf } from '../../page/names.ts';
+import { MOST_PARTS } from '../../page/plots.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 /** Products that have colours of their own; the others are one. */

@@ -2,9 +2,9 @@
 import { formatDate } from '../../../domain/values/date-time.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
-import { bars } from '../../page/bars.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
+import { bars } from '../../page/plots.ts';
 import type { Visit } from '../../visit/screen.ts';
 import { ifGiven, numberOf, textOf } from './held-values.ts';
 

@@ -19,7 +19,7 @@ import {
 import { addToErasuresFile } from '../identity/erasures.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
 import { removeStaleStaging } from '../staging/staged/staging-database.ts';
-import { assertTimeZone } from '../statistics/time-zone.ts';
+import { assertTimeZone } from '../statistics/registry-time-zone.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { inspectDatabase } from './inspect.ts';

@@ -75,8 +75,7 @@ export function perform<Result>(
   agreed?: string,
 ): Performed<Result> {
   let lockedAtMs = 0;
-  let fingerprint = '';
-  let isTakenBack = false;
+  let fingerprint: string | undefined;
   let outcome: Outcome<Result> | undefined;
   try {
     db.transaction.immediate(() => {
@@ -84,16 +83,17 @@ export function perform<Result>(
       const before = lastChange(db);
       outcome = work();
       if (outcome.isKept && agreed === undefined) return;
-      fingerprint = fingerprintOf(db, before, outcome.shown);
-      if (!outcome.isKept || fingerprint !== agreed) throw new TakenBack('Nothing of it is kept.');
+      const made = fingerprintOf(db, before, outcome.shown);
+      if (outcome.isKept && made === agreed) return;
+      fingerprint = made;
+      throw new TakenBack('Nothing of it is kept.');
     });
   } catch (error) {
     if (!(error instanceof TakenBack)) throw toUnavailable(error, nothing);
-    isTakenBack = true;
   }
   const { result } = outcome as Outcome<Result>;
   const lockMs = monotonicMs() - lockedAtMs;
-  if (isTakenBack) return { result, lockMs, fingerprint };
+  if (fingerprint !== undefined) return { result, lockMs, fingerprint };
   const errorAfterCommit = tidyUp(db, format, nowSeconds);
   db.waitForLock(waitMs);
   return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };

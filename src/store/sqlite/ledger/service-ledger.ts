@@ -17,6 +17,13 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** What the thread gets together. */
+interface Batch {
+  readonly waiting: Waiting[];
+  /** Fires once its first reading has waited for too long, wherever the batch is. */
+  readonly deadline: NodeJS.Timeout;
+}
+
 /** A reading that is not on disk after this is refused (docs/ledger.md#what-it-costs). */
 export const MAX_RECORD_MS = 5_000;
 /** For how long a service that ends waits for the thread. */
@@ -53,13 +60,11 @@ class ServiceLedger implements AccessLedger {
   private readonly thread: TaskThread<LedgerTasks>;
   private readonly options: ServedLedgerOptions;
   /** The batches that the thread has. */
-  private given: Waiting[][] = [];
-  private next: Waiting[] = [];
+  private given: Batch[] = [];
+  private next: Batch | undefined;
   /** Readings in `next`. */
   private waiting = 0;
   private readonly daily: NodeJS.Timeout;
-  /** Fires while the thread has a batch for too long. */
-  private readonly stall: NodeJS.Timeout;
   private isStalled = false;
   private fault: string | undefined;
   /** Both clocks when they were last seen to agree. */
@@ -71,18 +76,22 @@ class ServiceLedger implements AccessLedger {
     this.options = options;
     this.agreed = this.readClocks();
     this.daily = setInterval(() => void this.removeOld(), DAY_MS).unref();
-    this.stall = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
   }
 
   record(readings: readonly Reading[]): Promise<readonly string[]> {
     if (readings.length === 0) return Promise.resolve([]);
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
-      this.next.push({ readings, sinceMs, resolve, reject });
+      const waiting = { readings, sinceMs, resolve, reject };
+      if (this.isStalled) {
+        this.settle([waiting], STALLED);
+        return;
+      }
+      this.next ??= this.startBatch();
+      this.next.waiting.push(waiting);
       this.waiting += readings.length;
       const { length } = this.given;
-      if (this.isStalled) this.settle(this.takeNext(), STALLED);
-      else if (length === 0 || (length < MAX_GIVEN && this.waiting >= MANY)) void this.write();
+      if (length === 0 || (length < MAX_GIVEN && this.waiting >= MANY)) void this.write();
     });
   }
 
@@ -90,25 +99,27 @@ class ServiceLedger implements AccessLedger {
     return !this.isStalled;
   }
 
-  private takeNext(): Waiting[] {
-    this.waiting = 0;
-    return this.next.splice(0);
+  private startBatch(): Batch {
+    const deadline = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
+    return { waiting: [], deadline };
   }
 
   /** Gives the thread what waits, and then what has come meanwhile. */
   private async write(): Promise<void> {
-    const given = this.takeNext();
-    if (this.given.push(given) === 1) this.stall.refresh();
-    const result = await this.append(given);
+    const given = this.next;
+    if (given === undefined) return;
+    this.next = undefined;
+    this.waiting = 0;
+    this.given.push(given);
+    const result = await this.append(given.waiting);
     this.isStalled = false;
     // Elsewhere when they were refused meanwhile.
     const place = this.given.indexOf(given);
     if (place >= 0) {
       this.given.splice(place, 1);
-      this.settle(given, result);
+      this.settleBatch(given, result);
     }
-    if (this.given.length > 0) this.stall.refresh();
-    if (this.next.length > 0) void this.write();
+    if (this.next !== undefined) void this.write();
     else if (this.given.length === 0) this.onIdle();
   }
 
@@ -122,10 +133,17 @@ class ServiceLedger implements AccessLedger {
 
   /** What the thread has may still get to the disk: a reading is recorded then that nobody was shown. */
   private refuseStalled(): void {
-    if (this.given.length === 0 || this.isStalled) return;
     this.isStalled = true;
-    this.settle([...this.given.splice(0).flat(), ...this.takeNext()], STALLED);
+    const late = [...this.given.splice(0), ...(this.next === undefined ? [] : [this.next])];
+    this.next = undefined;
+    this.waiting = 0;
+    for (const batch of late) this.settleBatch(batch, STALLED);
     this.onIdle();
+  }
+
+  private settleBatch({ waiting, deadline }: Batch, result: Recorded | string): void {
+    clearTimeout(deadline);
+    this.settle(waiting, result);
   }
 
   private settle(all: readonly Waiting[], result: Recorded | string): void {
@@ -183,7 +201,6 @@ class ServiceLedger implements AccessLedger {
       await new Promise<void>((resolve) => {
         this.onIdle = resolve;
       });
-    clearTimeout(this.stall);
     // A thread that waits for the disk cannot be ended.
     await Promise.race([
       this.thread.close(),

@@ -26,7 +26,7 @@ import { addMembersOfMissing, openMissing, removeEmptied, removeMissing } from '
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion } from './checks/run-checks.ts';
-import { keepTimeZone } from './checks/time-zone.ts';
+import { keepTimeZone } from './checks/time-zone-of-references.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
 import { hasDerivedReferences } from './staged/derived-references.ts';

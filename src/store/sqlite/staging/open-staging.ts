@@ -5,7 +5,7 @@ import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
-import { otherTimeZone } from './checks/time-zone.ts';
+import { otherTimeZone } from './checks/time-zone-of-references.ts';
 import { openCheckedFile } from './import-transaction.ts';
 import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
 import { UTC } from './staged/entry-values.ts';

@@ -1,9 +1,10 @@
-/** A thread of the ledger whose disk does not answer until a number in shared memory is set. */
+/** A thread of the ledger whose disk answers as often as a number in shared memory allows. */
 import { serveTasks } from '../../../../src/runtime/task-thread.ts';
 
 serveTasks(({ flag }: { readonly flag: Int32Array }) => ({
   append() {
     Atomics.wait(flag, 0, 0);
+    Atomics.sub(flag, 0, 1);
     return { first: 1, hash: 'f'.repeat(64) };
   },
   removeOld: () => 0,

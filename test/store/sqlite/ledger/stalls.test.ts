@@ -19,8 +19,9 @@ function openStalling(context: TestContext) {
   const place = ledgerPlace(context);
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const ledger = openServiceLedger(place.databaseFile, options, { module, flag });
-  const answer = () => {
-    Atomics.store(flag, 0, 1);
+  /** Lets the disk answer so many times. */
+  const answer = (times = 1_000) => {
+    Atomics.add(flag, 0, times);
     Atomics.notify(flag, 0);
   };
   return { ledger, notes, answer, timers: context.mock.timers };
@@ -44,6 +45,23 @@ test('a reading that is not on disk after 5 s is refused, and so are others unti
     'access ledger: the disk has not answered for 5 s',
     'access ledger: readings are recorded again',
   ]);
+  await ledger.close();
+});
+
+test('the 5 s of a reading begin when it comes, not when the batch before it is on disk', async (context) => {
+  const { ledger, answer, timers } = openStalling(context);
+  const first = ledger.record([reading()]);
+  timers.tick(1_000);
+  const late = assert.rejects(ledger.record([reading()]), REFUSED);
+  timers.tick(3_000);
+  answer(1);
+  assert.equal((await first).length, 1);
+  // The thread has the second one now, and does not answer.
+  timers.tick(MAX_RECORD_MS - 3_000 - 1);
+  assert.equal(ledger.isRecording(), true);
+  timers.tick(1);
+  await late;
+  answer();
   await ledger.close();
 });
 

@@ -12,7 +12,6 @@ import { OFTEN } from '../http/middleware/refused-addresses.ts';
 import { createRoutes } from '../http/routes.ts';
 import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
 import type { ConnectionLog } from '../http/server/connection.ts';
-import { createRecorder } from '../http/server/record-readings.ts';
 import { createHandler, type Handler, type HandlerDependencies } from '../http/server/request-lifecycle.ts';
 import { createSender, type SenderDependencies } from '../http/server/send.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
@@ -169,13 +168,12 @@ interface HandlerParts
 }
 
 function composeHandler(parts: HandlerParts): Handler {
-  const { ledger } = parts;
-  const record = ledger && createRecorder({ ...parts, ledger });
+  const { ledger, trustedProxies } = parts;
   return createHandler({
     ...parts,
     middleware: createMiddleware(parts),
     create: openCreate(parts.responses, parts.clock),
-    send: createSender({ ...parts, record }),
+    send: createSender({ ...parts, recording: ledger && { ledger, trustedProxies } }),
   });
 }
 

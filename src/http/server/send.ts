@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { Subject } from '../../store/contract/access-ledger.ts';
+import type { Reading, Subject } from '../../store/contract/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { subjectOf } from '../declare/personal.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
@@ -13,7 +13,7 @@ import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
 import { allowOrigin } from './cors.ts';
 import { hasFailed, MAX_BODY_BYTES } from './read-body.ts';
-import { type Recorder, refuseUnrecorded } from './record-readings.ts';
+import { type Recording, refuseUnrecorded, toReading } from './recorded-readings.ts';
 import { createPartSender, type PartSender } from './send-streamed.ts';
 
 /** The end of a connection whose client still sends a body that nobody reads. */
@@ -46,15 +46,24 @@ export interface SenderDependencies {
   readonly clock: Clock;
   /** Whether connections should end after their response. */
   readonly isDraining: () => boolean;
-  /** Records the readings of personal data; nothing does when not given. */
-  readonly record?: Recorder | undefined;
+  /** Where readings of personal data are recorded; without it, none is. */
+  readonly recording?: Recording | undefined;
+}
+
+/** A response that leaves once its reading is on disk. */
+interface Unrecorded {
+  readonly request: ApiRequest;
+  readonly response: ApiResponse;
+  readonly text: string | undefined;
+  readonly reading: Reading;
 }
 
 /** Sends the response of a request; never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
-export function createSender({ scheduler, log, clock, isDraining, record }: SenderDependencies): Sender {
+export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
   const sendParts = createPartSender();
+  let unrecorded: Unrecorded[] = [];
 
   function finish(request: ApiRequest, response: ApiResponse, text: string | undefined): void {
     try {
@@ -73,6 +82,24 @@ export function createSender({ scheduler, log, clock, isDraining, record }: Send
     finish(request, response, toText(response.body));
   }
 
+  /** What is ready in one iteration of the event loop is recorded together, as it is sent together. */
+  async function recordAll({ ledger }: Recording): Promise<void> {
+    const all = unrecorded;
+    unrecorded = [];
+    let receipts: readonly string[];
+    try {
+      receipts = await ledger.record(all.map(({ reading }) => reading));
+      if (receipts.length !== all.length) throw new Error('The ledger gave too few receipts.');
+    } catch (error) {
+      for (const { request, response } of all) refuse(request, response, error);
+      return;
+    }
+    all.forEach(({ request, response, text }, i) => {
+      request.headers['X-Access-Receipt'] = receipts[i] as string;
+      finish(request, response, text);
+    });
+  }
+
   return (request, response) => {
     let text: string | undefined;
     let subject: Subject | undefined;
@@ -88,15 +115,11 @@ export function createSender({ scheduler, log, clock, isDraining, record }: Send
       text = toText(sent.body);
     }
     // Waking a client costs as much as making its response: what is ready together is sent together.
-    if (record === undefined || subject === undefined)
+    if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, sent, text));
-    return record(request, sent, subject, {
-      leave(receipt) {
-        request.headers['X-Access-Receipt'] = receipt;
-        finish(request, sent, text);
-      },
-      refuse: (error) => refuse(request, sent, error),
-    });
+    const reading = toReading(request, sent, subject, clock.now(), recording.trustedProxies);
+    if (unrecorded.push({ request, response: sent, text, reading }) === 1)
+      scheduler.atEnd('send', () => void recordAll(recording));
   };
 }
 

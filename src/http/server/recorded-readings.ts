@@ -1,9 +1,7 @@
-/** Readings of personal data, recorded together before any of their responses leaves (docs/ledger.md). */
+/** What is recorded of a response that shows personal data, before it leaves (docs/ledger.md). */
 
 import type { AddressBlocks } from '../../domain/access/address-blocks.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { AccessLedger, Reading, Subject } from '../../store/contract/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { describeShown } from '../declare/personal.ts';
@@ -12,58 +10,20 @@ import type { ApiResponse } from '../declare/response.ts';
 import { METHODS, type Route } from '../declare/route.ts';
 import { clientAddressText } from '../middleware/client-address.ts';
 
-export interface RecorderDependencies {
+/** Where readings are recorded. */
+export interface Recording {
   readonly ledger: AccessLedger;
-  readonly scheduler: Scheduler;
-  readonly clock: Clock;
+  /** Proxies whose word for the address of a client is taken. */
   readonly trustedProxies: AddressBlocks;
 }
 
-/** What becomes of a response once its reading was recorded or could not be; neither may throw. */
-export interface Outcome {
-  readonly leave: (receipt: string) => void;
-  readonly refuse: (error: unknown) => void;
-}
-
-export type Recorder = (
+/** @param timeMs epoch milliseconds */
+export function toReading(
   request: ApiRequest,
   response: ApiResponse,
   subject: Subject,
-  outcome: Outcome,
-) => void;
-
-/** What is ready in one iteration of the event loop is recorded together, as it is sent together. */
-export function createRecorder({ ledger, scheduler, clock, trustedProxies }: RecorderDependencies): Recorder {
-  let waiting: (Outcome & { readonly reading: Reading })[] = [];
-
-  async function recordAll(): Promise<void> {
-    const all = waiting;
-    if (all.length === 0) return;
-    waiting = [];
-    let receipts: readonly string[];
-    try {
-      receipts = await ledger.record(all.map(({ reading }) => reading));
-      if (receipts.length !== all.length) throw new Error('The ledger gave too few receipts.');
-    } catch (error) {
-      for (const { refuse } of all) refuse(error);
-      return;
-    }
-    all.forEach(({ leave }, i) => {
-      leave(receipts[i] as string);
-    });
-  }
-
-  return (request, response, subject, outcome) => {
-    const reading = toReading(request, response, subject, { timeMs: clock.now(), trustedProxies });
-    if (waiting.push({ ...outcome, reading }) === 1) scheduler.atEnd('send', () => void recordAll());
-  };
-}
-
-function toReading(
-  request: ApiRequest,
-  response: ApiResponse,
-  subject: Subject,
-  { timeMs, trustedProxies }: { readonly timeMs: number; readonly trustedProxies: AddressBlocks },
+  timeMs: number,
+  trustedProxies: AddressBlocks,
 ): Reading {
   const { id, caller, incoming, route, stated } = request;
   return {

@@ -55,7 +55,7 @@ export const tell = (context: CliContext, text: Text): void =>
 export const print = (context: CliContext, text: Text): void =>
   void context.out(`${translate(context, text)}\n`);
 
-/** Exit statuses of every command (docs/operating.md#commands); `partly`: not with all of the access ledger. */
+/** Exit statuses (docs/operating.md#commands); `partly`: all but a part of the access ledger. */
 export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3 } as const;
 
 /** Ends a command with this exit status; its message, unless empty, is printed to standard error. */

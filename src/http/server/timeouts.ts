@@ -17,5 +17,5 @@ export const DEFAULT_TIMEOUTS: ServerTimeouts = {
   idleMs: 60_000,
   closeMs: 10_000,
 };
-/** Between requests: longer than the usual 60 s of a proxy, so that it never sends on a closing connection. */
+/** Between requests. Longer than the usual 60 s of a proxy, which then never uses a closing connection. */
 export const KEEP_ALIVE_MS = 65_000;

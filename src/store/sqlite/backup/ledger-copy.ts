@@ -11,9 +11,9 @@ import { syncPath } from '../files/durable-files.ts';
 import { DATABASE_FILES, keysFileOf, ledgerFileOf, withSideFiles } from '../files/registry-files.ts';
 import { addLedger } from '../ledger/add-ledger.ts';
 import { type LedgerFiles, withLedger } from '../ledger/ledger-reader.ts';
+import { closeSnapshots, copySnapshot, leaveLogMode, type Snapshot, takeSnapshots } from './copy-database.ts';
 import { assertUnused } from './in-use.ts';
 import { inspectDatabase } from './inspect.ts';
-import { closeSnapshots, copySnapshot, leaveLogMode, type Snapshot, takeSnapshots } from './snapshots.ts';
 
 export const isLedger = ({ name }: { readonly name: string }): boolean =>
   name === ledgerFileOf('registry.db');

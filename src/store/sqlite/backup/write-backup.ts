@@ -9,11 +9,11 @@ import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
+import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
 import { nextNumberIn } from './dated-backups.ts';
 import { type Inspection, inspectDatabase } from './inspect.ts';
 import { copyLedger, isLedger, takeLedgerSnapshot } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
-import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
 import { completeFolder, createWorkFolder } from './work-folder.ts';
 
 /** @param freeBytes of the disk that a path is on */

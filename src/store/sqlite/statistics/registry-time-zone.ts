@@ -1,8 +1,16 @@
-/** The time zone that a registry belongs to (docs/operating.md#time-zone). */
+/**
+ * The time zone that a registry belongs to (docs/operating.md#time-zone): stored beside the totals, whose months
+ * begin in it, and written by `renewTotals` when the registry is created or moved.
+ */
 import { parseTimeZone, type TimeZone } from '../../../domain/values/date-time.ts';
 import { StorageError } from '../../contract/storage-error.ts';
+import type { Connection } from '../engine/connection.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { readTimeZone } from './stored-totals.ts';
+import { RULES_VERSION, TOTALS_VERSION } from './stored-totals.ts';
+
+/** @returns its suffix; undefined before anybody has written to the registry */
+const readTimeZone = (db: Connection): string | undefined =>
+  db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
 
 /**
  * @param file of a registry, in any state

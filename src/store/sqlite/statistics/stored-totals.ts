@@ -7,7 +7,7 @@ import { COUNTS } from '../schema/counts.ts';
 import { addRowsSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
 
 /** Raised with what is added up (schema/declared-totals.ts): what others have stored is not used. */
-const RULES_VERSION = '1';
+export const RULES_VERSION = '1';
 
 /** Of the rules and the zone in which months and years begin. */
 export const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
@@ -18,10 +18,6 @@ export const OTHER_TOTALS = 'The totals are of another release. Run summarize.';
 
 export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
   db.value(TOTALS_VERSION) === totalsVersion(zone);
-
-/** The suffix of the zone that a registry belongs to; undefined before anybody has written to it. */
-export const readTimeZone = (db: Connection): string | undefined =>
-  db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
 
 /**
  * Computes all totals again where they are of other rules, or the registry gets its zone; in a large registry

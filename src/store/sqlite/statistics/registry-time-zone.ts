@@ -1,6 +1,6 @@
 /**
- * The time zone that a registry belongs to (docs/operating.md#time-zone): stored beside the totals, whose months
- * begin in it, and written by `renewTotals` when the registry is created or moved.
+ * The time zone that a registry belongs to (docs/operating.md#time-zone): stored beside the totals, whose
+ * months begin in it, and written by `renewTotals` when the registry is created or moved.
  */
 import { parseTimeZone, type TimeZone } from '../../../domain/values/date-time.ts';
 import { StorageError } from '../../contract/storage-error.ts';

@@ -5,6 +5,12 @@ import { COOPERATIVE } from './screens/cooperative/cooperative.ts';
 import { COOPERATIVES } from './screens/cooperative/cooperatives.ts';
 import { MEMBERS } from './screens/cooperative/members.ts';
 import { DUPLICATES } from './screens/duplicates/duplicates.ts';
+import {
+  CHANGE_COOPERATIVE,
+  ENTER_IN_COOPERATIVE,
+  NEW_COOPERATIVE,
+} from './screens/entering/in-cooperative.ts';
+import { CHANGE_ROW, ENTER_FOR_PERSON } from './screens/entering/of-person.ts';
 import { FOUND } from './screens/found.ts';
 import { HEALTH } from './screens/health/health.ts';
 import { IMPORT_FILE, REJECTS } from './screens/import/file.ts';
@@ -23,6 +29,7 @@ import type { Screen } from './visit/screen.ts';
 export const SCREENS: readonly Screen[] = [
   ...[START, FOUND, PERSON, HELD, READERS],
   ...[COOPERATIVES, COOPERATIVE, MEMBERS],
+  ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
   ...[DUPLICATES, KEYS, KEY, HEALTH],
 ];

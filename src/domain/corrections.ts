@@ -15,6 +15,7 @@ export const CORRECTION_KINDS = [
   'duplicates_dismiss',
   'entries_remove',
   'persons_erase',
+  'row_enter',
 ] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 

@@ -44,7 +44,7 @@ test('a correction is shown first, asks for a reason, and is recorded under the 
     { status: 'deceased', died: '2025-06-01' },
   ]);
   const { text } = await browser.get('/person/1');
-  assert.match(text, /role="status">Correction 4 is done\.</);
+  assert.match(text, /role="status">Correction 4 is done\. <a href="\/imports\/4">Undo…</);
   assert.match(text, /N\. N\. \(tester\), Reported by the sector office/);
   assert.doesNotMatch((await browser.get('/person/1')).text, /role="status"/);
   const shown = JSON.parse((await place.command('imports', 'show', '4', '--json')).out);

@@ -42,6 +42,7 @@ export class CommandRun {
   /** It has reported what it would do, and does it when somebody agrees. */
   isAsking = false;
   hasBegun = false;
+  hasAgreed = false;
   readonly user: string;
   readonly startedAt: number;
   readonly args: readonly string[];
@@ -123,6 +124,7 @@ export class CommandRun {
   /** Lets it do what it has reported. */
   agree(): void {
     this.isAsking = false;
+    this.hasAgreed = true;
     this.texts.delete('changed');
     this.child?.send('yes', () => {});
   }

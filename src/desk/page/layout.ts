@@ -2,6 +2,7 @@
 import type { Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import { inLanguage, LANGUAGES, type Language } from '../../language/language.ts';
+import type { Told } from '../visit/screen.ts';
 import { withCommands } from './commands.ts';
 
 /** Each in itself, as somebody looks for it who reads no other. */
@@ -23,7 +24,7 @@ export interface Around {
   readonly menu: readonly MenuEntry[];
   /** Of the page itself. */
   readonly path: string;
-  readonly told: Text | undefined;
+  readonly told: Told | undefined;
 }
 
 export interface Framed {
@@ -52,13 +53,19 @@ export function layout({ language, title, body, around }: Framed): Html {
 <a class="skip" href="#main">${say('Skip to the content')}</a>
 ${around === undefined ? '' : head(say, around)}
 <main id="main" tabindex="-1">
-${around?.told !== undefined && html`<p class="told" role="status">${withCommands(say(around.told))}</p>`}
+${around?.told !== undefined && done(say, around.told)}
 ${body}
 </main>
 ${around === undefined ? '' : foot(say, around, language)}
 </body>
 </html>`;
 }
+
+/** What was just done, with the way to its undo. */
+const done = (say: Say, { text, operationId }: Told): Html =>
+  html`<p class="told" role="status">${withCommands(say(text))}${
+    operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
+  }</p>`;
 
 const head = (say: Say, { token, menu, path }: Around): Html => html`<header class="top">
 <nav aria-label="${say('Menu')}"><ul>${menu.map(

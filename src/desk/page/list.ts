@@ -27,13 +27,18 @@ export interface Asked {
   choice<T extends string>(name: string, values: readonly T[]): T | undefined;
 }
 
+/** From 1. @param name in the address */
+export function pageNumber(query: URLSearchParams, name: string): number {
+  const number = Number(query.get(name));
+  return Number.isSafeInteger(number) && number > 0 ? number : 1;
+}
+
 /** What the address of a list asks for. */
 export function askedOf({ query, session }: Visit): Asked {
   const text = session.searches.find(Number(query.get('search'))) ?? '';
   const words = text === '' ? undefined : parseSearch(text);
-  const number = Number(query.get('page'));
   return {
-    page: { page: Number.isSafeInteger(number) && number > 0 ? number : 1, pageSize: PAGE_SIZE },
+    page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE },
     text,
     ...(words === undefined ? {} : words instanceof FieldError ? { fault: words.text } : { words }),
     choice: (name, values) => values.find((each) => each === query.get(name)),
@@ -72,18 +77,19 @@ export function filterForm(visit: Visit, path: string, asked: Asked, choices: re
   }`;
 }
 
-/** Links to the other pages of a list. */
+/** Links to the other pages of a list. @param name of the page in the address, where a screen has several */
 export function pages(
   { say, write, query }: Visit,
   path: string,
   count: number,
   { page, pageSize }: PageRequest,
+  name = 'page',
 ): Html | false {
   const last = lastPage(count, pageSize);
   if (last === 1) return false;
   const link = (to: number, label: string) => {
     const next = new URLSearchParams(query);
-    next.set('page', String(to));
+    next.set(name, String(to));
     return to >= 1 && to <= last && to !== page && html`<a href="${`${path}?${next}`}">${label}</a> `;
   };
   return html`<nav class="pages" aria-label="${say('Pages')}">

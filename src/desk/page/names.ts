@@ -29,6 +29,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   duplicates_dismiss: say('Pair set aside'),
   entries_remove: say('Entries removed'),
   persons_erase: say('Person erased'),
+  row_enter: say('Entered by hand'),
   // Statuses of members and loans.
   active: say('active'),
   inactive: say('inactive'),

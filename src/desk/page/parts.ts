@@ -63,6 +63,8 @@ export interface InputOptions {
   readonly type?: 'text' | 'date' | 'search';
   readonly value?: string;
   readonly hint?: string;
+  /** What is wrong with the value. */
+  readonly fault?: string | undefined;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly max?: string;
@@ -74,15 +76,21 @@ export interface InputOptions {
 export const input = (options: InputOptions): Html => html`<label>${options.label}
 <input name="${options.name}" type="${options.type ?? 'text'}" value="${options.value}" autocomplete="off"${
   options.isOptional !== true && html` required`
-}${options.maxLength && html` maxlength="${options.maxLength}"`}${
+}${options.fault && html` aria-invalid="true"`}${
+  options.maxLength && html` maxlength="${options.maxLength}"`
+}${
   options.pattern && html` pattern="${options.pattern}"`
 }${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}>
-${options.hint && html`<small>${options.hint}</small>`}</label>`;
+${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fault)}</label>`;
+
+const faultBeside = (fault: string | undefined): Html | undefined =>
+  fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
 export interface SelectOptions {
   /** One of the values. */
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;
+  readonly fault?: string | undefined;
   /** Whether the empty choice is none. */
   readonly isRequired?: true;
 }
@@ -92,9 +100,9 @@ export const select = (
   name: string,
   label: string,
   choices: readonly (readonly [value: string, shown: string])[],
-  { chosen, hint, isRequired }: SelectOptions = {},
+  { chosen, hint, fault, isRequired }: SelectOptions = {},
 ): Html => html`<label>${label}
 <select name="${name}"${isRequired && html` required`}>${choices.map(
   ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
 )}</select>
-${hint && html`<small>${hint}</small>`}</label>`;
+${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;

@@ -64,7 +64,8 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
   const told = isSlow
     ? say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id })
     : say('Correction {id} is done.', { id });
-  return { goTo: proposal.afterwards ?? proposal.back, told };
+  const undo = proposal.isFinal === true ? {} : { operationId: id };
+  return { goTo: proposal.afterwards ?? proposal.back, told, ...undo };
 }
 
 function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {

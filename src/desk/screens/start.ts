@@ -22,14 +22,14 @@ export const START: Screen = {
   async read(visit) {
     const { storage, clock, config } = visit.desk;
     const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
-    const operations = visit.use(() => storage.openJournal()).list();
+    const operations = visit.use(() => storage.openJournal()).list({ limit: SHOWN_OPERATIONS });
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}
 <small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>
 ${attention(visit, findAttention(facts))}
 <div class="beside"><section><h2>${visit.say('The registry')}</h2>${registry(visit, facts)}</section>
 <section><h2>${visit.say('Last imports and corrections')}</h2>
-${lastOperations(visit, operations.slice(-SHOWN_OPERATIONS).reverse())}</section></div>`;
+${lastOperations(visit, operations.toReversed())}</section></div>`;
     return { body };
   },
   actions: {

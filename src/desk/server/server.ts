@@ -218,8 +218,9 @@ class DeskPages {
   }
 }
 
-function follow(response: ServerResponse, session: Session, { goTo: path, told }: Continuation): void {
-  session.told = told;
+function follow(response: ServerResponse, session: Session, continuation: Continuation): void {
+  const { goTo: path, told: text, operationId } = continuation;
+  session.told = text === undefined ? undefined : { text, operationId };
   goTo(response, path);
 }
 

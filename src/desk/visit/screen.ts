@@ -14,6 +14,12 @@ import type { DeskFiles } from '../importing/desk-files.ts';
 import type { Numbers } from './numbers.ts';
 import type { Writing } from './writing.ts';
 
+/** What was done, and by which operation, if it can be undone. */
+export interface Told {
+  readonly text: Text;
+  readonly operationId?: number | undefined;
+}
+
 /** One browser that has opened a link. It ends when nothing was asked of it for half an hour. */
 export interface Session {
   /** Under whom changes are recorded. */
@@ -25,7 +31,7 @@ export interface Session {
   /** What was searched for, by the numbers of `/found/…`. */
   readonly searches: Numbers<string>;
   /** Said on top of the next page. */
-  told: Text | undefined;
+  told: Told | undefined;
   /** The secret of a key that was just issued: the next page of that key shows it, and none after it. */
   issued: { readonly keyId: number; readonly secret: string } | undefined;
 }
@@ -95,6 +101,8 @@ export interface Download {
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
+  /** The operation that has done it, which can be undone. */
+  readonly operationId?: number;
   /** Where going there already says something of a person: that somebody has a number. */
   readonly shows?: Shows | 'nobody';
 }

@@ -96,11 +96,13 @@ async function importFile(
   let report = emptyReport(file);
   let source: RecordSource | undefined;
   try {
-    source = await openFile(file.path, {
-      encoding: options.map?.encoding,
-      sheet: options.map?.sheet,
-      scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
-    });
+    source =
+      file.entered ??
+      (await openFile(file.path, {
+        encoding: options.map?.encoding,
+        sheet: options.map?.sheet,
+        scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
+      }));
     const { checked, findings } = await checkFile(session, file, source, options, observer);
     const sameAsImport = session.findSameImport(file.kind, source.sha256);
     report = { ...report, ...countsOf(checked), notes: findings.notes, sameAsImport };
@@ -191,7 +193,8 @@ function recordOf(
     ...(given.despiteErasure === true ? { despite_erasure: true } : {}),
     ...(given.replaces === undefined ? {} : { replaces: given.replaces }),
   };
-  return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
+  const record = toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
+  return file.entered === undefined ? record : { ...record, isEntered: true };
 }
 
 function settle(

@@ -6,12 +6,15 @@ import { say, type Text } from '../../domain/values/message.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { ImportChanges, ImportKind } from '../../store/contract/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
+import type { RecordSource } from '../formats/source/records.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
   /** What people call it, where that is not the name in its path. */
   readonly name?: string | undefined;
+  /** A row that somebody has typed, in place of a file. */
+  readonly entered?: RecordSource;
 }
 
 /** The name of a file without its folder, and without national IDs: it is printed and recorded. */

@@ -6,6 +6,7 @@ import { say } from '../../../domain/values/message.ts';
 import { parseNamedCode } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { IMPORT_KINDS } from '../../../store/contract/import/import-session.ts';
+import { ENTERED } from '../../page/entered-kinds.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, input, select } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
@@ -62,7 +63,11 @@ ${fields([
   [translate(nameOf('status')), translate(nameOf(status))],
   [say('Active members'), write.number(membersCount)],
 ])}
-<p><a href="/cooperative/${code}/members">${say('Its members')}</a></p>`;
+<p><a href="/cooperative/${code}/members">${say('Its members')}</a> ·
+<a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a></p>
+<p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
+    ([kind, { heading }]) => html`<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a> `,
+  )}</p>`;
 }
 
 function actions(visit: Visit): Html {

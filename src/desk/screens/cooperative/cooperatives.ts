@@ -29,6 +29,7 @@ export const COOPERATIVES: Screen = {
     const { rows, count } = await registry.cooperatives.list(filter, asked.page);
     const sums = await registry.statistics.ofCountry(visit.now);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
+<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a></p>
 ${filterForm(visit, PATH, asked, [
   { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
   { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(named) },

@@ -18,7 +18,9 @@ export const IMPORT: Screen = {
   personal: 'none',
   takesFiles: true,
   read(visit) {
-    const imports = visit.use((storage) => storage.openJournal()).list();
+    const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
+    // One more than is shown: there are earlier ones.
+    const imports = visit.use((storage) => storage.openJournal()).list({ before, limit: PAGE + 1 });
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${given(visit)}
 <h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;
@@ -61,11 +63,13 @@ function given(visit: Visit): Html | false {
   );
 }
 
-function history(visit: Visit, all: readonly RecordedImport[]): Html {
-  if (all.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
-  const before = Number(visit.query.get('before')) || Number.POSITIVE_INFINITY;
-  const older = all.filter(({ id }) => id < before);
-  const shown = older.slice(0, PAGE);
+/** The file of an import, the kind of a row that was typed, the reason of another correction. */
+const whatOf = ({ translate }: Visit, { kind, fileName, reason }: RecordedImport): string =>
+  kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
+
+function history(visit: Visit, listed: readonly RecordedImport[]): Html {
+  if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const shown = listed.slice(0, PAGE);
   const last = shown.at(-1);
   const { number, moment } = visit.write;
   return html`${table(
@@ -81,13 +85,13 @@ function history(visit: Visit, all: readonly RecordedImport[]): Html {
         id: each.id,
         what: visit.translate(nameOf(each.kind)),
       })}</a>
-<br><small>${each.fileName || (each.reason ?? '')}<br>
+<br><small>${whatOf(visit, each)}<br>
 ${moment(each.importedAt)}, ${each.systemUser}${undoneMark(visit, each)}</small>`,
       ...[number(each.created), number(each.changed), number(each.unchanged)],
     ]),
   )}${
     last !== undefined &&
-    older.length > PAGE &&
+    listed.length > PAGE &&
     html`<p><a href="/import?before=${last.id}">${visit.say('Earlier ones')}</a></p>`
   }`;
 }

@@ -63,7 +63,8 @@ function record(visit: Visit, found: RecordedImport): Html {
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
     [visit.say('File'), found.fileName],
-    [visit.say('Why'), found.reason],
+    [visit.say('Why'), found.kind === 'row_enter' ? undefined : found.reason],
+    [visit.say('What'), found.kind === 'row_enter' && visit.translate(nameOf(found.reason ?? ''))],
     [visit.say('When, and by whom'), `${moment(found.importedAt)}, ${found.systemUser}`],
     [visit.say('New'), number(found.created)],
     [visit.say('Changed'), number(found.changed)],
@@ -80,7 +81,11 @@ function record(visit: Visit, found: RecordedImport): Html {
 function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun | undefined): Html | false {
   const path = `/imports/${id}`;
   if (run?.isAtWork === true)
-    return html`<p role="status">${visit.say('The undo is at work…')}</p>
+    return html`<p role="status">${
+      run.hasAgreed
+        ? visit.say('The undo is at work…')
+        : visit.say('What the undo would change is looked up…')
+    }</p>
 <progress aria-label="${visit.say('Progress')}"></progress>`;
   if (undoneAt !== null) return false;
   const ask = form(visit, {
@@ -95,6 +100,7 @@ function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun
   // Another user asks for a plan of their own: the undo is recorded under whoever has asked.
   const isPlan = run.isAsking && run.user === visit.session.user;
   return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
+${isPlan && html`<p><b>${visit.say('The undo is planned. Nothing is undone yet.')}</b></p>`}
 ${sentences(visit, told)}</section>${
     isPlan
       ? form(visit, {

@@ -3,7 +3,7 @@ import { formatActor } from '../../../app/wording/actors.ts';
 import { countEntities, ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
 import type { Message } from '../../../domain/values/message.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
-import { type Html, html } from '../../../html/html.ts';
+import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import { CHANGED_ENTITIES } from '../../../store/contract/journal/corrections.ts';
 import type { HeldChange } from '../../../store/contract/journal/held-data.ts';
 import { type Actor, CREATED } from '../../../store/contract/journal/history.ts';
@@ -14,11 +14,17 @@ import type { Visit } from '../../visit/screen.ts';
 
 const SHOWN = 30;
 
-/** Who, in words: the user and file of an import, the user and reason of a correction, the name of a key. */
-export type NameActor = (actor: Actor | null) => Message;
+/** Who has made changes. */
+export interface Actors {
+  /** In words: the user and file of an import, the user and reason of a correction, the name of a key. */
+  nameOf(actor: Actor | null): Message;
+  /** The operation that can be undone. */
+  undoOf(actor: Actor | null): number | undefined;
+}
 
-export function actorNames(visit: Visit, history: readonly HeldChange[]): NameActor {
+export function actorsOf(visit: Visit, history: readonly HeldChange[]): Actors {
   const names = new Map<string, Message>();
+  const undoable = new Map<string, number>();
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
   const log = visit.use(() => storage.openJournal());
@@ -30,11 +36,16 @@ export function actorNames(visit: Visit, history: readonly HeldChange[]): NameAc
     const operation = type === 'key' ? undefined : log.find(Number(id));
     const who = key?.name ?? user;
     const what = operation?.fileName || operation?.reason;
+    const canBeUndone = operation?.undoneAt === null && operation.kind !== 'persons_erase';
+    if (canBeUndone && type !== 'undo') undoable.set(actor, operation.id);
     if (who !== null && what)
       names.set(actor, say('{actor}: {who}, {what}', { actor: formatActor(actor), who, what }));
     else names.set(actor, formatActor(actor, who));
   }
-  return (actor) => names.get(actor ?? '') ?? formatActor(actor);
+  return {
+    nameOf: (actor) => names.get(actor ?? '') ?? formatActor(actor),
+    undoOf: (actor) => undoable.get(actor ?? ''),
+  };
 }
 
 /** @param label what the table is */
@@ -42,9 +53,14 @@ export function historyTable(
   visit: Visit,
   label: string,
   history: readonly HeldChange[],
-  nameActor: NameActor,
+  actors: Actors,
 ): Html {
   const { say, write, translate } = visit;
+  const whoOf = (actor: Actor | null): HtmlValue => {
+    const undo = actors.undoOf(actor);
+    const link = undo !== undefined && html` <a class="screen" href="/imports/${undo}">${say('Undo…')}</a>`;
+    return html`${translate(actors.nameOf(actor))}${link}`;
+  };
   const headings = [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')];
   return table(
     label,
@@ -55,13 +71,13 @@ export function historyTable(
       translate(nameOf(field)),
       writeStored(visit, field, old) ?? '–',
       writeStored(visit, field, value) ?? '–',
-      translate(nameActor(actor)),
+      whoOf(actor),
     ]),
   );
 }
 
 /** Changes, the newest first; of rows that only came, how many there are and from where. */
-export function changes(visit: Visit, history: readonly HeldChange[], nameActor: NameActor): Html {
+export function changes(visit: Visit, history: readonly HeldChange[], actors: Actors): Html {
   const { say, write } = visit;
   const origins = history.filter(({ field }) => field === CREATED);
   const changed = history.filter(({ field }) => field !== CREATED).reverse();
@@ -70,7 +86,7 @@ export function changes(visit: Visit, history: readonly HeldChange[], nameActor:
 ${
   changed.length === 0
     ? html`<p>${say('Nothing since it was recorded.')}</p>`
-    : historyTable(visit, heading, changed.slice(0, SHOWN), nameActor)
+    : historyTable(visit, heading, changed.slice(0, SHOWN), actors)
 }
 ${
   changed.length > SHOWN &&
@@ -86,7 +102,7 @@ ${
           const count = rows.filter((each) => each.entity === entity).length;
           return count === 0 ? [] : [countEntities(entity, count)];
         }),
-        actor: nameActor(actor),
+        actor: actors.nameOf(actor),
         at: write.moment(rows[0]?.at ?? 0),
       })}</small></li>`,
   )}</ul></section>`;

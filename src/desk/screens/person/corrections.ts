@@ -17,6 +17,7 @@ import { type Message, say, type Text } from '../../../domain/values/message.ts'
 import { MAX_LENGTH } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
+import { changeLink, enterLink } from '../../page/entered-kinds.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
@@ -164,12 +165,12 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
   erase: declared('erase', CORRECTIONS.erasePerson, 'nid'),
 };
 
-/** A button behind an entry, for those that have a reference. */
-export const removeButton =
+/** What can be done with an entry: changed, removed, and of a loan that is paid back, a payment recorded. */
+export const entryActions =
   (visit: Visit): RowEnd =>
-  (kind, row) =>
-    textOf(row, 'reference') !== '' &&
-    form(visit, {
+  (kind, row) => {
+    if (textOf(row, 'reference') === '') return false;
+    const remove = form(visit, {
       path: pathOf(visit),
       action: 'remove',
       look: 'plain',
@@ -177,6 +178,11 @@ export const removeButton =
       hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
       button: visit.say('Remove…'),
     });
+    const [person, id] = [pathOf(visit), textOf(row, 'id')];
+    return html`${changeLink(visit, person, kind, id)}${
+      kind === 'loans' && enterLink(visit, person, 'payments', id)
+    }${kind !== 'payments' && remove}`;
+  };
 
 /** The forms that begin a correction. Each leads to its dry run. */
 export function correctionForms(visit: Visit, person: HeldPerson): Html {

@@ -1,20 +1,24 @@
 /** What belongs to the memberships of a person: deliveries by month, loans with payments, savings. */
 import { formatDate } from '../../../domain/values/date-time.ts';
+import { lastPage } from '../../../domain/values/page.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
+import type { EnteredKind } from '../../page/entered-kinds.ts';
+import { pageNumber, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { bars } from '../../page/plots.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { pathOf } from './find-visited.ts';
 import { ifGiven, numberOf, textOf } from './held-values.ts';
 
 /** Months of the plot, the current one included. */
 const MONTHS = 24;
-/** The latest entries, which the page shows; the page for printing has all. */
+/** Entries that the page shows at once, the newest first. */
 const SHOWN = 12;
 
 /** What stands at the end of the row of an entry, such as a button that removes it. */
-export type RowEnd = (kind: 'production' | 'savings' | 'loans', row: HeldRow) => HtmlValue;
+export type RowEnd = (kind: EnteredKind, row: HeldRow) => HtmlValue;
 
 /** `YYYY-MM`, the oldest first. */
 function monthsUntil(today: string): string[] {
@@ -22,6 +26,13 @@ function monthsUntil(today: string): string[] {
   return Array.from({ length: MONTHS }, (_, i) =>
     new Date(Date.UTC(year, month - MONTHS + i, 1)).toISOString().slice(0, 7),
   );
+}
+
+/** One page of rows, and the links to the others. @param name of the list in the address */
+function onePage(visit: Visit, name: string, rows: readonly HeldRow[]) {
+  const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
+  const shown = rows.slice((page - 1) * SHOWN, page * SHOWN);
+  return { shown, links: pages(visit, pathOf(visit), rows.length, { page, pageSize: SHOWN }, name) };
 }
 
 const newest = (rows: readonly HeldRow[], at: string): HeldRow[] =>
@@ -34,6 +45,7 @@ export function deliveries(visit: Visit, all: readonly HeldMembership[], end: Ro
     'delivered_at',
   );
   if (rows.length === 0) return false;
+  const { shown, links } = onePage(visit, 'deliveries', rows);
   const { zone } = desk.config;
   const months = new Map(monthsUntil(formatDate(now, zone)).map((month) => [month, 0]));
   for (const row of rows) {
@@ -60,25 +72,16 @@ ${table(
     { heading: say('Reference') },
     { heading: '' },
   ],
-  rows
-    .slice(0, SHOWN)
-    .map((row) => [
-      write.day(numberOf(row, 'delivered_at')),
-      textOf(row, 'product'),
-      write.weight(numberOf(row, 'kg')),
-      textOf(row, 'cooperative'),
-      textOf(row, 'reference'),
-      end('production', row),
-    ]),
-)}${more(visit, rows.length)}</section>`;
+  shown.map((row) => [
+    write.day(numberOf(row, 'delivered_at')),
+    textOf(row, 'product'),
+    write.weight(numberOf(row, 'kg')),
+    textOf(row, 'cooperative'),
+    textOf(row, 'reference'),
+    end('production', row),
+  ]),
+)}${links}</section>`;
 }
-
-const more = (visit: Visit, count: number): Html | false =>
-  count > SHOWN &&
-  html`<p><small>${visit.say('The latest {shown} of {all}; the page for printing has all of them.', {
-    shown: SHOWN,
-    all: visit.write.number(count),
-  })}</small></p>`;
 
 export function loans(visit: Visit, all: readonly HeldMembership[], end: RowEnd): Html | false {
   const rows = all.flatMap(({ loans: held, payments }) =>
@@ -112,13 +115,19 @@ function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end:
     payments.length > 0 &&
     table(
       say('Payments of {loan}', { loan: title }),
-      [{ heading: say('Day') }, { heading: say('How') }, { heading: say('Amount'), isNumber: true }],
+      [
+        { heading: say('Day') },
+        { heading: say('How') },
+        { heading: say('Amount'), isNumber: true },
+        { heading: '' },
+      ],
       payments.map((each) => [
         write.day(numberOf(each, 'paid_at')),
         html`${translate(nameOf(textOf(each, 'method')))}${
           textOf(each, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
         }`,
         write.money(numberOf(each, 'amount')),
+        end('payments', each),
       ]),
     )
   }${end('loans', loan)}</section>`;
@@ -135,6 +144,7 @@ export function savings(visit: Visit, all: readonly HeldMembership[], end: RowEn
     'transacted_at',
   );
   if (accounts.length === 0) return false;
+  const { shown, links } = onePage(visit, 'savings', rows);
   const signed = (row: HeldRow) => numberOf(row, 'amount') * (row.kind === 'withdrawal' ? -1 : 1);
   const balanceOf = (account: HeldRow) =>
     rows
@@ -159,16 +169,14 @@ export function savings(visit: Visit, all: readonly HeldMembership[], end: RowEn
         { heading: say('Reference') },
         { heading: '' },
       ],
-      rows
-        .slice(0, SHOWN)
-        .map((row) => [
-          write.day(numberOf(row, 'transacted_at')),
-          textOf(row, 'account_number'),
-          translate(nameOf(textOf(row, 'kind'))),
-          write.money(signed(row)),
-          textOf(row, 'reference'),
-          end('savings', row),
-        ]),
+      shown.map((row) => [
+        write.day(numberOf(row, 'transacted_at')),
+        textOf(row, 'account_number'),
+        translate(nameOf(textOf(row, 'kind'))),
+        write.money(signed(row)),
+        textOf(row, 'reference'),
+        end('savings', row),
+      ]),
     )
-  }${more(visit, rows.length)}</section>`;
+  }${links}</section>`;
 }

@@ -6,7 +6,7 @@ import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
-import { actorNames, historyTable, type NameActor } from './changes.ts';
+import { type Actors, actorsOf, historyTable } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 import { textOf } from './held-values.ts';
 
@@ -20,11 +20,11 @@ export const HELD: Screen = {
   read(visit) {
     const person = findVisited(visit);
     if (person === undefined) return undefined;
-    return { body: body(visit, person, actorNames(visit, person.history)), shows: showing(person) };
+    return { body: body(visit, person, actorsOf(visit, person.history)), shows: showing(person) };
   },
 };
 
-function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {
+function body(visit: Visit, person: HeldPerson, actors: Actors): Html {
   const { say, write, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   return html`<p class="screen"><a href="${pathOf(visit)}">${say('Back')}</a></p>
@@ -37,7 +37,7 @@ ${fields([
 ])}
 ${memberships.map((each) => membership(visit, each))}
 <h2>${say('History')}</h2>
-${historyTable(visit, say('History'), history, nameActor)}`;
+${historyTable(visit, say('History'), history, actors)}`;
 }
 
 function membership(visit: Visit, held: HeldMembership): Html {

@@ -17,6 +17,11 @@ export interface ImportRecord {
   readonly notes: unknown;
   /** Name of the operating system's user. */
   readonly systemUser: string;
+  /**
+   * Somebody has typed its only row: it is recorded as a correction, so that files keep its values, and its
+   * reason is the kind of the row.
+   */
+  readonly isEntered?: true;
 }
 
 export const IMPORT_KINDS = [

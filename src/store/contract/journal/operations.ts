@@ -81,8 +81,8 @@ export type UndoResult =
     };
 
 export interface Journal {
-  /** The newest last. */
-  list(): readonly RecordedImport[];
+  /** The newest last: all, or so many before one of them. */
+  list(part?: { readonly limit: number; readonly before?: number }): readonly RecordedImport[];
   find(id: number): RecordedImport | undefined;
   /**
    * Every stored value that an import has changed, in order of line; of one that was undone too. Rows that

@@ -17,7 +17,7 @@ export function openJournal(databaseFile: string, options: OperationOptions): Jo
   const scope = openOperationScope(databaseFile, options);
   const { db } = scope;
   return {
-    list: () => listOperations(db),
+    list: (part) => listOperations(db, part),
     find: (id) => findOperation(db, id)?.recorded,
     listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
     undo(id, listed, options) {

@@ -53,8 +53,17 @@ export const replacementOf = (id: string): string =>
 const ROWS = `SELECT *, (${replacementOf('o.id')}) AS replaced_by
   FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id`;
 
-export const listOperations = (db: Connection): RecordedImport[] =>
-  db.rows<OperationRow>(`${ROWS} ORDER BY o.id`).map(toRecorded);
+/** The newest last. @param part without it, all of them */
+export function listOperations(
+  db: Connection,
+  {
+    limit = -1,
+    before = Number.MAX_SAFE_INTEGER,
+  }: { readonly limit?: number; readonly before?: number } = {},
+): RecordedImport[] {
+  const newestFirst = `${ROWS} WHERE o.id < ? ORDER BY o.id DESC LIMIT ?`;
+  return db.rows<OperationRow>(newestFirst, [before, limit]).reverse().map(toRecorded);
+}
 
 export function findOperation(
   db: Connection,

@@ -178,9 +178,10 @@ function applyAndRecord(
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number } {
   const { db, kind, zone, hasDerived } = scope;
-  const { options, notes, systemUser } = record;
-  const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
-  const by = { actor: `import:${id}`, nowSeconds } as const;
+  const { options, notes, systemUser, isEntered } = record;
+  const what = isEntered === true ? ({ kind: 'row_enter', reason: kind } as const) : { kind, reason: null };
+  const id = beginOperation(db, { ...what, options, notes, systemUser }, nowSeconds);
+  const by = { actor: `${isEntered === true ? 'correction' : 'import'}:${id}`, nowSeconds } as const;
   removeMissing(scope, by);
   const accounts = openNewAccounts(scope);
   insertChanges(db, kind, recordedChanges(scope), by);
@@ -189,7 +190,7 @@ function applyAndRecord(
   const changes = countChanges(scope, rows.last - rows.first + 1);
   keepCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
-  keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
+  if (isEntered !== true) keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
   if (hasDerivedReferences(kind)) {
     if (hasDerived === true && zone !== undefined) keepTimeZone(db, id, zone);
     if (refusedRows > 0) keepRepeatedRows(db, id);

@@ -1,0 +1,104 @@
+/** A form for one row of a kind, from the declarations of its columns. */
+import { formatDate } from '../../../domain/values/date-time.ts';
+import { NOW } from '../../../domain/values/declared-fields.ts';
+import { say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { RowFault } from '../../../import/run/enter-row.ts';
+import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
+import type { ImportKind } from '../../../store/contract/import/import-session.ts';
+import { nameOf } from '../../page/names.ts';
+import { input, select } from '../../page/parts.ts';
+import type { Visit } from '../../visit/screen.ts';
+
+/** Texts by the names of columns. */
+export type Texts = { readonly [column: string]: string };
+
+const MOBILE_HINT = say('Such as 078… or +250 78…');
+
+/** The columns that a form of the kind asks for. @param settled those whose values the page settles */
+export const askedColumns = (kind: ImportKind, settled: Texts): FileColumn[] =>
+  FILE_COLUMNS[kind].filter(
+    ({ name, role }) =>
+      role !== 'compared' &&
+      !Object.hasOwn(settled, name) &&
+      // Members of entries are named by their code; a national ID would do as well.
+      (kind === 'members' || name !== 'identity_card'),
+  );
+
+/** Without one of these a row is not complete, though each may be missing in a file. */
+const NEEDED: readonly string[] = ['full_name', 'member_code'];
+
+export const labelOf = ({ translate }: Visit, { name, role, field }: FileColumn): string =>
+  translate(role === 'owner' ? nameOf(name) : field.label);
+
+/** The fields, with what was typed before and what is wrong with it. */
+export function rowFields(
+  visit: Visit,
+  kind: ImportKind,
+  settled: Texts,
+  typed: Texts,
+  faults: readonly RowFault[] = [],
+): Html {
+  const today = formatDate(visit.now, visit.desk.config.zone);
+  return html`${askedColumns(kind, settled).map((column) => {
+    const found = faults.find((fault) => fault.column === column.name);
+    const fault = found && visit.translate(found.message);
+    return oneField(visit, column, { value: typed[column.name] ?? '', fault, today });
+  })}`;
+}
+
+interface Asked {
+  readonly value: string;
+  readonly fault: string | undefined;
+  readonly today: string;
+}
+
+function oneField(visit: Visit, column: FileColumn, { value, fault, today }: Asked): Html {
+  const { say, translate } = visit;
+  const { name, field } = column;
+  const isRequired = column.isRequired || NEEDED.includes(name);
+  const label = isRequired
+    ? labelOf(visit, column)
+    : say('{field} (if known)', { field: labelOf(visit, column) });
+  const options = { name, label, value, fault, ...(isRequired ? {} : { isOptional: true as const }) };
+  switch (field.kind) {
+    case 'choice': {
+      const initial =
+        field.initial === undefined || field.initial === NOW ? undefined : String(field.initial);
+      const words = field.choices.map((each) => [each, translate(nameOf(each))] as const);
+      const choices = isRequired || initial !== undefined ? words : [['', '–'] as const, ...words];
+      return select(name, label, choices, { chosen: value || initial, fault });
+    }
+    case 'past_date':
+    case 'past_instant':
+      return input({ ...options, type: 'date', max: today });
+    case 'instant':
+      return input({ ...options, type: 'date' });
+    case 'decimal':
+      return input({ ...options, isNumeric: true });
+    case 'identity_card':
+      return input({
+        ...options,
+        ...{ isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint: say('16 digits') },
+      });
+    case 'mobile':
+      return input({ ...options, maxLength: 20, hint: translate(MOBILE_HINT) });
+    case 'text':
+      return input({ ...options, maxLength: field.maxLength });
+    default:
+      return input({ ...options, maxLength: 32 });
+  }
+}
+
+/** Faults of no field that the form asks for. */
+export const otherFaults = (
+  visit: Visit,
+  kind: ImportKind,
+  settled: Texts,
+  faults: readonly RowFault[],
+): string[] => {
+  const asked = askedColumns(kind, settled).map(({ name }) => name);
+  return faults
+    .filter(({ column }) => !asked.includes(column))
+    .map(({ message }) => visit.translate(message));
+};

@@ -1,0 +1,162 @@
+/** Rows that are entered and changed by hand at the desk (docs/desk.md#entering-by-hand). */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Browser, testDesk } from '../support/desk.ts';
+import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+
+const start = preparedPlace(async (place) => {
+  await place.load('cooperatives', 'code,name,district\nA-1,Abahuje,Huye\nB-2,Biringaniye,Huye\n');
+  const rows = [`A-1,${nid(1)},M-1,Keza Aline,0780000001`, `A-1,${nid(2)},M-2,Mukamana Esperance,`];
+  await place.load(
+    'members',
+    `cooperative_code,identity_card,member_code,full_name,mobile\n${rows.join('\n')}\n`,
+  );
+  await place.load(
+    'loans',
+    'cooperative_code,member_code,reference,amount,interest_rate,status,loan_start_date\n' +
+      'A-1,M-1,L-1,400000,18,pending,2025-03-01T10:24:00+02:00\n',
+  );
+});
+
+async function begin(context: TestContext): Promise<{ place: ImportPlace; browser: Browser }> {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  return { place, browser };
+}
+
+type Fields = { readonly [name: string]: string };
+
+const expectedIn = (page: string): string => /name="expected" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+/** Sends a form, agrees to what it shows, and follows it. @returns the page that it goes on with */
+async function agree(browser: Browser, path: string, given: Fields): Promise<string> {
+  const plan = await browser.post(path, { action: 'enter', ...given });
+  assert.equal(plan.status, 200, plan.text);
+  const done = await browser.post(path, { action: 'enter', ...given, expected: expectedIn(plan.text) });
+  assert.equal(done.status, 303, done.text);
+  return (await browser.get(done.headers.location ?? '')).text;
+}
+
+test('a delivery is entered at once, keeps day and product for the next one, and is undone', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/production';
+  const given = { member_code: 'M-1', delivered_at: '2025-05-25', kg: '12.5', product: 'Coffee' };
+  const done = await browser.post(path, { action: 'enter', ...given });
+  assert.equal(done.status, 303, done.text);
+  assert.equal(done.headers.location, `${path}?delivered_at=2025-05-25&product=Coffee`);
+  const { text } = await browser.get(done.headers.location ?? '');
+  assert.match(text, /role="status">New delivery: done \(A-1 · M-1 · Keza Aline\)\. <a href="\/imports\/4">/);
+  assert.match(text, /name="delivered_at" type="date" value="2025-05-25"/);
+  assert.match(text, /name="product" type="text" value="Coffee"/);
+  assert.match(text, /name="kg" type="text" value=""/);
+  assert.deepEqual(place.query('SELECT grams, product FROM production_entries'), [
+    { grams: 12_500, product: 'Coffee' },
+  ]);
+  const shown = JSON.parse((await place.command('imports', 'show', '4', '--json')).out);
+  assert.deepEqual([shown.kind, shown.reason, shown.user], ['row_enter', 'production', 'N. N. (tester)']);
+  assert.equal((await place.command('imports', 'undo', '4', '--yes')).status, 0);
+  assert.equal(place.value('SELECT count(*) FROM production_entries'), 0);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('a line that is stored already is asked about, and entered once more as another one', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/savings';
+  const given = {
+    ...{ member_code: 'M-1', account_number: 'S-1', kind: 'contribution', amount: '5000' },
+    transacted_at: '2025-05-25',
+  };
+  assert.equal((await browser.post(path, { action: 'enter', ...given })).status, 303);
+  const asked = await browser.post(path, { action: 'enter', ...given });
+  assert.match(asked.text, /This is stored already[\s\S]*name="again"/);
+  assert.match(asked.text, /name="amount" type="text" value="5000"/);
+  assert.equal(place.value('SELECT count(*) FROM savings_transactions'), 1);
+  const again = await browser.post(path, { action: 'enter', ...given, again: 'yes' });
+  assert.equal(again.status, 303, again.text);
+  assert.equal(place.value('SELECT count(*) FROM savings_transactions'), 2);
+  // The same line in a file is the first one of them.
+  const file =
+    'cooperative_code,member_code,account_number,kind,amount,transacted_at\n' +
+    'A-1,M-1,S-1,contribution,5000,2025-05-25\n';
+  assert.match((await place.load('savings', file)).out, /0 new, 0 changed, 1 unchanged/);
+});
+
+test('what is wrong is said beside its field, and what was typed stays', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/members';
+  const given = { identity_card: '123', member_code: 'M-3', full_name: 'Uwase Diane', gender: 'FEMALE' };
+  const refused = await browser.post(path, { action: 'enter', ...given });
+  assert.equal(refused.status, 422);
+  assert.match(
+    refused.text,
+    /name="identity_card"[^>]*aria-invalid="true"[\s\S]*?class="fault" role="alert">/,
+  );
+  assert.match(refused.text, /name="full_name" type="text" value="Uwase Diane"/);
+  assert.match(refused.text, /value="FEMALE" selected/);
+  assert.equal(place.value('SELECT count(*) FROM members'), 2);
+  const text = await agree(browser, path, { ...given, identity_card: nid(3) });
+  assert.match(text, /New member: done/);
+  assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-3'"), 'Uwase Diane');
+});
+
+test('a member is changed and withdrawn, and a file of before keeps the changed values', async (context) => {
+  const { place, browser } = await begin(context);
+  const person = (await browser.find(nid(1))).path;
+  const path = `${person}/change/members/1`;
+  const { text } = await browser.get(path);
+  assert.match(text, /name="mobile" type="text" value="\+250780000001"/);
+  const typed = Object.fromEntries(
+    [...text.matchAll(/<input name="(\w+)"[^>]*? value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  ) as Fields;
+  const given = { ...typed, role: 'MEMBER', gender: '', status: 'withdrawn', mobile: '0780000009' };
+  const plan = await browser.post(path, { action: 'enter', ...given });
+  assert.match(plan.text, /Telephone[\s\S]*\+250780000001[\s\S]*\+250780000009/);
+  await agree(browser, path, given);
+  const stored = () => place.query('SELECT mobile, status, full_name FROM members WHERE id = 1');
+  const changed = [{ mobile: '+250780000009', status: 'withdrawn', full_name: 'Keza Aline' }];
+  assert.deepEqual(stored(), changed);
+  // As after a correction, a file that has the values of before does not set them back.
+  const header = 'cooperative_code,identity_card,member_code,full_name,mobile';
+  const file = `${header}\nA-1,${nid(1)},M-1,Keza Aline,0780000001\n`;
+  assert.match((await place.load('members', file)).out, /1 value kept/);
+  assert.deepEqual(stored(), changed);
+});
+
+test('a loan is approved with its start as it was, paid back, and a payment made void', async (context) => {
+  const { place, browser } = await begin(context);
+  const person = (await browser.find(nid(1))).path;
+  const loan = { amount: '400000.00', interest_rate: '18.00', loan_start_date: '2025-03-01' };
+  await agree(browser, `${person}/change/loans/1`, { ...loan, status: 'approved' });
+  assert.equal(place.value('SELECT loan_start_date FROM loans'), Date.parse('2025-03-01T08:24:00Z') / 1000);
+  assert.equal(place.value('SELECT status FROM loans'), 'approved');
+  const payment = { reference: 'P-1', amount: '50000', method: 'cash', paid_at: '2025-06-10' };
+  await agree(browser, `${person}/enter/payments/1`, payment);
+  assert.equal(place.value('SELECT paid_amount_minor FROM loans'), 5_000_000);
+  const stored = { amount: '50000.00', method: 'cash', paid_at: '2025-06-10' };
+  await agree(browser, `${person}/change/payments/1`, { ...stored, status: 'void' });
+  assert.equal(place.value('SELECT paid_amount_minor FROM loans'), 0);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('a cooperative is entered, changed, and dissolved', async (context) => {
+  const { place, browser } = await begin(context);
+  const given = { code: 'C-3', name: 'Cyahafi Twitezimbere', sector: 'trading', status: 'active' };
+  assert.match(await agree(browser, '/cooperatives/enter', given), /<h1>Cyahafi Twitezimbere<\/h1>/);
+  const change = { name: 'Cyahafi Twitezimbere', sector: '', district: 'Huye', status: 'dissolved' };
+  await agree(browser, '/cooperative/C-3/change', change);
+  assert.deepEqual(place.query("SELECT sector, district, status FROM cooperatives WHERE code = 'C-3'"), [
+    { sector: null, district: 'Huye', status: 'dissolved' },
+  ]);
+});
+
+test('what has changed since it was shown is shown again, and nothing is entered', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/change';
+  const given = { name: 'Abahuje Huye', district: 'Huye', sector: '', status: 'active' };
+  const plan = await browser.post(path, { action: 'enter', ...given });
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje Twese\n');
+  const again = await browser.post(path, { action: 'enter', ...given, expected: expectedIn(plan.text) });
+  assert.equal(again.status, 200);
+  assert.match(again.text, /Something has changed meanwhile[\s\S]*Abahuje Twese[\s\S]*Abahuje Huye/);
+  assert.equal(place.value("SELECT name FROM cooperatives WHERE code = 'A-1'"), 'Abahuje Twese');
+});

@@ -183,8 +183,10 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
   assert.equal(recorded.length, 0);
   await browser.find('keza');
   await browser.find(nid(1));
+  await browser.find(nid(77));
+  // A digit of it is wrong: who is found instead is shown.
   await browser.find(nid(9));
-  await browser.find(`A-1/${nid(9)}`);
+  await browser.find(`A-1/${nid(77)}`);
   await browser.find('Nobody Here');
   assert.deepEqual(
     recorded.map(({ reader, route, subject }) => [reader, route, subject]),
@@ -192,8 +194,13 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
       [{ user: 'N. N. (tester)' }, 'desk /found/:search', { memberIds: [1, 2, 4] }],
       [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(1)], memberIds: [1, 2] }],
       [{ user: 'N. N. (tester)' }, 'desk /person/:person', { identityCards: [nid(1)], memberIds: [1, 2] }],
-      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(9)] }],
-      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(9)] }],
+      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(77)] }],
+      [
+        { user: 'N. N. (tester)' },
+        'desk /found/:search',
+        { identityCards: [nid(9)], memberIds: [1, 2, 3, 4] },
+      ],
+      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(77)] }],
     ],
   );
   await browser.get('/person/1/held');

@@ -25,6 +25,7 @@ export interface Around {
   /** Of the page itself. */
   readonly path: string;
   readonly told: Told | undefined;
+  readonly searched?: string | undefined;
 }
 
 export interface Framed {
@@ -67,24 +68,25 @@ const done = (say: Say, { text, operationId }: Told): Html =>
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
   }</p>`;
 
-const head = (say: Say, { token, menu, path }: Around): Html => html`<header class="top">
+const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<header class="top">
 <nav aria-label="${say('Menu')}"><ul>${menu.map(
   (entry) =>
     html`<li><a href="${entry.path}"${path === entry.path && html` aria-current="page"`}
 >${say(entry.label)}</a></li>`,
 )}</ul></nav>
-${path !== '/' && findBox(say, token)}
+${path !== '/' && findBox(say, token, searched)}
 </header>`;
 
 /** The box that finds persons and cooperatives. `/` leads to it (../assets/desk.js). */
 export const findBox = (
   say: Say,
   token: string,
+  searched = '',
 ): Html => html`<form class="find" method="post" action="/" role="search">
 <input type="hidden" name="token" value="${token}"><input type="hidden" name="action" value="find">
 <label for="find" class="unseen">${say('Find a person or a cooperative')}</label>
 <input id="find" name="text" type="search" required maxlength="200" autocomplete="off" spellcheck="false"
- aria-keyshortcuts="/" placeholder="${say('Number, name, phone')}">
+ value="${searched}" aria-keyshortcuts="/" placeholder="${say('Number, name, phone')}">
 <button>${say('Find')}</button>
 </form>`;
 

@@ -4,13 +4,16 @@ import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { parseMobile } from '../../domain/membership/mobile.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { Text } from '../../domain/values/message.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
-import type { HeldDataStore } from '../../store/contract/journal/held-data.ts';
+import { withOneWrongDigit } from '../../domain/values/typos.ts';
+import type { FoundMember, HeldDataStore, MemberName } from '../../store/contract/journal/held-data.ts';
 import type { RegistryStore } from '../../store/contract/registry.ts';
 import type { Visit } from '../visit/screen.ts';
 
+/** Beyond them, a digit that was typed wrong says nothing. */
+const MOST_SIMILAR_NUMBERS = 5;
 /** Rows that a person reads; the rest is counted. */
 const SHOWN = 50;
 
@@ -32,6 +35,8 @@ export interface FoundThings {
   readonly identityCard?: string;
   /** Why a text cannot be searched for. */
   readonly fault?: Text;
+  /** Nothing is exactly so: these have one letter or digit that is another. */
+  readonly areSimilar?: true;
 }
 
 const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
@@ -44,7 +49,11 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
   const stores = { held, registry };
   if (isIdentityCard(digits)) {
     const number = { identityCard: digits };
-    return { ...byMembers(stores, held.findMembers(number)), ...number };
+    const members = held.findMembers(number);
+    return {
+      ...(members.length > 0 ? byMembers(stores, members) : bySimilarNumber(stores, digits)),
+      ...number,
+    };
   }
   if (text.includes('/')) return byMemberCode(stores, text);
   const mobile = parseMobile(text);
@@ -53,7 +62,26 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
     const found = byMembers(stores, rows);
     return { ...found, memberCount: count };
   }
-  return await byWords(stores, text);
+  // One seek in each cooperative: words without a digit are names.
+  const coded = /\d/.test(text) ? membersOfCode(held, { memberCode: text }) : [];
+  const named = await byWords(stores, text);
+  return coded.length === 0 ? named : { ...byMembers(stores, coded), cooperatives: named.cooperatives };
+}
+
+/** A number of which one digit was typed wrong, or two were swapped; where many have one, none is meant. */
+function bySimilarNumber(stores: Stores, digits: string): FoundThings {
+  const numbers = stores.held.listHeldNumbers(withOneWrongDigit(digits));
+  if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;
+  const members = numbers.flatMap((identityCard) => stores.held.findMembers({ identityCard }));
+  return { ...byMembers(stores, members), areSimilar: true };
+}
+
+/** Codes are often in upper case. */
+function membersOfCode(held: HeldDataStore, name: MemberName): readonly FoundMember[] {
+  const found = held.findMembers(name);
+  return found.length > 0
+    ? found
+    : held.findMembers({ ...name, memberCode: name.memberCode?.toUpperCase() ?? '' });
 }
 
 interface Stores {
@@ -73,9 +101,7 @@ function byMembers({ registry }: Stores, found: readonly { readonly id: number }
 function byMemberCode(stores: Stores, text: string): FoundThings {
   const name = parseMemberName(text);
   if (name === undefined) return NOTHING;
-  const found = stores.held.findMembers(name);
-  const upper = { ...name, memberCode: name.memberCode?.toUpperCase() ?? '' };
-  const members = found.length > 0 ? found : stores.held.findMembers(upper);
+  const members = membersOfCode(stores.held, name);
   const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
   return { ...byMembers(stores, members), ...number };
 }
@@ -83,16 +109,23 @@ function byMemberCode(stores: Stores, text: string): FoundThings {
 async function byWords({ held, registry }: Stores, text: string): Promise<FoundThings> {
   const page = { page: 1, pageSize: SHOWN };
   const code = parseNamedCode(text);
-  const byCode = typeof code === 'string' ? await registry.cooperatives.list({ code }, page) : undefined;
-  const words = parseSearch(text);
+  const byCode = held
+    .listCooperatives()
+    .filter((each) => typeof code === 'string' && each.code.startsWith(code))
+    .slice(0, SHOWN);
+  const words = /[\p{L}\p{N}]/u.test(text) ? parseSearch(text) : new FieldError(NO_WORDS);
   if (words instanceof FieldError)
-    return { ...NOTHING, ...(byCode?.count ? { cooperatives: byCode.rows } : { fault: words.text }) };
+    return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
-  const named = held.searchMembers(words);
-  const found = byMembers({ held, registry }, named);
-  const cooperatives = [...(byCode?.rows ?? []), ...byName.rows];
-  return { ...found, cooperatives: cooperatives.filter((each, i) => !isBefore(cooperatives, each, i)) };
+  const found = byMembers({ held, registry }, held.searchMembers(words));
+  const all = [...byCode, ...byName.rows];
+  const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
+  if (found.memberCount > 0 || cooperatives.length > 0) return { ...found, cooperatives };
+  const similar = held.listSimilar(words, SHOWN).map((id) => ({ id }));
+  return { ...byMembers({ held, registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
 }
+
+const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
 
 const isBefore = (all: readonly CooperativeSummary[], { id }: CooperativeSummary, place: number): boolean =>
   all.findIndex((each) => each.id === id) < place;

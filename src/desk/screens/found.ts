@@ -19,12 +19,12 @@ export const FOUND: Screen = {
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
     // One person or cooperative needs no list, however many memberships were found.
-    if (first !== undefined && persons.size === 1 && cooperatives.length === 0)
+    if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && found.areSimilar !== true)
       return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
     const [one, ...others] = cooperatives;
     if (one !== undefined && others.length === 0 && members.length === 0)
       return { goTo: `/cooperative/${one.code}`, shows };
-    return { body: body(visit, text, found), shows };
+    return { body: body(visit, text, found), shows, searched: text };
   },
 };
 
@@ -38,7 +38,8 @@ function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
   return { fields: ['identity'], subject };
 }
 
-function body(visit: Visit, text: string, { members, memberCount, cooperatives, fault }: FoundThings) {
+function body(visit: Visit, text: string, found: FoundThings) {
+  const { members, memberCount, cooperatives, fault, areSimilar } = found;
   const more = memberCount - members.length;
   const isNothing = members.length === 0 && cooperatives.length === 0;
   return html`<h1>${visit.say('Found for “{text}”', { text })}</h1>
@@ -53,6 +54,12 @@ ${
   html`<h2>${visit.say('Cooperatives')}</h2><ul class="hits">${cooperatives.map(
     ({ code, name }) => html`<li><a href="/cooperative/${code}">${name}</a> <small>${code}</small></li>`,
   )}</ul>`
+}
+${
+  areSimilar === true &&
+  html`<p>${visit.say(
+    'Nothing is spelled exactly so. These are similar: one letter or digit is another.',
+  )}</p>`
 }
 ${members.length > 0 && html`<h2>${visit.say('Persons')}</h2>${membersTable(visit, members)}`}
 ${

@@ -185,7 +185,7 @@ class DeskPages {
     );
     const { token, user, told } = session;
     session.told = undefined;
-    const around = { token, user, menu, path: url.pathname, told };
+    const around = { token, user, menu, path: url.pathname, told, searched: page.searched };
     const framed = { language, title: page.title ?? title, body: page.body, around };
     const { status = 200, refreshSeconds } = page;
     sendPage(response, status, layout(framed), refreshSeconds ? { Refresh: String(refreshSeconds) } : {});

@@ -81,6 +81,8 @@ export interface Page {
   readonly title?: Message;
   /** Required where the screen is `personal`, unless nobody is shown. */
   readonly shows?: Shows | 'nobody';
+  /** What the box on top goes on with. */
+  readonly searched?: string;
   /** 200 unless it is given. */
   readonly status?: number;
   /** For work that goes on: the browser asks again after so long, without a script. */

@@ -144,6 +144,13 @@ export interface HeldDataStore {
    * @throws RegistryError `unavailable` while the names of an import are missing in the index
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
+  /**
+   * The ids of those whose names would be found with one letter of the words put right, up to a limit.
+   * @throws RegistryError as `searchMembers`
+   */
+  listSimilar(words: readonly string[], most: number): readonly number[];
+  /** Of these numbers, those that somebody has. */
+  listHeldNumbers(identityCards: readonly string[]): readonly string[];
   /** @returns undefined when there is no member with this id, or an erased one */
   findMembership(memberId: number): HeldMembership | undefined;
   /** In order of id; empty when nothing is selected. */

@@ -17,6 +17,7 @@ import { ERASED_STATUS } from '../schema/counts.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
+import { findSimilar } from '../search/similar-names.ts';
 import { readEntries } from './entry-rows.ts';
 import { findMembership, findPerson } from './person.ts';
 import { findNumbers, findTraces, listNumbers } from './traces.ts';
@@ -47,6 +48,9 @@ export function searchMembers(db: Connection, search: readonly string[]): NamedM
   });
 }
 
+const HELD_NUMBERS = `SELECT value FROM json_each(?)
+  WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
+
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
@@ -59,6 +63,11 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     findNumbers: (memberIds) => findNumbers(db, memberIds),
     findMembers: (name) => findMembers(db, name),
     searchMembers: (words) => searchMembers(db, words),
+    listSimilar(words, most) {
+      indexLeftNames(db, { pause: letOthersWrite });
+      return db.transaction.deferred(() => findSimilar(db, words, most));
+    },
+    listHeldNumbers: (identityCards) => db.values<string>(HELD_NUMBERS, [JSON.stringify(identityCards)]),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     findDuplicates: (cooperativeCode) => findDuplicates(db, cooperativeCode),

@@ -16,6 +16,10 @@ const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
 export const matchOfWords = (words: readonly string[]): string =>
   words.map((word) => `${quote(word)}*`).join(' AND ');
 
+/** The same of words with a typo in one of them. @param spellings of the words, in their order */
+export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
+  spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
+
 /**
  * What a query of an index finds, or what stands for nothing: where the index has two words, as a letter is
  * newer than its tables, it refuses what was given as one.

@@ -1,0 +1,71 @@
+/** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#what-it-shows). */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { withOneTypo, withOneWrongDigit } from '../../src/domain/values/typos.ts';
+import { testDesk } from '../support/desk.ts';
+import { nid, preparedPlace } from '../support/importing.ts';
+
+const start = preparedPlace(async (place) => {
+  await place.load('cooperatives', 'code,name\nKOAKAMA-HUY,Abahuje\nKOBIRI-GSG,Biringaniye\n');
+  const rows = [
+    `KOAKAMA-HUY,${nid(1)},HUY-00054,Mukatuzeu Esperance`,
+    `KOBIRI-GSG,${nid(4)},GSG-00054,Nshimiyimana Aline`,
+    `KOBIRI-GSG,${nid(5)},GSG-00055,Uwase Aline`,
+  ];
+  await place.load('members', `cooperative_code,identity_card,member_code,full_name\n${rows.join('\n')}\n`);
+});
+
+const enter = async (context: TestContext) =>
+  (await testDesk(context, (await start(context)).databaseFile)).enter();
+
+test('a member code alone finds the member, in any letter case', async (context) => {
+  const browser = await enter(context);
+  for (const text of ['GSG-00054', 'gsg-00054'])
+    assert.match((await browser.find(text)).text, /<h1>Nshimiyimana Aline<\/h1>/);
+});
+
+test('the beginning of the code of a cooperative finds it, and of several a list', async (context) => {
+  const browser = await enter(context);
+  assert.match((await browser.find('koaka')).text, /<h1>Abahuje<\/h1>/);
+  const { text } = await browser.find('KO');
+  assert.match(text, /Abahuje[\s\S]*Biringaniye/);
+});
+
+for (const typed of ['mukatuzau', 'mukatuezu', 'mukatuzue esper', 'mukatzeu', 'nshimiyimanna']) {
+  test(`"${typed}" finds who is similar, and says so`, async (context) => {
+    const { text } = await (await enter(context)).find(typed);
+    assert.match(text, /Nothing is spelled exactly so/);
+    assert.match(text, typed.startsWith('muk') ? /Mukatuzeu Esperance/ : /Nshimiyimana Aline/);
+    assert.match(text, new RegExp(`<input id="find"[^>]* value="${typed}"`));
+  });
+}
+
+test('who is found exactly is not beside others who are similar', async (context) => {
+  const { text } = await (await enter(context)).find('aline');
+  assert.doesNotMatch(text, /Nothing is spelled exactly so/);
+  assert.match(text, /Nshimiyimana Aline[\s\S]*Uwase Aline/);
+});
+
+test('a number with one wrong digit finds who has it, and is recorded as asked for', async (context) => {
+  const browser = await enter(context);
+  const wrong = nid(1).replace(/^(.{8})(.)/, (_, start, digit) => `${start}${digit === '0' ? '1' : '0'}`);
+  const { text } = await browser.find(wrong);
+  assert.match(text, /Nothing is spelled exactly so[\s\S]*Mukatuzeu Esperance/);
+  assert.match((await browser.find('9999999999999999')).text, /Nothing was found/);
+});
+
+test('what has no letter and no digit gets a sentence', async (context) => {
+  const browser = await enter(context);
+  for (const text of ['🙂', '…', '--'])
+    assert.match((await browser.find(text)).text, /Search for letters or digits/);
+});
+
+test('one typo is a letter missing, too many, wrong, or swapped; one wrong digit likewise', () => {
+  const words = withOneTypo('muka');
+  for (const each of ['mua', 'mukka', 'moka', 'mkua']) assert.ok(words.includes(each), each);
+  assert.ok(!words.includes('muka') && !words.includes('makuu'));
+  assert.deepEqual(withOneWrongDigit('12').sort(), [
+    ...['02', '10', '11', '13', '14', '15', '16', '17', '18', '19'],
+    ...['21', '22', '32', '42', '52', '62', '72', '82', '92'],
+  ]);
+});

@@ -1,8 +1,10 @@
 /** The desk: a local page for those who run the registry (docs/desk.md). */
 
 import { DeskFiles } from './importing/desk-files.ts';
+import { COMPARE } from './screens/compare/compare.ts';
 import { COOPERATIVE } from './screens/cooperative/cooperative.ts';
 import { COOPERATIVES } from './screens/cooperative/cooperatives.ts';
+import { LATE_LOANS, WITHOUT_DELIVERY } from './screens/cooperative/looked-after.ts';
 import { MEMBERS } from './screens/cooperative/members.ts';
 import { DUPLICATES } from './screens/duplicates/duplicates.ts';
 import {
@@ -28,7 +30,7 @@ import type { Screen } from './visit/screen.ts';
 /** In the order of the menu. To add one, declare it in a file of `screens/` and list it here. */
 export const SCREENS: readonly Screen[] = [
   ...[START, FOUND, PERSON, HELD, READERS],
-  ...[COOPERATIVES, COOPERATIVE, MEMBERS],
+  ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
   ...[DUPLICATES, KEYS, KEY, HEALTH],

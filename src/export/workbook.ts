@@ -59,6 +59,22 @@ function toCell(type: Type, text: string | null): Cell {
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);
 }
 
+/** A workbook of figures for people, with headings in their language. @param name of its sheet */
+export async function sheetOf(
+  name: string,
+  headings: readonly string[],
+  rows: Iterable<(string | number)[]>,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
+  const columns = headings.map((header) => ({ header: asWorkbookText(header), width: WIDTHS.text }));
+  const cells = (value: string | number) =>
+    typeof value === 'string' ? asWorkbookText(asTextCell(value)) : value;
+  function* all(): Generator<Cell[]> {
+    for (const row of rows) yield row.map(cells);
+  }
+  return writeXlsxStream(all(), { name, columns, freezePane: { rows: 1 } });
+}
+
 export async function workbookOf<Kind extends ImportKind>(
   kind: Kind,
   rows: Iterable<ExportedRows[Kind]>,

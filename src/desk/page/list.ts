@@ -52,7 +52,8 @@ export const filterAction =
     const query = new URLSearchParams();
     const text = given.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
-    for (const name of names) if (/^[a-z_]+$/.test(given.get(name))) query.set(name, given.get(name));
+    // Words of the registry, and names of districts.
+    for (const name of names) if (/^[\p{L}_ '’-]+$/u.test(given.get(name))) query.set(name, given.get(name));
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
   };
 

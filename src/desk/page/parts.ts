@@ -12,6 +12,8 @@ export interface Column {
   readonly heading: string;
   /** Numbers stand below each other. */
   readonly isNumber?: true;
+  /** Where the rows are in order of this column. */
+  readonly link?: string;
 }
 
 /** @param label says what the table is, for those who do not see it */
@@ -21,7 +23,10 @@ export const table = (
   rows: readonly (readonly HtmlValue[])[],
 ): Html => html`<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table>
 <thead><tr>${columns.map(
-  ({ heading, isNumber }) => html`<th scope="col"${isNumber && html` class="n"`}>${heading}</th>`,
+  ({ heading, isNumber, link }) =>
+    html`<th scope="col"${isNumber && html` class="n"`}>${
+      link === undefined ? heading : html`<a href="${link}">${heading}</a>`
+    }</th>`,
 )}</tr></thead>
 <tbody>${rows.map(
   (row) =>

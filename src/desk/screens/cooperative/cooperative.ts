@@ -64,7 +64,10 @@ ${fields([
   [say('Active members'), write.number(membersCount)],
 ])}
 <p><a href="/cooperative/${code}/members">${say('Its members')}</a> ·
-<a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a></p>
+<a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a> ·
+<a href="/cooperative/${code}/without-delivery">${say('Members without a delivery this year')}</a> ·
+<a href="/cooperative/${code}/late-loans">${say('Late loans')}</a> ·
+<a href="/compare?of=${code}">${say('Compare')}</a></p>
 <p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
     ([kind, { heading }]) => html`<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a> `,
   )}</p>`;

@@ -21,16 +21,20 @@ export const COOPERATIVES: Screen = {
     const registry = visit.use((storage) => storage.openRegistry());
     const asked = askedOf(visit);
     const named = (value: string) => [value, translate(nameOf(value))] as const;
+    const sums = await registry.statistics.ofCountry(visit.now);
+    const districts = sums.districts.flatMap(({ name }) => (name === null ? [] : [name]));
     const filter = onlyGiven({
       search: asked.words,
+      district: asked.choice('district', districts),
       sector: asked.choice('sector', SECTORS),
       status: asked.choice('status', COOPERATIVE_STATUSES),
     });
     const { rows, count } = await registry.cooperatives.list(filter, asked.page);
-    const sums = await registry.statistics.ofCountry(visit.now);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
-<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a></p>
+<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a> ·
+<a href="/compare?by=district">${visit.say('Compare')}</a></p>
 ${filterForm(visit, PATH, asked, [
+  { name: 'district', label: translate(nameOf('district')), values: districts.map((each) => [each, each]) },
   { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
   { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(named) },
 ])}
@@ -55,5 +59,5 @@ ${table(
 <h2>${visit.say('All cooperatives together')}</h2>${statistics(visit, sums)}`;
     return { body };
   },
-  actions: { filter: filterAction(() => PATH, ['sector', 'status']) },
+  actions: { filter: filterAction(() => PATH, ['district', 'sector', 'status']) },
 };

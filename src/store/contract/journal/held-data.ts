@@ -2,6 +2,7 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import type { Likeness } from '../../../domain/membership/duplicates.ts';
+import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { StagedValue } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { HistoryEntry } from './history.ts';
@@ -48,6 +49,15 @@ export interface FoundMember {
   readonly cooperativeCode: string;
   readonly memberCode: string;
   readonly fullName: string;
+}
+
+/** A loan whose end has passed before it was paid back. */
+export interface LateLoan extends FoundMember {
+  readonly reference: string;
+  readonly amountMinor: number;
+  readonly paidAmountMinor: number;
+  /** Epoch seconds. */
+  readonly endDate: number;
 }
 
 /** A member that a search by name has found. */
@@ -153,6 +163,16 @@ export interface HeldDataStore {
   listHeldNumbers(identityCards: readonly string[]): readonly string[];
   /** @returns undefined when there is no member with this id, or an erased one */
   findMembership(memberId: number): HeldMembership | undefined;
+  /**
+   * Active members of a cooperative who have delivered nothing since an instant, in order of id.
+   * @param since epoch seconds
+   */
+  listWithoutDelivery(cooperativeId: number, since: number, request: PageRequest): Page<FoundMember>;
+  /**
+   * Loans of a cooperative that should have been paid back by an instant and are not, the longest ago first.
+   * @param at epoch seconds
+   */
+  listLateLoans(cooperativeId: number, at: number, request: PageRequest): Page<LateLoan>;
   /** In order of id; empty when nothing is selected. */
   listEntries(kind: EntryKind, selection: EntrySelection): readonly HeldRow[];
   /** @param cooperativeCode only pairs of which one is a member there */

@@ -19,6 +19,7 @@ import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
 import { findSimilar } from '../search/similar-names.ts';
 import { readEntries } from './entry-rows.ts';
+import { listLateLoans, listWithoutDelivery } from './looked-after.ts';
 import { findMembership, findPerson } from './person.ts';
 import { findNumbers, findTraces, listNumbers } from './traces.ts';
 
@@ -67,6 +68,8 @@ export function openHeldData(databaseFile: string): HeldDataStore {
       indexLeftNames(db, { pause: letOthersWrite });
       return db.transaction.deferred(() => findSimilar(db, words, most));
     },
+    listWithoutDelivery: (...given) => listWithoutDelivery(db, ...given),
+    listLateLoans: (...given) => listLateLoans(db, ...given),
     listHeldNumbers: (identityCards) => db.values<string>(HELD_NUMBERS, [JSON.stringify(identityCards)]),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),

@@ -1,0 +1,103 @@
+/** Comparing at the desk, and the lists of whom a cooperative should talk to (docs/desk.md#what-it-shows). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testDesk } from '../support/desk.ts';
+import { nid, preparedPlace } from '../support/importing.ts';
+
+// The clock of the tests is in June 2025.
+const start = preparedPlace(async (place) => {
+  await place.load(
+    'cooperatives',
+    'code,name,district,province\nA-1,Abahuje,Huye,South\nB-2,Biringaniye,Gasabo,Kigali\n' +
+      'C-3,Cyahafi,Huye,South\n',
+  );
+  const codes = ['A-1', 'B-2', 'C-3'];
+  const rows = Array.from({ length: 60 }, (_, i) => `A-1,${nid(i + 1)},M-${i + 1},Person ${i + 1}`);
+  const others = codes.slice(1).map((code, i) => `${code},${nid(90 + i)},M-1,Other ${i}`);
+  await place.load(
+    'members',
+    `cooperative_code,identity_card,member_code,full_name\n${[...rows, ...others].join('\n')}\n`,
+  );
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-1,P-1,2025-05-25,10.5\n' +
+      'A-1,M-2,P-2,2024-05-25,7\nA-1,M-2,P-3,2024-11-25,100\nB-2,M-1,P-1,2025-01-02,3\n' +
+      'C-3,M-1,P-1,2025-02-02,4\n',
+  );
+  await place.load(
+    'loans',
+    'cooperative_code,member_code,reference,amount,interest_rate,status,loan_start_date,loan_end_date\n' +
+      'A-1,M-1,LATE,1000,18,approved,2024-01-01,2025-01-01\n' +
+      'A-1,M-2,OPEN,2000,18,approved,2024-01-01,2026-01-01\n' +
+      'A-1,M-3,PAID,3000,18,paid,2024-01-01,2025-01-01\n',
+  );
+});
+
+/** The cells of the rows of a table, without what marks them up. */
+const cellsOf = (page: string): string[][] =>
+  [...page.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '').trim()),
+  );
+
+test('cooperatives are compared: this year beside the same months of the year before', async (context) => {
+  const browser = await (await testDesk(context, (await start(context)).databaseFile)).enter();
+  const chosen = await browser.post('/compare', { action: 'choose', codes: 'b-2, A-1 NOBODY' });
+  assert.equal(chosen.headers.location, '/compare?of=B-2.A-1.NOBODY');
+  const { text } = await browser.get(chosen.headers.location ?? '');
+  const rows = cellsOf(text).filter((row) => row.length === 9);
+  assert.deepEqual(
+    rows.map(([name, , members]) => [name, members]),
+    [
+      ['Biringaniye (B-2)', '1'],
+      ['Abahuje (A-1)', '60'],
+    ],
+  );
+  // The delivery of November is after the month that the year has got to.
+  assert.deepEqual(rows[1]?.slice(5, 7), ['7 kg', '10.5 kg']);
+  assert.match(rows[1]?.[7] ?? '', /RWF.3,000/);
+  const sorted = cellsOf((await browser.get('/compare?of=B-2.A-1&sort=members')).text);
+  assert.equal(sorted.find((row) => row.length === 9)?.[0], 'Abahuje (A-1)');
+});
+
+test('the country is compared by district, and saved as a workbook', async (context) => {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  const rows = cellsOf((await browser.get('/compare?by=district')).text).filter((row) => row.length === 9);
+  assert.deepEqual(
+    rows.map(([name, cooperatives, members]) => [name, cooperatives, members]),
+    [
+      ['Gasabo', '1', '1'],
+      ['Huye', '2', '61'],
+    ],
+  );
+  assert.deepEqual(rows[1]?.slice(5, 7), ['7 kg', '14.5 kg']);
+  const saved = await browser.post('/compare?by=district', { action: 'export' });
+  assert.equal(saved.status, 200);
+  assert.match(String(saved.headers['content-disposition']), /compared-2025-06-15\.xlsx/);
+  assert.ok(saved.text.startsWith('PK'));
+});
+
+test('members without a delivery this year are listed, page by page', async (context) => {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  const { text } = await browser.get('/cooperative/A-1/without-delivery');
+  assert.match(text, /59 rows/);
+  assert.doesNotMatch(text, />Person 1</);
+  assert.match(text, />Person 2</);
+  const second = await browser.get('/cooperative/A-1/without-delivery?page=2');
+  assert.equal(cellsOf(second.text).filter((row) => row.length === 2).length, 9);
+  assert.match((await browser.get('/cooperative/B-2/without-delivery')).text, /0 rows/);
+});
+
+test('loans that should have been paid back are listed with what is left', async (context) => {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  const rows = cellsOf((await browser.get('/cooperative/A-1/late-loans')).text).filter(
+    (row) => row.length === 6,
+  );
+  assert.deepEqual(
+    rows.map((row) => row[2]),
+    ['LATE'],
+  );
+  assert.match(rows[0]?.[5] ?? '', /RWF.1,000/);
+});

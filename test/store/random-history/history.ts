@@ -126,11 +126,12 @@ export class History {
     return { numbers, merged: await this.texts.merged() };
   }
 
-  /** Of rows with faults, the good ones are imported. */
+  /** Of rows with faults, the good ones are imported. A single row was typed. */
   private async import(file: Import, replaces?: number): Promise<void> {
     const session = this.storage.openImportSession();
     const options = { ...SKIPPING, overwritesCorrections: file.overwrites, replaces };
-    const what = replaces === undefined ? file.of : `newer ${file.of}`;
+    const isEntered = file.rows.length === 1 && replaces === undefined;
+    const what = replaces !== undefined ? `newer ${file.of}` : isEntered ? `entered ${file.of}` : file.of;
     const checked = await check(session, file.of, file.rows, options);
     if (checked.isRefused) {
       await session.close();
@@ -138,18 +139,24 @@ export class History {
     }
     if (file.beside !== undefined) await this.write(file.beside);
     await this.record(what, async () => {
-      const applied = await this.apply(checked, file);
+      const applied = await this.apply(checked, file, isEntered);
       await session.close();
       if (applied === undefined) return undefined;
+      if (isEntered) return { actor: `correction:${applied}`, undoId: applied };
       this.files.push({ ...file, importId: applied });
       return { actor: `import:${applied}`, undoId: applied };
     });
   }
 
   /** @returns the id of the import; undefined when what was written since its check is in its way */
-  private async apply(checked: AcceptedFile, { beside }: Import): Promise<number | undefined> {
+  private async apply(
+    checked: AcceptedFile,
+    { beside }: Import,
+    isEntered: boolean,
+  ): Promise<number | undefined> {
+    const record = isEntered ? { ...RECORD, isEntered: true as const } : RECORD;
     try {
-      return (await checked.apply(++this.now, RECORD)).importId;
+      return (await checked.apply(++this.now, record)).importId;
     } catch (error) {
       if (beside === undefined || !(error instanceof RegistryError) || error.code !== 'unavailable')
         throw error;

@@ -45,7 +45,7 @@ export function createRoutes({
   const routes = [
     ...cooperativeRoutes(store, exports, clock, zone),
     ...memberRoutes(store, exports, clock, zone),
-    ...memberEntryRoutes(store, zone),
+    ...memberEntryRoutes(store, clock, zone),
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, exports, clock, zone),
     ...paymentRoutes(store, exports, clock, zone),

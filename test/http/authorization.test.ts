@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
-import { fullPath, type Route } from '../../src/http/declare/route.ts';
+import { fullPath, type Route, scopesOf } from '../../src/http/declare/route.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 
@@ -77,6 +77,8 @@ const NARROW: { readonly [route: string]: readonly [lookupOnly: boolean, coopera
   'POST /api/v1/cooperatives': [true, false],
   'POST /api/v1/loans': [false, true],
   'POST /api/v1/members': [false, true],
+  'POST /api/v1/members/{id}/deliveries': [false, true],
+  'POST /api/v1/members/{id}/savings-transactions': [false, true],
   'POST /api/v1/payments': [false, true],
   'PUT /api/v1/cooperatives/{id}': [true, true],
   'PUT /api/v1/loans/{id}': [false, true],
@@ -117,6 +119,8 @@ test('every path of the API is in the matrix', () => {
     'POST /api/v1/cooperatives',
     'POST /api/v1/loans',
     'POST /api/v1/members',
+    'POST /api/v1/members/{id}/deliveries',
+    'POST /api/v1/members/{id}/savings-transactions',
     'POST /api/v1/payments',
     'PUT /api/v1/cooperatives/{id}',
     'PUT /api/v1/loans/{id}',
@@ -165,18 +169,19 @@ async function checkRoute(context: TestContext, app: TestApp, route: Route): Pro
     passed(await call(app, route, { key: null, headers: { Authorization: `bEaReR ${app.fullKey}` } }));
   });
 
-  await context.test('is allowed to its scope only', async () => {
-    const needed = typeof route.access === 'string' ? undefined : route.access.scope;
-    const missing = `${REALM}, error="insufficient_scope", scope="${needed}"`;
+  await context.test('is allowed to its scopes only', async () => {
+    const needed = scopesOf(route);
+    const missing = `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`;
     const sets: (readonly Scope[])[] = [
       [],
       ...SCOPES.map((scope) => [scope]),
-      SCOPES.filter((scope) => scope !== needed),
+      ...needed.map((each) => SCOPES.filter((scope) => scope !== each)),
+      needed,
       SCOPES,
     ];
     for (const scopes of sets) {
       const response = await call(app, route, { key: app.issue(scopes).key });
-      if (needed === undefined || scopes.includes(needed)) passed(response);
+      if (needed.every((scope) => scopes.includes(scope))) passed(response);
       else denied(response, missing);
     }
   });
@@ -210,14 +215,14 @@ async function checkRoute(context: TestContext, app: TestApp, route: Route): Pro
       [{ isLookupOnly: true, cooperatives: [1] }, lookupOnly && cooperatives],
       [{ mayExport: false }, !isExport(route)],
     ];
-    const missing = typeof route.access === 'string' ? undefined : route.access.scope;
+    const needed = scopesOf(route);
     for (const [restriction, isAllowed] of cases) {
       const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
       if (isAllowed) passed(response);
       else denied(response, undefined);
       if (!isAllowed) assert.equal(response.headers.ratelimit, undefined);
-      if (missing === undefined) continue;
-      const challenge = `${REALM}, error="insufficient_scope", scope="${missing}"`;
+      if (needed.length === 0) continue;
+      const challenge = `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`;
       denied(await call(app, route, { key: app.issue([], restriction).key }), challenge);
     }
   });

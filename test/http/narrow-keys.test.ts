@@ -140,6 +140,19 @@ test('writing to what is not seen is refused as for an unknown id', async (conte
     const inside = path === '/loans' ? '3' : '2';
     assert.equal((await ask(path, 'POST', { ...body, [name]: inside })).status, 201, path);
   }
+  const delivery = { delivered_at: '2025-06-01', kg: '1' };
+  const saving = { account_number: 'S-1', kind: 'contribution', amount: '1', transacted_at: '2025-06-01' };
+  for (const [name, body] of [
+    ['deliveries', delivery],
+    ['savings-transactions', saving],
+  ] as const) {
+    const answers = await Promise.all(['1', '99'].map((id) => ask(`/members/${id}/${name}`, 'POST', body)));
+    assert.deepEqual(
+      answers.map(({ status, text }) => [status, text]),
+      Array(2).fill([404, '{"detail":"Not found."}']),
+    );
+    assert.equal((await ask(`/members/3/${name}`, 'POST', body)).status, 201, name);
+  }
   // What is taken there is not told either.
   const taken = { ...member, cooperative_id: '1', identity_card: nid(2), member_code: 'M-2' };
   const unknown = { cooperative_id: ['Invalid pk "1" - object does not exist.'] };

@@ -30,8 +30,8 @@ test('openapi.json is what the routes declare; `make openapi` writes it', () => 
   assert.equal(JSON.stringify(JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))), openApiText());
 });
 
-test('openapi.json describes each operation once, in at most 200 kB', () => {
-  assert.ok(readFileSync(OPENAPI_FILE).length <= 200_000);
+test('openapi.json describes each operation once, in at most 225 kB', () => {
+  assert.ok(readFileSync(OPENAPI_FILE).length <= 225_000);
   const { info, paths } = description();
   for (const [path, item] of Object.entries<object>(paths)) {
     assert.ok(!path.endsWith('/'), path);
@@ -171,7 +171,7 @@ test('every operation has examples of its body and response, which fit, and of n
       }
     }
   }
-  assert.equal(bodies, 12);
+  assert.equal(bodies, 14);
   const people = [...openApiText().matchAll(/"([0-9]{16})"/g)].map(([, nid = '']) => nid);
   assert.ok(people.length > 5);
   for (const nid of people) {

@@ -43,6 +43,8 @@ async function start(context: TestContext): Promise<Place> {
 const member = { cooperative_id: '1', identity_card: nid(5), member_code: 'M-9', full_name: 'Person 5' };
 const loan = { member_id: '2', reference: 'L-9', ...LOAN_TERMS };
 const payment = { loan_id: '1', amount: '1.00', method: 'cash', reference: 'P-9' };
+const delivery = { delivered_at: '2025-06-01', kg: '1.000', product: 'Milk' };
+const saving = { account_number: 'S-9', kind: 'contribution', amount: '1.00', transacted_at: '2025-06-01' };
 
 type Case = readonly [
   path: string,
@@ -86,6 +88,13 @@ const CASES: { readonly [route: string]: Case } = {
   'PATCH /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { gender: 'MALE' }],
   'PATCH /api/v1/payments/{id}': ['/payments/1', { memberIds: [1] }, LENDING, { method: 'bank' }],
   'POST /api/v1/loans': ['/loans', { memberIds: [2] }, LENDING, loan],
+  'POST /api/v1/members/{id}/deliveries': ['/members/2/deliveries', { memberIds: [2] }, MONEY, delivery],
+  'POST /api/v1/members/{id}/savings-transactions': [
+    '/members/2/savings-transactions',
+    { memberIds: [2] },
+    MONEY,
+    saving,
+  ],
   'POST /api/v1/payments': ['/payments', { memberIds: [1] }, LENDING, payment],
   'PUT /api/v1/loans/{id}': ['/loans/1', { memberIds: [1] }, LENDING, { ...loan, member_id: '1' }],
   'PUT /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { ...member, member_code: 'M-2' }],

@@ -21,7 +21,9 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reading cooperatives',
   'cooperatives:write': 'creating and replacing cooperatives',
   'members:read': 'looking up persons, listing and reading members',
-  'members:write': 'creating and replacing members',
+  'members:write':
+    'creating and replacing members; together with `members:financials`, also adding their deliveries and ' +
+    'savings transactions',
   'members:financials':
     'the deliveries and savings transactions of a member; ' +
     'together with `members:read`, also the production, loan and savings blocks of the lookups',

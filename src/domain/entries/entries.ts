@@ -1,7 +1,7 @@
 /** The entries of a member one by one: what the summaries of a lookup add up. */
 
 import { MONEY, WEIGHT } from '../values/decimal.ts';
-import type { Fields, ValuesOf } from '../values/declared-fields.ts';
+import type { Fields, GivenValues, ValuesOf } from '../values/declared-fields.ts';
 import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import { TRANSACTION_KINDS } from './savings.ts';
@@ -10,7 +10,7 @@ const REFERENCE = {
   label: say('Reference'),
   kind: 'text',
   maxLength: MAX_LENGTH.reference,
-  description: 'Unique in the cooperative.',
+  description: 'Unique in the cooperative; made from the other values where none is given.',
   example: 'HUY-2025-06-0117',
   isKey: true,
   isComposed: true,
@@ -64,6 +64,10 @@ export const SAVINGS_FIELDS = {
 export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, ValuesOf<typeof SAVINGS_FIELDS> {
   readonly id: number;
 }
+
+/** Checked values of a request; without a reference the entry gets one that is derived from the others. */
+export type NewDelivery = GivenValues<typeof PRODUCTION_FIELDS>;
+export type NewSavingsTransaction = GivenValues<typeof ACCOUNT_FIELDS> & GivenValues<typeof SAVINGS_FIELDS>;
 
 /** Both ends belong to it; one that is not given leaves it open. */
 export interface Period {

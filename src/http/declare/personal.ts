@@ -7,7 +7,7 @@ import { FieldError, IS_MEMBER, NON_FIELD_ERRORS } from '../../domain/values/err
 import type { Reading, Subject } from '../../store/contract/access-ledger.ts';
 import { badRequest } from './errors.ts';
 import type { ApiResponse } from './response.ts';
-import { fullPath, type Personal, type Route, type RouteRequest } from './route.ts';
+import { type Creation, fullPath, type Personal, type Route, type RouteRequest } from './route.ts';
 
 /** What is declared of a route by what its responses show. */
 export const showing = (
@@ -35,7 +35,7 @@ export function subjectOf(
   { status, subject, body }: ApiResponse,
 ): Subject | undefined {
   if (route === undefined || route.personal === 'none') return undefined;
-  if (status === 201 && route.method === 'POST' && route.creation.showsOnlyItsRequest === true)
+  if (status === 201 && route.method === 'POST' && showsOnlyItsRequest(route.creation, request))
     return undefined;
   const isNotFound = status === 404;
   if (status >= 400 && !isNotFound) return subjectOfRefusal(request, body);
@@ -46,6 +46,11 @@ export function subjectOf(
   const { identityCards = [] } = subject ?? {};
   return identityCards.includes(asked) ? subject : { ...subject, identityCards: [asked, ...identityCards] };
 }
+
+const showsOnlyItsRequest = (
+  { showsOnlyItsRequest: shows }: Pick<Creation<unknown>, 'showsOnlyItsRequest'>,
+  { body }: Asking,
+): boolean => (typeof shows === 'function' ? shows(body) : shows === true);
 
 /** A refusal that tells that somebody is a member is a reading (docs/ledger.md#what-is-recorded). */
 function subjectOfRefusal({ body: given }: Asking, refusal: unknown): Subject | undefined {

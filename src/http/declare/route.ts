@@ -49,10 +49,20 @@ export type ResponseHeader =
   | 'X-Snapshot-Sequence';
 
 /**
- * Who may call: the holder of a scope, for an export with the right to it, the holder of any active key, or
- * anybody. A route without this does not compile.
+ * Who may call: the holder of a scope, or of two, for an export with the right to it, the holder of any
+ * active key, or anybody. A route without this does not compile.
  */
-export type Access = { readonly scope: Scope; readonly isExport?: true } | 'any key' | 'public';
+export type Access =
+  | { readonly scope: Scope; readonly alsoScope?: Scope; readonly isExport?: true }
+  | 'any key'
+  | 'public';
+
+/** The scopes that a key needs, all of them. */
+export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
+  if (typeof access === 'string') return [];
+  const { scope, alsoScope } = access;
+  return alsoScope === undefined ? [scope] : [scope, alsoScope];
+}
 
 /**
  * Whose data the responses show: nobody's, or one person's, those of the rows of a page, or of all rows; and
@@ -118,15 +128,18 @@ export interface SuccessResponse {
 export interface Creation<Created> {
   /** @param keep passed on to the store, which keeps the response beside the row */
   create(request: RouteRequest, keep: ResponseToKeep<Created> | undefined): Promise<Created>;
-  /** Composes the response, inside the transaction when it is kept: it depends on nothing else. */
-  respond(created: Created): ApiResponse;
+  /** Composes the response, inside the transaction when it is kept: it depends on no other row. */
+  respond(created: Created, request: Pick<RouteRequest, 'params'>): ApiResponse;
   /**
-   * Whether a 201 shows nothing of persons but what its request contained: that is no reading
-   * (docs/ledger.md#what-is-recorded).
+   * Whether a 201 shows nothing of persons but what its request contained, or says so by the body of the
+   * request: that is no reading (docs/ledger.md#what-is-recorded).
    */
-  readonly showsOnlyItsRequest?: boolean | undefined;
-  /** Whom a response that is sent again shows, by its body; undefined where that is nobody, or no reading. */
-  readonly subjectOf?: ((shown: ShownRow) => Subject) | undefined;
+  readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
+  /**
+   * Whom a response that is sent again shows, by its body and its request; undefined where that is nobody, or
+   * no reading.
+   */
+  readonly subjectOf?: ((shown: ShownRow, request: Pick<RouteRequest, 'params'>) => Subject) | undefined;
 }
 
 /** What a representation tells of whose data it is: the member's own, or a row with its member. */
@@ -161,6 +174,8 @@ interface SharedRoute<Query extends QueryParameters> {
   /** `If-None-Match` also adds status 304. */
   readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
+  /** Whether what POST adds has no address of its own: its 201 has no `Location`. */
+  readonly createsPart?: true;
   /** Schema of the body of each success status. */
   readonly responses: { readonly [status: number]: SuccessResponse };
   /** Statuses that the handler itself may refuse with, beside those of earlier stages. */

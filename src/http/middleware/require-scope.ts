@@ -3,25 +3,27 @@ import type { Scope } from '../../domain/access/api-keys.ts';
 import { PERMISSION_DENIED } from '../declare/errors.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
+import { scopesOf } from '../declare/route.ts';
 import { REALM } from './authenticate.ts';
 
-const refusals = new Map<Scope, ApiResponse>();
+const refusals = new Map<string, ApiResponse>();
 
-/** Status 403 for a key without a scope. */
-export function refuseWithout(scope: Scope): ApiResponse {
-  let refused = refusals.get(scope);
+/** Status 403 for a key without one of the scopes that are needed (RFC 6750, section 3: all are named). */
+export function refuseWithout(...scopes: readonly Scope[]): ApiResponse {
+  const needed = scopes.join(' ');
+  let refused = refusals.get(needed);
   if (refused === undefined) {
-    const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
+    const challenge = `${REALM}, error="insufficient_scope", scope="${needed}"`;
     const response = refusal(403, PERMISSION_DENIED, { 'WWW-Authenticate': challenge }, 'scope');
-    refused = { ...response, cause: scope };
-    refusals.set(scope, refused);
+    refused = { ...response, cause: needed };
+    refusals.set(needed, refused);
   }
   return refused;
 }
 
-/** @returns status 403 for a key without the scope */
+/** @returns status 403 for a key without a scope of the route */
 export function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
-  const { scope } = route.access;
-  return caller?.scopes.includes(scope) === true ? undefined : refuseWithout(scope);
+  const scopes = scopesOf(route);
+  return scopes.every((scope) => caller?.scopes.includes(scope)) ? undefined : refuseWithout(...scopes);
 }

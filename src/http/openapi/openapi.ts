@@ -6,7 +6,7 @@ import { PAGE_PARAMETERS } from '../declare/list.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
 import { JsonText, ok } from '../declare/response.ts';
-import { fullPath, type Route, requestHeadersOf } from '../declare/route.ts';
+import { fullPath, type Route, requestHeadersOf, scopesOf } from '../declare/route.ts';
 import { Components, type Json } from './components.ts';
 import { requestHeaders } from './headers.ts';
 import { responsesOf } from './responses.ts';
@@ -101,14 +101,13 @@ function requestBody(body: BodyDeclaration, components: Components): Json {
 function operation(route: Route, components: Components): Json {
   const { operationId, summary, description, tag, access, optionalScopes, body } = route;
   const parameters = parametersOf(route, components);
-  const scopes = typeof access === 'string' ? [] : [access.scope];
   return {
     operationId,
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
     ...deprecationKeywords(route.deprecated),
-    security: access === 'public' ? [] : [{ apiKey: scopes }],
+    security: access === 'public' ? [] : [{ apiKey: scopesOf(route) }],
     ...(optionalScopes === undefined ? {} : { 'x-optional-scopes': optionalScopes }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, components) }),

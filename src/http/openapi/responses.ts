@@ -150,7 +150,7 @@ function success(components: Components, route: Route, response: SuccessResponse
     headers: Object.assign(
       route.access === 'public' ? {} : usage(components),
       route.personal === 'none' ? {} : header(components, 'X-Access-Receipt', false),
-      isCreated ? header(components, 'Location', true) : {},
+      isCreated && route.createsPart !== true ? header(components, 'Location', true) : {},
       isCreated ? header(components, 'Idempotency-Replayed', false) : {},
       ...own.map(([name, presence]) => header(components, name, presence === 'required')),
     ),

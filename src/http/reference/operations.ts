@@ -3,7 +3,7 @@
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { exampleOf } from '../../json/example.ts';
 import { exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
-import { fullPath, type Route } from '../declare/route.ts';
+import { fullPath, type Route, scopesOf } from '../declare/route.ts';
 import { type DescribedResponse, type Description, nameIn, type Operation, resolve } from './description.ts';
 import {
   code,
@@ -79,8 +79,13 @@ const deprecation = ({ deprecated }: Route): HtmlValue =>
 function needs(route: Route): Html {
   const { access, optionalScopes = [], narrowed } = route;
   if (access === 'public') return html`Needs no key.`;
+  const scopes = scopesOf(route);
   const key =
-    access === 'any key' ? 'any key' : html`the scope <a href="#scopes"><code>${access.scope}</code></a>`;
+    access === 'any key'
+      ? 'any key'
+      : html`the ${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.map(
+          (scope, i) => html`${i > 0 ? ' and ' : ''}<a href="#scopes"><code>${scope}</code></a>`,
+        )}`;
   const toExport = isExport(route) ? ' and the right to export' : '';
   const more =
     optionalScopes.length === 0

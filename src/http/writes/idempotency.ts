@@ -20,11 +20,15 @@ export type Create = (request: RouteRequest, creation: Creation<unknown>) => Pro
 export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
   const running = new Set<string>();
 
-  function replay(request: IdentifiedRequest, creation: Creation<unknown>): ApiResponse | undefined {
-    const kept = responses.find(request.keyId, request.idempotencyKey, nowSeconds(clock));
+  function replay(
+    request: RouteRequest,
+    { keyId, idempotencyKey, requestHash }: IdentifiedRequest,
+    creation: Creation<unknown>,
+  ): ApiResponse | undefined {
+    const kept = responses.find(keyId, idempotencyKey, nowSeconds(clock));
     if (kept === undefined) return undefined;
-    const subject = creation.subjectOf?.(JSON.parse(kept.body));
-    return { ...toReplay(kept, request.requestHash), subject };
+    const subject = creation.subjectOf?.(JSON.parse(kept.body), request);
+    return { ...toReplay(kept, requestHash), subject };
   }
 
   async function createOnce(
@@ -32,13 +36,13 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     identified: IdentifiedRequest,
     creation: Creation<unknown>,
   ): Promise<ApiResponse> {
-    const answered = replay(identified, creation);
+    const answered = replay(request, identified, creation);
     if (answered !== undefined) return answered;
     const composed: ApiResponse[] = [];
     const keep: ResponseToKeep<unknown> = {
       ...identified,
       compose(row) {
-        const response = creation.respond(row);
+        const response = creation.respond(row, request);
         composed.push(response);
         return toStored(response);
       },
@@ -48,7 +52,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
       // Another process was faster.
-      const theirs = replay(identified, creation);
+      const theirs = replay(request, identified, creation);
       if (theirs === undefined) throw error;
       return theirs;
     }
@@ -60,7 +64,10 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
 
   return async (request, creation) => {
     const idempotencyKey = readIdempotencyKey(request);
-    if (idempotencyKey === undefined) return creation.respond(await creation.create(request, undefined));
+    if (idempotencyKey === undefined) {
+      const created = await creation.create(request, undefined);
+      return creation.respond(created, request);
+    }
     const identified = identify(request, idempotencyKey);
     const name = `${identified.keyId} ${idempotencyKey}`;
     if (running.has(name)) throw stillRunning();

@@ -5,6 +5,8 @@ import type { Decision } from '../../domain/access/sliding-window.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import type {
   DeliveryFilter,
+  NewDelivery,
+  NewSavingsTransaction,
   Period,
   ProductionEntry,
   SavingsTransaction,
@@ -20,10 +22,12 @@ import type {
 import type { Member, MemberFilter, MemberValues } from '../../domain/membership/members.ts';
 import type { CountryStatistics, Statistics } from '../../domain/statistics.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
+import type { FieldMessages } from '../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Membership } from '../../lookup/consolidate.ts';
-import type { EntityStore, IdempotentResponses } from './entity-store.ts';
+import type { EntityStore, IdempotentResponses, ResponseToKeep } from './entity-store.ts';
 import type { EventStore } from './events.ts';
+import type { Actor } from './journal/history.ts';
 import type { StorageError } from './storage-error.ts';
 
 /** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */
@@ -34,12 +38,36 @@ export interface RateLimiter {
   usage(key: ApiKey): Pick<Decision, 'hour' | 'day'>;
 }
 
+/**
+ * Adds entries of one kind. Both refuse the id of a member that does not exist or is gone, as
+ * `MemberStore.find` does, with RegistryError `not_found` and `gone`.
+ */
+export interface EntryWrites<Values, Entry> {
+  /** What an entry of the member would be refused for, beside faults of single values. */
+  conflicts(memberId: number, values: Partial<Values>): FieldMessages;
+  /**
+   * Adds an entry, with its origin in the history and one event of its member; a savings account that nobody
+   * has is opened.
+   * @param keep as of EntityStore.create
+   * @throws RegistryError `invalid` for a conflict, `repeated`, `unavailable`
+   */
+  create(
+    memberId: number,
+    values: Values,
+    nowSeconds: number,
+    actor: Actor,
+    keep?: ResponseToKeep<Entry> | undefined,
+  ): Promise<Entry>;
+}
+
 /** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */
 export interface EntryStore {
   /** Empty for a member that does not exist. */
   listDeliveries(memberId: number, filter: DeliveryFilter, request: PageRequest): Page<ProductionEntry>;
   /** Of all savings accounts of the member; empty for one that does not exist. */
   listSavingsTransactions(memberId: number, filter: Period, request: PageRequest): Page<SavingsTransaction>;
+  readonly deliveries: EntryWrites<NewDelivery, ProductionEntry>;
+  readonly savingsTransactions: EntryWrites<NewSavingsTransaction, SavingsTransaction>;
 }
 
 /** Sums over cooperatives, as of one snapshot. */

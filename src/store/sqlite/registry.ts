@@ -76,12 +76,14 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
   const searching = openSearching(options.file);
+  const { format } = options;
+  const members = openMembers(db, dependencies, format, searching);
   const narrowedTo = openNarrowing({
     cooperatives: openCooperatives(db, dependencies),
-    members: openMembers(db, dependencies, options.format, searching),
-    entries: openEntries(db, dependencies),
-    loans: openLoans(db, dependencies, options.format),
-    payments: openPayments(db, dependencies, options.format),
+    members,
+    entries: openEntries(db, { snapshot, responses, format, membersOf: members }),
+    loans: openLoans(db, dependencies, format),
+    payments: openPayments(db, dependencies, format),
     events: events.narrowedTo,
     statistics: statistics.narrowedTo,
   });

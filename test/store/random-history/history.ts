@@ -178,6 +178,8 @@ export class History {
           between.push(this.rows());
         }
         const done = results.filter(({ status }) => status === 'fulfilled');
+        for (const [i, { what }] of step.writes.entries())
+          if (results[i]?.status === 'fulfilled') this.count(what, 'done');
         assert.ok(step.isCommitted || done.length === 0);
         return done.length === 0 ? undefined : { actor: 'key:7', undoId: undefined, between };
       } finally {

@@ -30,7 +30,10 @@ export type Write =
   | 'loanStatus'
   | 'payment'
   | 'void'
-  | 'amount';
+  | 'amount'
+  | 'delivery'
+  | 'unnumbered'
+  | 'saving';
 export interface Writes {
   readonly kind: 'writes';
   /** Of one event-loop iteration; `at` picks the row, `value` what it gets. */
@@ -174,6 +177,7 @@ const anyWrites: fc.Arbitrary<Writes> = fc.record({
         ...(['member', 'name', 'name', 'code', 'number', 'memberStatus', 'cooperative'] as const),
         ...(['cooperativeName', 'cooperativeCode', 'loan', 'loanStatus'] as const),
         ...(['payment', 'payment', 'payment', 'void', 'amount'] as const),
+        ...(['delivery', 'unnumbered', 'saving', 'saving'] as const),
       ),
       ...{ at: fc.nat(20), value: fc.nat(30) },
     }),

@@ -1,4 +1,5 @@
 /** What the service does for a key: single writes, each decided by the rules of the domain. */
+import { TRANSACTION_KINDS } from '../../../src/domain/entries/savings.ts';
 import {
   decideLoan,
   decideNewLoan,
@@ -20,6 +21,7 @@ import { type Entity, type Rows, rowsOf } from './rows.ts';
 import { CODES, memberCode, nameOf, type Write, type Writes } from './steps.ts';
 
 const ACTOR = 'key:7';
+const DAY = 86_400;
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T;
 
 type Values = Writes['writes'][number];
@@ -35,7 +37,7 @@ export function write(
     const all = rowsOf(rows, entity);
     return (all[at % Math.max(all.length, 1)]?.id ?? 1) as number;
   };
-  const { cooperatives, members, loans, payments } = store;
+  const { cooperatives, members, loans, payments, entries } = store;
   const updateMember = (decide: (stored: Member) => Partial<MemberValues>) =>
     members.update(idOf('member'), (stored) => ({ ...stored, ...decide(stored) }), now, ACTOR);
   const updatePayment = (given: Partial<PaymentRecord>) =>
@@ -45,6 +47,10 @@ export function write(
       now,
       ACTOR,
     );
+  const addDelivery = (reference: string | null) => {
+    const values = { deliveredAt: NOW - DAY * (1 + (value % 2)), grams: 1 + (value % 4), product: null };
+    return entries.deliveries.create(idOf('member'), { reference, ...values }, now, ACTOR);
+  };
   const writes: { readonly [what in Write]: () => Promise<unknown> } = {
     member: () =>
       members.create(
@@ -97,9 +103,18 @@ export function write(
     payment: () => {
       const values: PaymentValues = {
         ...{ loanId: idOf('loan'), amountMinor: 1 + (value % 5), method: 'cash', status: 'recorded' },
-        ...{ reference: `Q-${value}`, paidAt: NOW - 86_400 },
+        ...{ reference: `Q-${value}`, paidAt: NOW - DAY },
       };
       return payments.create(values, (loan) => decideNewPayment(loan, values, KIGALI), now, ACTOR);
+    },
+    delivery: () => addDelivery(`P-${value}`),
+    unnumbered: () => addDelivery(null),
+    saving: () => {
+      const values = {
+        ...{ accountNumber: `S-${1 + (value % 4)}`, reference: value % 3 === 0 ? null : `R-${value}` },
+        ...{ kind: pick(TRANSACTION_KINDS, value), amountMinor: 1 + (value % 5), transactedAt: NOW - DAY },
+      };
+      return entries.savingsTransactions.create(idOf('member'), values, now, ACTOR);
     },
     void: () => updatePayment({ status: 'void' }),
     amount: () => updatePayment({ amountMinor: 1 + (value % 5), method: pick(['cash', 'bank'], value) }),

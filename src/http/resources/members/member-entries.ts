@@ -1,6 +1,15 @@
-/** What the summaries of a member add up: its deliveries and its savings transactions. */
+/** What the summaries of a member add up: its deliveries and its savings transactions, listed and added. */
 
-import type { Period } from '../../../domain/entries/entries.ts';
+import {
+  ACCOUNT_FIELDS,
+  type NewDelivery,
+  type NewSavingsTransaction,
+  type Period,
+  PRODUCTION_FIELDS,
+  type ProductionEntry,
+  SAVINGS_FIELDS,
+  type SavingsTransaction,
+} from '../../../domain/entries/entries.ts';
 import { parseDateTime, parseLastSecond, type TimeZone } from '../../../domain/values/date-time.ts';
 import type { FieldGroup } from '../../../domain/values/declared-fields.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
@@ -9,13 +18,19 @@ import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { shownObject } from '../../../json/declared-fields.ts';
 import { type Schema, string } from '../../../json/schema.ts';
+import type { Serialize } from '../../../json/serializer.ts';
 import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../../../json/shown/rows.ts';
-import type { NarrowableStore } from '../../../store/contract/registry.ts';
+import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import type { EntryStore, EntryWrites, NarrowableStore } from '../../../store/contract/registry.ts';
+import { declareBodies } from '../../declare/declared-bodies.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
+import { type BodyDeclaration, parseBody } from '../../declare/parse-body.ts';
 import { showing } from '../../declare/personal.ts';
 import { momentFilter, type QueryParameters } from '../../declare/query.ts';
-import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
+import { JsonText } from '../../declare/response.ts';
+import { createWith, defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
+import { actorOf } from '../../writes/actor.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
 const DELIVERY = shownObject('Delivery', SHOWN_DELIVERY);
@@ -66,7 +81,102 @@ const declare = <Query extends QueryParameters>(
     refusals: [400, 404, 410],
   }) as const;
 
-export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route[] {
+type EntryRequest = Pick<RouteRequest, 'params'>;
+
+// The member, if it has no entries too.
+const subjectOf = (request: EntryRequest) => ({ memberIds: [readMemberId(request)] });
+
+/** What adding an entry of one kind has of its own. */
+interface Adding<Given, Entry>
+  extends Pick<Route, 'operationId' | 'summary'>,
+    Pick<Entries, 'schema' | 'groups'> {
+  readonly serialize: Serialize<Entry>;
+  readonly body: BodyDeclaration<Given>;
+  readonly writesOf: (entries: EntryStore) => EntryWrites<Given, Entry>;
+}
+
+const WITHOUT_REFERENCE =
+  'Takes a member id only. Without a reference the entry gets one that is made from its other values, and ' +
+  'an equal entry is another one: who sends a request again sends its Idempotency-Key again.';
+
+/** @param name the last segment of the path */
+const addRoute = <Given, Entry>(
+  name: string,
+  { operationId, summary, schema, groups, serialize, body, writesOf }: Adding<Given, Entry>,
+  { store, clock, zone }: EntryDependencies,
+): Route => ({
+  method: 'POST',
+  path: `/members/{id}/${name}`,
+  operationId,
+  summary,
+  description: WITHOUT_REFERENCE,
+  tag: 'members',
+  access: { scope: 'members:write', alsoScope: 'members:financials' },
+  narrowed: SHOWS_PERSONS,
+  personal: showing('one', groups),
+  params: { id: MEMBER_ID },
+  body,
+  createsPart: true,
+  responses: { 201: { description: 'What was added.', schema } },
+  refusals: [400, 404, 410, 503],
+  creation: createWith<Entry>({
+    // The reference that it gets tells how many equal ones there are.
+    showsOnlyItsRequest: (given) => typeof (given as { readonly reference?: unknown }).reference === 'string',
+    subjectOf: (_shown, request) => subjectOf(request),
+    async create(request, keep) {
+      const memberId = readMemberId(request);
+      const writes = writesOf(store.narrowedTo(request.visible).entries);
+      const now = nowSeconds(clock);
+      const { values, faults } = parseBody(body, request.body, { zone, nowSeconds: now });
+      if (!faults.isEmpty) faults.addAll(writes.conflicts(memberId, values));
+      faults.throwIfAny();
+      return writes.create(memberId, values as Given, now, actorOf(request), keep);
+    },
+    respond: (entry, request) => ({
+      status: 201,
+      body: new JsonText(serialize(entry, zone)),
+      subject: subjectOf(request),
+    }),
+  }),
+});
+
+const DELIVERY_BODY = declareBodies(PRODUCTION_FIELDS, { title: 'Delivery', response: DELIVERY.schema });
+const SAVINGS_TRANSACTION_BODY = declareBodies(
+  { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS },
+  { title: 'SavingsTransaction', response: SAVINGS_TRANSACTION.schema },
+);
+
+interface EntryDependencies {
+  readonly store: NarrowableStore;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}
+
+export const memberEntryRoutes = (store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] => [
+  ...listRoutes(store, zone),
+  addRoute<NewDelivery, ProductionEntry>(
+    'deliveries',
+    {
+      ...{ ...DELIVERY, body: DELIVERY_BODY.post },
+      operationId: 'createDelivery',
+      summary: 'Add a delivery of a member',
+      writesOf: ({ deliveries }) => deliveries,
+    },
+    { store, clock, zone },
+  ),
+  addRoute<NewSavingsTransaction, SavingsTransaction>(
+    'savings-transactions',
+    {
+      ...{ ...SAVINGS_TRANSACTION, body: SAVINGS_TRANSACTION_BODY.post },
+      operationId: 'createSavingsTransaction',
+      summary: 'Add a savings transaction of a member; opens an account that nobody has',
+      writesOf: ({ savingsTransactions }) => savingsTransactions,
+    },
+    { store, clock, zone },
+  ),
+];
+
+function listRoutes(store: NarrowableStore, zone: TimeZone): Route[] {
   /** @throws RegistryError `not_found`, HttpError 400 for what is not a member id */
   function find(request: Pick<RouteRequest, 'params' | 'visible'>) {
     const id = readMemberId(request);
@@ -74,8 +184,6 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
     if (members.find(id) === undefined) throw notFound();
     return { id, entries };
   }
-  // The member, if it has no entries too.
-  const subjectOf = (request: Pick<RouteRequest, 'params'>) => () => ({ memberIds: [readMemberId(request)] });
   const period = periodParameters(zone);
   const product = {
     description: 'Only deliveries of this product: exactly this text, in any letter case.',
@@ -93,7 +201,7 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
           const { id, entries } = find(request);
           return entries.listDeliveries(id, filter, asked);
         };
-        return respondWithPage(request, list, DELIVERY.serialize, zone, subjectOf(request));
+        return respondWithPage(request, list, DELIVERY.serialize, zone, () => subjectOf(request));
       },
     }),
     defineRoute({
@@ -109,7 +217,7 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
           const { id, entries } = find(request);
           return entries.listSavingsTransactions(id, filter, asked);
         };
-        return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone, subjectOf(request));
+        return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone, () => subjectOf(request));
       },
     }),
   ];

@@ -14,7 +14,7 @@ import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { EntryStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { selected } from '../rows/rows.ts';
-import type { StoreDependencies } from './row-store.ts';
+import { type NewEntriesOptions, openNewEntries } from './new-entries.ts';
 
 interface MemberPeriod {
   readonly memberId: number;
@@ -71,10 +71,9 @@ const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
   to: to ?? Number.MAX_SAFE_INTEGER,
 });
 
-export function openEntries(
-  db: Connection,
-  { snapshot }: Pick<StoreDependencies, 'snapshot'>,
-): (visible: Visible) => EntryStore {
+export function openEntries(db: Connection, options: NewEntriesOptions): (visible: Visible) => EntryStore {
+  const { snapshot } = options;
+  const writesOf = openNewEntries(db, options);
   const selectProducts = db.prepare<[MemberPeriod], { product: string }>(
     `SELECT DISTINCT product FROM production_entries
      WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
@@ -104,6 +103,8 @@ export function openEntries(
     });
 
   return (visible) => ({
+    ...writesOf(visible),
+
     listDeliveries: (memberId, filter, request) =>
       read(memberId, visible, () => {
         const period = toBounds(memberId, filter);

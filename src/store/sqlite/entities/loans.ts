@@ -7,7 +7,7 @@ import type { LoanStore } from '../../contract/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openLoanLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/format.ts';
-import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
+import { openColumnRefresh } from '../read-model/refresh.ts';
 import { LOAN_OWNER, LOAN_ROW } from '../rows/rows.ts';
 import type { StoreDependencies } from './row-store.ts';
 import { openRowStore } from './row-store.ts';
@@ -23,7 +23,7 @@ export function openLoans(
   { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): (visible: Visible) => LoanStore {
-  const refreshLoanHistory = openLoanHistoryRefresh(db, format);
+  const refreshLoanHistory = openColumnRefresh(db, format, 'loans');
   const list = openLoanLists(db);
   const selectCooperative = db.prepare<[number], { id: number }>(
     'SELECT cooperative_id AS id FROM members WHERE id = ?',
@@ -51,7 +51,7 @@ export function openLoans(
         const { id: cooperativeId } = selectCooperative.get(memberId) as { id: number };
         const nothing = { cooperativeId, paidAmountMinor: 0, openingBalanceMinor: 0 };
         const id = rows.insert({ ...values, ...nothing }, nowSeconds, actor);
-        refreshLoanHistory(memberId);
+        refreshLoanHistory(memberId, nowSeconds);
         return read(id) as LoanRecord;
       }),
 
@@ -60,7 +60,10 @@ export function openLoans(
         rows.update(
           id,
           visible,
-          (stored) => ({ values: decide(stored), follow: () => refreshLoanHistory(stored.memberId) }),
+          (stored) => ({
+            values: decide(stored),
+            follow: () => refreshLoanHistory(stored.memberId, nowSeconds),
+          }),
           nowSeconds,
           actor,
         ),

@@ -15,7 +15,7 @@ import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { openPaymentLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/format.ts';
-import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
+import { openColumnRefresh } from '../read-model/refresh.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/rows.ts';
 import { openLoanReader } from './loans.ts';
 import type { StoreDependencies } from './row-store.ts';
@@ -27,13 +27,13 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
     'UPDATE loans SET paid_amount_minor = ?, updated_at = ? WHERE id = ?',
   );
   const history = openChangeRecorder(db, 'loans');
-  const refreshLoanHistory = openLoanHistoryRefresh(db, format);
+  const refreshLoanHistory = openColumnRefresh(db, format, 'loans');
   return (loan: LoanRecord, paidMinor: number, nowSeconds: number, actor: Actor): void => {
     if (paidMinor === loan.paidAmountMinor) return;
     store.run(paidMinor, nowSeconds, loan.id);
     const change = { fields: ['paid_amount'], old: [loan.paidAmountMinor], new: [paidMinor] };
     history.changed({ id: loan.id, cooperativeId: loan.cooperativeId }, change, nowSeconds, actor);
-    refreshLoanHistory(loan.memberId);
+    refreshLoanHistory(loan.memberId, nowSeconds);
   };
 }
 

@@ -1,6 +1,7 @@
 /** Who somebody is: the rows and the national IDs of a person, and the kept responses about them. */
 import type { Connection } from '../engine/connection.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from '../identity/former-keys.ts';
+import { ownedIdsSql } from '../schema/tables.ts';
 
 export interface Person {
   readonly identityCard: string;
@@ -65,6 +66,12 @@ const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
+/** A new entry has no address: the response is known by its id and a field that no other response has. */
+const ENTRY_RESPONSES = [
+  { entity: 'production', field: 'delivered_at' },
+  { entity: 'savings', field: 'transacted_at' },
+] as const;
+
 /** FROM and WHERE of the responses about a person: by what they have created, and by the numbers in them. */
 export function keptResponsesSql({ rows, numbers }: Person): string {
   const loans = `SELECT id FROM main.loans WHERE member_id IN (${listOf(rows)})`;
@@ -74,6 +81,11 @@ export function keptResponsesSql({ rows, numbers }: Person): string {
     `SELECT '/payments/' || id FROM main.payments WHERE loan_id IN (${loans})`,
   ];
   const named = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
-  return `main.idempotent_responses WHERE EXISTS (
-      SELECT 1 FROM (${created.join(' UNION ALL ')}) WHERE substr(location, -length(path)) = path)${named}`;
+  const entries = ENTRY_RESPONSES.map(
+    ({ entity, field }) =>
+      ` OR location IS NULL AND body ->> '$.${field}' IS NOT NULL
+        AND CAST(body ->> '$.id' AS INTEGER) IN (${ownedIdsSql(entity, listOf(rows))})`,
+  ).join('');
+  return `main.idempotent_responses WHERE EXISTS (SELECT 1 FROM (${created.join(' UNION ALL ')})
+      WHERE substr(location, -length(path)) = path)${named}${entries}`;
 }

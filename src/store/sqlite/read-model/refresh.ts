@@ -3,7 +3,7 @@
 import { summarizeProduction, windowStart } from '../../../domain/entries/production.ts';
 import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
 import type { Connection } from '../engine/connection.ts';
-import { IS_STALE, READ_MODEL_COLUMNS } from '../schema/stale-flag.ts';
+import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../schema/stale-flag.ts';
 import { openFinancials } from './compute.ts';
 import {
   pack,
@@ -85,23 +85,33 @@ function refreshAll(
   }
 }
 
+/** What computes each column of a member. */
+function openColumns(db: Connection, { zone }: Pick<ReadModelFormat, 'zone'>) {
+  const financials = openFinancials(db, zone);
+  return {
+    production(id: number, nowSeconds: number): string {
+      const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
+      const deliveries = financials.deliveriesOf(id, knownFrom);
+      return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
+    },
+    loans: financials.loanHistoryOf,
+    savings: financials.savingsOf,
+  } satisfies { readonly [column in ReadModelColumn]: (id: number, nowSeconds: number) => string };
+}
+
 /**
  * @returns what computes and stores the columns of a member that cannot be served; called inside a
  * transaction
  */
-function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeconds: number) {
-  const financials = openFinancials(db, zone);
+function openRefresh(db: Connection, format: ReadModelFormat, nowSeconds: number) {
+  const { version } = format;
+  const columns = openColumns(db, format);
   const select = db.prepare<[number], StoredColumns>(
     'SELECT production, loans, savings FROM main.members WHERE id = ?',
   );
   const store = db.prepare<
     [production: string | null, loans: string | null, savings: string | null, id: number]
   >('UPDATE main.members SET production = ?, loans = ?, savings = ? WHERE id = ?');
-
-  function computeProduction(id: number): string {
-    const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
-    return packProduction(summarizeProduction(financials.deliveriesOf(id, knownFrom), nowSeconds, knownFrom));
-  }
 
   const renewed = (column: string | null, compute: () => string): string | null =>
     column === null || unpack(column, version) !== undefined ? column : pack(compute(), version);
@@ -110,9 +120,9 @@ function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeco
     const stored = select.get(id);
     if (stored === undefined) return;
     store.run(
-      renewed(stored.production, () => computeProduction(id)),
-      renewed(stored.loans, () => financials.loanHistoryOf(id)),
-      renewed(stored.savings, () => financials.savingsOf(id)),
+      renewed(stored.production, () => columns.production(id, nowSeconds)),
+      renewed(stored.loans, () => columns.loans(id)),
+      renewed(stored.savings, () => columns.savings(id)),
       id,
     );
   };
@@ -127,16 +137,17 @@ export const letOthersWrite = (): void => {
 };
 
 /**
- * @returns what computes and stores the loan history of a member; called inside the transaction, after the
- * rows were written: their triggers mark it as stale
+ * @returns what computes and stores a column of a member; called inside the transaction, after the rows were
+ * written: their triggers mark it as stale
  */
-export function openLoanHistoryRefresh(
+export function openColumnRefresh(
   db: Connection,
-  { version, zone }: ReadModelFormat,
-): (memberId: number) => void {
-  const financials = openFinancials(db, zone);
-  const store = db.prepare<[loans: string, id: number]>('UPDATE members SET loans = ? WHERE id = ?');
-  return (memberId) => {
-    store.run(pack(financials.loanHistoryOf(memberId), version), memberId);
+  format: ReadModelFormat,
+  column: ReadModelColumn,
+): (memberId: number, nowSeconds: number) => void {
+  const compute = openColumns(db, format)[column];
+  const store = db.prepare<[packed: string, id: number]>(`UPDATE members SET ${column} = ? WHERE id = ?`);
+  return (memberId, nowSeconds) => {
+    store.run(pack(compute(memberId, nowSeconds), format.version), memberId);
   };
 }

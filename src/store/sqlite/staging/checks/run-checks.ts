@@ -1,8 +1,8 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
-import type { ImportFault, ImportKind } from '../../../contract/import/import-session.ts';
+import type { ImportFault } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { hasErasedPersons } from '../../identity/identity-hash.ts';
-import { transfersSql } from '../../identity/transfers.ts';
+import { beginningAfterTransfer, isBeginning, transfersSql } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { stagedColumns } from '../../schema/targets.ts';
 import type { FileScope } from '../staged/file-scope.ts';
@@ -12,26 +12,11 @@ import { findEqualEntries } from './equal-entries.ts';
 import { findMissing, separateOwners } from './missing-rows.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
 
-/**
- * Entries of a membership that are dated after the person has changed to another cooperative
- * (docs/correcting.md#a-change-of-cooperative). What is stored already, and what ends old savings and loans,
- * may be.
- */
-const BEGINNINGS: {
-  readonly [kind in ImportKind]?: { readonly column: string; readonly condition: string };
-} = {
-  production: { column: 'delivered_at', condition: 'true' },
-  savings: { column: 'transacted_at', condition: "r.kind = 'contribution'" },
-  loans: { column: 'loan_start_date', condition: 'true' },
-};
-
 const MOVED = 'The member changed to {cooperative} on {day}: what came after that day belongs there.';
 
 export function transferChecks({ kind, zone }: FileScope): Check[] {
-  const beginning = BEGINNINGS[kind];
-  if (beginning === undefined) return [];
-  const { column, condition } = beginning;
-  const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;
+  if (!isBeginning(kind)) return [];
+  const { column, isAfter } = beginningAfterTransfer(kind, zone);
   return [
     {
       column,
@@ -39,7 +24,7 @@ export function transferChecks({ kind, zone }: FileScope): Check[] {
         FROM (${transfersSql(REVERSED_ACTORS)}) t
         CROSS JOIN staging.resolved_references p ON p.member_id = t.member_id
         CROSS JOIN staging.rows r ON r.line = p.line
-        WHERE p.id IS NULL AND ${condition} AND r.${column} >= ${nextDay}`,
+        WHERE p.id IS NULL AND ${isAfter}`,
     },
   ];
 }

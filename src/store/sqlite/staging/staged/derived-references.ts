@@ -61,9 +61,25 @@ export function openDerivation(
   };
 }
 
+/** SQL of the reference of one of equal entries. @param first SQL of that of the first @param place SQL */
+const referenceSql = (first: string, place: string): string =>
+  `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
+
+/**
+ * SELECT of the reference that another entry gets, equal to those that are stored in `@cooperativeId`, by
+ * that of the first of them, `@first`: the first that is free.
+ */
+export const nextReferenceSql = (table: string): string =>
+  `WITH RECURSIVE places (place, reference) AS (
+     SELECT 1, @first
+     UNION ALL SELECT place + 1, ${referenceSql('@first', '(place + 1)')} FROM places
+       WHERE EXISTS (SELECT 1 FROM ${table} t
+         WHERE t.cooperative_id = @cooperativeId AND t.reference = places.reference))
+   SELECT reference FROM places ORDER BY place DESC LIMIT 1`;
+
 /** Gives the second of equal rows another reference, and so on. Runs once, when all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>
-  db.exec(`UPDATE staging.rows AS r SET reference = r.reference || '-' || n.place FROM (
+  db.exec(`UPDATE staging.rows AS r SET reference = ${referenceSql('r.reference', 'n.place')} FROM (
       SELECT line, row_number() OVER (PARTITION BY reference ORDER BY line) AS place FROM staging.rows
       WHERE origin IS NOT NULL AND reference IN (SELECT reference FROM staging.rows
         WHERE origin IS NOT NULL GROUP BY reference HAVING count(*) > 1)) AS n

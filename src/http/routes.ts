@@ -14,6 +14,7 @@ import { healthRoutes, type Unready } from './resources/health.ts';
 import { loanRoutes } from './resources/lending/loans.ts';
 import { paymentRoutes } from './resources/lending/payments.ts';
 import { meRoutes } from './resources/me.ts';
+import { entryExportRoutes } from './resources/members/entry-exports.ts';
 import { membershipRoutes } from './resources/members/lookup.ts';
 import { memberEntryRoutes } from './resources/members/member-entries.ts';
 import { memberRoutes } from './resources/members/members.ts';
@@ -46,6 +47,7 @@ export function createRoutes({
     ...cooperativeRoutes(store, exports, clock, zone),
     ...memberRoutes(store, exports, clock, zone),
     ...memberEntryRoutes(store, clock, zone),
+    ...entryExportRoutes(exports),
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, exports, clock, zone),
     ...paymentRoutes(store, exports, clock, zone),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { command } from '../support/command.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, startLending } from '../support/lending.ts';
 
@@ -146,4 +147,54 @@ test('exports', async (context) => {
       assert.equal(head.headers[name], headers[name]);
     assert.equal(run.mock.callCount(), 0);
   });
+});
+
+const DELIVERY = { reference: 'D-1', delivered_at: '2025-06-01T08:00:00+02:00', kg: '12.5', product: 'Milk' };
+const SAVING = {
+  ...{ account_number: 'S-1', reference: 'T-1', kind: 'contribution', amount: '1000.00' },
+  transacted_at: '2025-06-02T09:00:00+02:00',
+};
+
+test('deliveries and savings transactions are those of the lists, with their member, as the command has them', async (context) => {
+  const { app, get } = await start(context);
+  for (const [name, kind, body] of [
+    ['deliveries', 'production', DELIVERY],
+    ['savings-transactions', 'savings', SAVING],
+  ] as const) {
+    for (const id of ['1', '3'])
+      assert.equal((await app.send(`/members/${id}/${name}`, { method: 'POST', body })).status, 201);
+    const { last_sequence: last } = (await get('/events')).json;
+    const { text, headers } = await get(`/${name}/export`);
+    assert.equal(headers['content-disposition'], `attachment; filename="${kind}.ndjson"`);
+    assert.equal(headers['x-snapshot-sequence'], String(last));
+    const lines = linesOf(text);
+    assert.deepEqual(
+      lines.map(({ member, cooperative }) => [member.id, member.identity_card, cooperative.code]),
+      [
+        ['1', nid(1), 'A-1'],
+        ['3', nid(1), 'B-2'],
+      ],
+    );
+    for (const { member, cooperative: _, ...entry } of lines)
+      assert.deepEqual([entry], (await get(`/members/${member.id}/${name}`)).json.results);
+    for (const format of ['ndjson', 'csv']) {
+      const args = ['export', kind, '--format', format];
+      const { out } = await command(args, { REGISTRY_DB: app.config.storage }, app.clock);
+      assert.equal((await get(`/${name}/export?format=${format}`)).text, out, format);
+    }
+    const ids = async (query: string, sent = {}) =>
+      linesOf((await app.send(`/${name}/export${query}`, sent)).text).map(({ id }) => id);
+    assert.deepEqual(await ids('?cooperative=2'), ['2']);
+    const narrow = { key: app.issue(SCOPES, { cooperatives: [2] }).key };
+    assert.deepEqual([await ids('', narrow), await ids('?cooperative=1', narrow)], [['2'], []]);
+    assert.deepEqual((await get(`/${name}/export?status=active`)).json, { status: ['Unknown parameter.'] });
+    for (const scope of ['members:read', 'members:financials'] as const)
+      assert.equal((await app.send(`/${name}/export`, { key: app.issue([scope]).key })).status, 403, scope);
+    const { key: both } = app.issue(['members:read', 'members:financials']);
+    assert.deepEqual(await ids('', { key: both }), ['1', '2']);
+    for (const restriction of [{ mayExport: false }, { isLookupOnly: true }]) {
+      const { key } = app.issue(SCOPES, restriction);
+      assert.equal((await app.send(`/${name}/export`, { key })).status, 403);
+    }
+  }
 });

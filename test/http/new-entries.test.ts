@@ -103,6 +103,19 @@ test('a savings transaction opens an account that nobody has, and is told in one
   });
 });
 
+test('a key needs both scopes, and is told so', async (context) => {
+  const { app, post } = await start(context);
+  for (const [path, body] of [
+    [DELIVERIES, DELIVERY],
+    [TRANSACTIONS, SAVING],
+  ] as const)
+    for (const scope of ['members:write', 'members:financials'] as const) {
+      const { status, headers } = await post(path, body, { key: app.issue([scope]).key });
+      assert.equal(status, 403, scope);
+      assert.match(String(headers['www-authenticate']), /, scope="members:write members:financials"$/);
+    }
+});
+
 test('all faults of a body are reported at once, in the texts of other bodies', async (context) => {
   const { post, add } = await start(context);
   assert.deepEqual(await refusal(post(DELIVERIES, {})), {

@@ -61,6 +61,11 @@ const CASES: { readonly [route: string]: Case } = {
     { identityCards: [nid(1)], memberIds: [1] },
     ALL,
   ],
+  'GET /api/v1/deliveries/export': [
+    '/deliveries/export?cooperative=1',
+    { all: { asOfSequence: 0, cooperativeIds: [1] } },
+    LENDING,
+  ],
   'GET /api/v1/loans': ['/loans', { memberIds: [1] }, LENDING],
   'GET /api/v1/loans/export': ['/loans/export', { all: { asOfSequence: 0, cooperativeIds: null } }, LENDING],
   'GET /api/v1/loans/{id}': ['/loans/1', { memberIds: [1] }, LENDING],
@@ -84,6 +89,11 @@ const CASES: { readonly [route: string]: Case } = {
     LENDING,
   ],
   'GET /api/v1/payments/{id}': ['/payments/1', { memberIds: [1] }, LENDING],
+  'GET /api/v1/savings-transactions/export': [
+    '/savings-transactions/export',
+    { all: { asOfSequence: 0, cooperativeIds: null } },
+    LENDING,
+  ],
   'PATCH /api/v1/loans/{id}': ['/loans/1', { memberIds: [1] }, LENDING, { reference: 'L-2' }],
   'PATCH /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { gender: 'MALE' }],
   'PATCH /api/v1/payments/{id}': ['/payments/1', { memberIds: [1] }, LENDING, { method: 'bank' }],

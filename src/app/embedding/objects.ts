@@ -140,6 +140,33 @@ export interface SavingsTransaction {
   readonly transacted_at: string;
 }
 
+export interface ExportedDelivery {
+  readonly id: string;
+  readonly reference: string;
+  readonly delivered_at: string;
+  readonly kg: string;
+  readonly product: string | null;
+  readonly member: LoanMember;
+  readonly cooperative: CooperativeReference;
+}
+
+export interface LoanMember {
+  readonly id: string;
+  readonly identity_card: string | null;
+  readonly full_name: string;
+}
+
+export interface ExportedSavingsTransaction {
+  readonly id: string;
+  readonly account_number: string;
+  readonly reference: string;
+  readonly kind: SavingsTransaction['kind'];
+  readonly amount: string;
+  readonly transacted_at: string;
+  readonly member: LoanMember;
+  readonly cooperative: CooperativeReference;
+}
+
 export interface Loan {
   readonly id: string;
   readonly amount: string;
@@ -154,12 +181,6 @@ export interface Loan {
   readonly reference: string;
   readonly created_at: string;
   readonly updated_at: string;
-}
-
-export interface LoanMember {
-  readonly id: string;
-  readonly identity_card: string | null;
-  readonly full_name: string;
 }
 
 export interface Payment {
@@ -314,6 +335,8 @@ export interface Results {
   getMember: ConsolidatedMember | Member;
   listDeliveries: Page<Delivery>;
   listSavingsTransactions: Page<SavingsTransaction>;
+  exportDeliveries: ExportedDelivery;
+  exportSavingsTransactions: ExportedSavingsTransaction;
   getMembership: Membership;
   listLoans: Page<Loan>;
   exportLoans: Loan;
@@ -375,6 +398,8 @@ export interface Queries {
     readonly from?: string | undefined;
     readonly to?: string | undefined;
   };
+  exportDeliveries: { readonly cooperative?: string | undefined };
+  exportSavingsTransactions: { readonly cooperative?: string | undefined };
   listLoans: {
     readonly page?: number | undefined;
     readonly page_size?: number | undefined;

@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { NarrowableStore } from '../../store/contract/registry.ts';
 import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
-import { type ExportDependencies, exportRoute } from './exports.ts';
+import { type ExportDependencies, exportOf, exportRoute } from './exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from './resource.ts';
 import { SEARCH_FILTER } from './search-filter.ts';
 
@@ -27,7 +27,7 @@ export function cooperativeRoutes(
   return [
     listRoute(COOPERATIVE, FILTERS, (query) => query, dependencies),
     createRoute(COOPERATIVE, CREATING, (body) => [body as CooperativeValues], dependencies),
-    exportRoute(COOPERATIVE, { status: FILTERS.status }, exports),
+    exportRoute(exportOf(COOPERATIVE), { status: FILTERS.status }, exports),
     getRoute(COOPERATIVE, dependencies),
     ...changeRoutes(COOPERATIVE, CHANGING, { toValues: (body) => body }, dependencies),
   ];

@@ -7,6 +7,7 @@ import { type ExportRequest, TEXT_FORMATS, type TextFormat } from '../../export/
 import type { Export, Exporter } from '../../export/exporter.ts';
 import { choiceOf } from '../../json/schema.ts';
 import type { EventStore } from '../../store/contract/events.ts';
+import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import type { StoreOf } from '../../store/contract/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import { showing } from '../declare/personal.ts';
@@ -34,7 +35,28 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>;
+/** What is exported: rows of one kind, under the name that their path and description have. */
+interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
+  readonly kind: ImportKind;
+  readonly path: string;
+  /** Several of them. */
+  readonly name: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly access: Extract<Route['access'], object>;
+}
+
+/** The rows of a resource, for who may list them. */
+export const exportOf = ({
+  tag,
+  title,
+  schema,
+  groups,
+}: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>): Exported => ({
+  ...{ kind: tag, path: tag, name: tag, tag, schema, groups },
+  operationId: `export${title}s`,
+  access: { scope: `${tag}:read` },
+});
 
 /** What a client asks for, whatever the kind. */
 interface Asked {
@@ -43,22 +65,22 @@ interface Asked {
   readonly status?: string;
 }
 
-/** @param filters of `cooperative` and `status`, as the list has them */
+/** @param filters of `cooperative` and `status` */
 export const exportRoute = (
-  { tag, title, schema, groups }: Exported,
+  { kind, path, name, operationId, tag, access, schema, groups }: Exported,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
 ): Route =>
   defineRoute({
     method: 'GET',
-    path: `/${tag}/export`,
-    operationId: `export${title}s`,
-    summary: `Export all ${tag}`,
+    path: `/${path}/export`,
+    operationId,
+    summary: `Export all ${name}`,
     description:
       'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is the ' +
       'last event that they include: /events goes on after it.',
     tag,
-    access: { scope: `${tag}:read`, isExport: true },
+    access: { ...access, isExport: true },
     // A key that only looks up has no way to many rows, not even of those that show no person.
     narrowed: SHOWS_PERSONS,
     personal: showing('all', groups),
@@ -66,7 +88,7 @@ export const exportRoute = (
     requestHeaders: ['Accept-Encoding'],
     responses: {
       200: {
-        description: `All ${tag}.`,
+        description: `All ${name}.`,
         schema,
         isExport: true,
         headers: {
@@ -83,14 +105,14 @@ export const exportRoute = (
       const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as Asked;
       const { visible } = request;
       const cooperativeIds = visibleGroups(visible, cooperativeId) ?? null;
-      const shown = { kind: tag, format, cooperativeIds } as const;
+      const shown = { kind, format, cooperativeIds } as const;
       if (request.incoming.method === 'HEAD') {
         const latest = { after: undefined, limit: 1, epoch: undefined };
         const { epoch, lastSequence: sequence } = eventsOf(visible).read(latest);
         return respond(request, shown, { epoch, sequence });
       }
       const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
-      const run = await exporter.run({ kind: tag, format, filter }, (leave) => request.whenClosed(leave));
+      const run = await exporter.run({ kind, format, filter }, (leave) => request.whenClosed(leave));
       return respond(request, shown, run);
     },
   });

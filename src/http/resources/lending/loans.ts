@@ -12,7 +12,7 @@ import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { type ExportDependencies, exportRoute } from '../exports.ts';
+import { type ExportDependencies, exportOf, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, declareResource, getRoute, listRoute } from '../resource.ts';
 import { lendingFilters } from './lending-filters.ts';
 import { readLoanValues, readNewLoan } from './loan-values.ts';
@@ -45,7 +45,7 @@ export function loanRoutes(
       dependencies,
     ),
     createRoute(LOAN, CREATING, readNewLoan, dependencies),
-    exportRoute(LOAN, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
+    exportRoute(exportOf(LOAN), { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
     getRoute(LOAN, dependencies),
     ...changeRoutes(LOAN, CHANGING, { toValues: readLoanValues }, dependencies),
   ];

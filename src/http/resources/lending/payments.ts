@@ -12,7 +12,7 @@ import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { type ExportDependencies, exportRoute } from '../exports.ts';
+import { type ExportDependencies, exportOf, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, declareResource, getRoute, listRoute } from '../resource.ts';
 import { lendingFilters } from './lending-filters.ts';
 import { findLoanOf, readNewPayment, readPaymentValues } from './payment-values.ts';
@@ -49,7 +49,7 @@ export function paymentRoutes(
       (body, decision, visible) => readNewPayment(store.narrowedTo(visible).loans, body, decision, zone),
       dependencies,
     ),
-    exportRoute(PAYMENT, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
+    exportRoute(exportOf(PAYMENT), { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
     getRoute(PAYMENT, dependencies),
     ...changeRoutes(
       PAYMENT,

@@ -19,7 +19,7 @@ import { showing } from '../../declare/personal.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { type ExportDependencies, exportRoute } from '../exports.ts';
+import { type ExportDependencies, exportOf, exportRoute } from '../exports.ts';
 import { listRoute, subjectOfRows } from '../resource.ts';
 import { SEARCH_FILTER } from '../search-filter.ts';
 import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
@@ -65,7 +65,7 @@ export const memberListRoutes = (
   exports: ExportDependencies,
   zone: TimeZone,
 ): Route[] => [
-  exportRoute(MEMBER, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
+  exportRoute(exportOf(MEMBER), { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
   listRoute(
     ALL,
     { ...FILTERS, cooperative: COOPERATIVE_FILTER },

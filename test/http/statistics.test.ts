@@ -76,6 +76,34 @@ test('the sums of a cooperative, and of all with its districts and sectors, as o
   assert.equal(later.districts[0].active_members, 1);
 });
 
+test('the sums of a district are those of its cooperatives, in any letter case, as far as the key sees them', async (context) => {
+  const { app, get } = await start(context);
+  const add = (path: string, body: object) => app.send(path, { method: 'POST', body });
+  assert.equal((await add('/cooperatives', { code: 'C-3', name: 'Third', district: 'HUYE' })).status, 201);
+  const member = { identity_card: nid(9), member_code: 'M-9', full_name: 'Nine', cooperative_id: '3' };
+  assert.equal((await add('/members', member)).status, 201);
+  const { json: of } = await get('/statistics?district=huye');
+  const [second, third] = [
+    (await get('/cooperatives/2/statistics')).json,
+    (await get('/cooperatives/3/statistics')).json,
+  ];
+  assert.equal(of.members.total, second.members.total + third.members.total);
+  assert.deepEqual(of.members.by_status, { ...ofFirst.by_status, active: 1, inactive: 1 });
+  assert.deepEqual(of.loans, second.loans);
+  assert.deepEqual(of.districts, [
+    { district: 'HUYE', cooperatives: 1, active_members: 1 },
+    { district: 'Huye', cooperatives: 1, active_members: 0 },
+  ]);
+  // What was summed before for another district, or for all, is not given again.
+  assert.deepEqual((await get('/statistics')).json.members.total, 4);
+  const { json: nowhere } = await get('/statistics?district=Nowhere');
+  assert.deepEqual([nowhere.members.total, nowhere.districts, nowhere.sequence], [0, [], of.sequence]);
+  const { key } = app.issue(SCOPES, { cooperatives: [1, 3] });
+  assert.equal((await app.send('/statistics?district=Huye', { key })).json.members.total, 1);
+  const embedded = await app.registry.embedded.statistics({ district: 'Huye', financials: true });
+  assert.deepEqual(embedded, of);
+});
+
 test('money and weights are for keys with members:financials, the rest for every reader', async (context) => {
   const { app } = await start(context);
   const { key } = app.issue(['cooperatives:read']);

@@ -428,6 +428,7 @@ export interface Queries {
     readonly cooperative?: string | undefined;
     readonly status?: Payment['status'] | undefined;
   };
+  getStatistics: { readonly district?: string | undefined };
   listEvents: {
     readonly after?: number | undefined;
     readonly limit?: number | undefined;

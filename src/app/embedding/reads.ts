@@ -1,7 +1,7 @@
 /** What programs that embed the registry read, without HTTP and without a key (docs/embedding.md). */
 
 import { RegistryError } from '../../domain/values/errors.ts';
-import { checkOptions, type Id, toId, toNationalId } from './arguments.ts';
+import { checkOptions, type Id, type OptionTypes, toId, toNationalId } from './arguments.ts';
 import type { Asked, RouteCaller } from './call-route.ts';
 import type { ConsolidatedMember, Member, Membership, Queries, Results } from './objects.ts';
 
@@ -72,8 +72,8 @@ export interface EmbeddedReads {
   };
   readonly loans: Rows<'listLoans', 'exportLoans', Results['getLoan']>;
   readonly payments: Rows<'listPayments', 'exportPayments', Results['getPayment']>;
-  /** Sums of all cooperatives. */
-  statistics(options?: FinancialsOption): Promise<Results['getStatistics']>;
+  /** Sums of all cooperatives, or of those of a district. */
+  statistics(options?: FinancialsOption & Filters<'getStatistics'>): Promise<Results['getStatistics']>;
   /** Changes in the order of commits. */
   events(query?: Filters<'listEvents'>): Promise<Results['listEvents']>;
 }
@@ -126,7 +126,7 @@ export function createReads(caller: RouteCaller): EmbeddedReads {
     },
     loans: rows('listLoans', 'exportLoans', 'getLoan'),
     payments: rows('listPayments', 'exportPayments', 'getPayment'),
-    statistics: async (options) => caller.get('getStatistics', toFinancials(options)),
+    statistics: async (options) => caller.get('getStatistics', toFinancials(options, { district: 'string' })),
     events: (query) => caller.get('listEvents', { query }),
   };
 }
@@ -143,8 +143,9 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function toFinancials(options: unknown): Pick<Asked, 'seesFinancials' | 'query'> {
-  checkOptions(options, { financials: 'boolean', ...STATEMENTS });
+/** @param filters that the route takes */
+function toFinancials(options: unknown, filters: OptionTypes = {}): Pick<Asked, 'seesFinancials' | 'query'> {
+  checkOptions(options, { financials: 'boolean', ...STATEMENTS, ...filters });
   const { financials, ...query } = (options ?? {}) as FinancialsOption;
   return { seesFinancials: financials === true, query };
 }

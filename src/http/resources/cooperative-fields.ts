@@ -1,6 +1,7 @@
 /** A cooperative in bodies and responses, from the declarations of its fields. */
 
 import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../../domain/membership/cooperatives.ts';
+import { string } from '../../json/schema.ts';
 import { SHOWN_COOPERATIVE_ROW } from '../../json/shown/rows.ts';
 import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { idFilter } from '../declare/query.ts';
@@ -12,6 +13,13 @@ export const COOPERATIVE_FILTER = idFilter(
   'Only those of the cooperative with this id.',
   'Expected the id of a cooperative; a code goes into /cooperatives?code=',
 );
+
+/** The parameter `district`, of any text: an unknown one is of no cooperative. */
+export const DISTRICT_FILTER = {
+  description: 'Only those of this district, in any letter case.',
+  schema: string(),
+  parse: (value: string) => value,
+};
 
 // The store gives the same object for a cooperative until one changes.
 const summaryTexts = new WeakMap<CooperativeSummary, string>();

@@ -11,7 +11,7 @@ import { anyOf, choiceOf, string } from '../../json/schema.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NarrowableStore } from '../../store/contract/registry.ts';
 import type { Parameter, Route } from '../declare/route.ts';
-import { COOPERATIVE } from './cooperative-fields.ts';
+import { COOPERATIVE, DISTRICT_FILTER } from './cooperative-fields.ts';
 import { type ExportDependencies, exportOf, exportRoute } from './exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from './resource.ts';
 import { SEARCH_FILTER } from './search-filter.ts';
@@ -64,6 +64,6 @@ const FILTERS = {
   ),
   status: choiceFilter('Only those of this status, in any letter case.', COOPERATIVE_STATUSES),
   sector: choiceFilter('Only those of this sector, in any letter case.', SECTORS),
-  district: filter('Only those of this district, in any letter case.', string(), (value) => value),
+  district: DISTRICT_FILTER,
   search: SEARCH_FILTER,
 };

@@ -14,8 +14,8 @@ import type { NarrowableStore } from '../../store/contract/registry.ts';
 import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { readPathId } from '../declare/path-id.ts';
 import { ok } from '../declare/response.ts';
-import type { Route, RouteRequest } from '../declare/route.ts';
-import { COOPERATIVE } from './cooperative-fields.ts';
+import { defineRoute, type Route, type RouteRequest } from '../declare/route.ts';
+import { COOPERATIVE, DISTRICT_FILTER } from './cooperative-fields.ts';
 
 const DESCRIPTION =
   'Exact, as of one moment. Groups of few people are not hidden: whoever may ask sees the members. ' +
@@ -78,7 +78,7 @@ const SHARED = {
   personal: 'none',
 } as const;
 
-const seesFinancials = ({ caller }: RouteRequest): boolean =>
+const seesFinancials = ({ caller }: Pick<RouteRequest, 'caller'>): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
 export const statisticsRoutes = (stores: NarrowableStore, clock: Clock, zone: TimeZone): Route[] => [
@@ -100,19 +100,21 @@ export const statisticsRoutes = (stores: NarrowableStore, clock: Clock, zone: Ti
       return ok(describeStatistics(found, zone, seesFinancials(request)));
     },
   },
-  {
+  defineRoute({
     ...SHARED,
     path: '/statistics',
     operationId: 'getStatistics',
-    summary: 'Sums of all cooperatives',
+    summary: 'Sums of all cooperatives, or of those of a district',
     description: `${DESCRIPTION} A narrow key gets the sums of the cooperatives that it sees.`,
+    query: { district: DISTRICT_FILTER },
     responses: {
       200: { description: 'The sums.', schema: COUNTRY_STATISTICS, example: COUNTRY_STATISTICS_EXAMPLE },
     },
     refusals: [503],
     async handle(request) {
-      const found = await stores.narrowedTo(request.visible).statistics.ofCountry(nowSeconds(clock));
+      const { statistics } = stores.narrowedTo(request.visible);
+      const found = await statistics.ofCountry(nowSeconds(clock), request.query.district);
       return ok(describeCountry(found, zone, seesFinancials(request)));
     },
-  },
+  }),
 ];

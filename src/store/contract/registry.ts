@@ -74,8 +74,8 @@ export interface EntryStore {
 export interface StatisticsStore {
   /** @param now epoch seconds @returns undefined when there is no such cooperative */
   ofCooperative(id: number, now: number): Statistics | undefined;
-  /** All cooperatives that are seen. */
-  ofCountry(now: number): Awaitable<CountryStatistics>;
+  /** All cooperatives that are seen, or those of a district, in any letter case. */
+  ofCountry(now: number, district?: string): Awaitable<CountryStatistics>;
 }
 
 /** For the operator's command. */

@@ -20,6 +20,7 @@ import {
 } from '../../../domain/statistics.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
+import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toExactInteger } from '../read-model/compute.ts';
 import { activeMembersSql, ERASED_STATUS } from '../schema/counts.ts';
@@ -31,7 +32,8 @@ const KEPT_SUMS = 16;
 export interface StatisticsReader {
   /** @param now epoch seconds @returns undefined when there is no such cooperative */
   ofCooperative(id: number, now: number): Statistics | undefined;
-  ofCountry(visible: Visible, now: number): CountryStatistics;
+  /** @param district in any letter case */
+  ofCountry(visible: Visible, now: number, district?: string): CountryStatistics;
 }
 
 interface CooperativeRow {
@@ -80,8 +82,10 @@ export function openStatisticsReader(db: Connection, zone: TimeZone): Statistics
     ...totalsOf(ids, monthsUntil(now, zone)),
   });
 
-  function sumAll(visible: Visible, now: number): Kept['sums'] {
-    const cooperatives = list.all({ visible: visible && JSON.stringify(visible) });
+  function sumAll(visible: Visible, now: number, wanted: string | undefined): Kept['sums'] {
+    const isWanted = ({ district }: CooperativeRow) =>
+      wanted === undefined || (district !== null && isSameIgnoringCase(district, wanted));
+    const cooperatives = list.all({ visible: visible && JSON.stringify(visible) }).filter(isWanted);
     return {
       ...sum(
         cooperatives.map(({ id }) => id),
@@ -98,14 +102,14 @@ export function openStatisticsReader(db: Connection, zone: TimeZone): Statistics
       return exists.get(id) && { asOf: now, ...sum([id], now) };
     },
 
-    ofCountry(visible, now) {
+    ofCountry(visible, now, district) {
       assertCurrent();
-      const key = JSON.stringify(visible);
+      const key = JSON.stringify([visible, district]);
       const seen = (dataVersion.get() as { data_version: number }).data_version;
       const [month] = monthsUntil(now, zone);
       const before = kept.get(key);
       if (before?.dataVersion === seen && before.month === month) return { asOf: now, ...before.sums };
-      const sums = sumAll(visible, now);
+      const sums = sumAll(visible, now, district);
       kept.delete(key);
       kept.set(key, { dataVersion: seen, month, sums });
       if (kept.size > KEPT_SUMS) kept.delete(kept.keys().next().value as string);

@@ -10,12 +10,18 @@ export interface StatisticsSetup {
   readonly zone: TimeZone;
 }
 
+interface Country {
+  readonly visible: Visible;
+  readonly now: number;
+  readonly district: string | undefined;
+}
+
 function openTasks({ file, zone }: StatisticsSetup) {
   const db = openForStatistics(file);
   const reader = openStatisticsReader(db, zone);
   return {
-    country: ({ visible, now }: { readonly visible: Visible; readonly now: number }) =>
-      db.transaction.deferred(() => reader.ofCountry(visible, now)),
+    country: ({ visible, now, district }: Country) =>
+      db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
   };
 }
 export type StatisticsTasks = ReturnType<typeof openTasks>;

@@ -35,7 +35,7 @@ export function openStatistics(
     narrowedTo: (visible) => ({
       ofCooperative: (id, now) =>
         isVisible(visible, id) ? snapshot.read(() => reader.ofCooperative(id, now)) : undefined,
-      ofCountry: (now) => thread.run('country', { visible, now }),
+      ofCountry: (now, district) => thread.run('country', { visible, now, district }),
     }),
     close: () => thread.close(),
   };
@@ -52,7 +52,7 @@ export function openCommandStatistics(file: string, zone: TimeZone): CommandStat
   return {
     findCooperative: (code) => db.row('SELECT id, code, name FROM cooperatives WHERE code = ?', [code]),
     ofCooperative: (id, now) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
-    ofCountry: (now) => db.transaction.deferred(() => reader.ofCountry(null, now)),
+    ofCountry: (now, district) => db.transaction.deferred(() => reader.ofCountry(null, now, district)),
     close: () => db.close(),
   };
 }

@@ -249,6 +249,5 @@ test('only identity/ knows former numbers and members that are no longer in forc
   assert.deepEqual(files.filter((file) => tables.test(readFileSync(join(SRC, file), 'utf8'))).sort(), [
     'store/sqlite/check/row-checks.ts',
     'store/sqlite/identity/former-keys.ts',
-    'store/sqlite/schema/migrations/first-members.ts',
   ]);
 });

@@ -6,10 +6,11 @@ import fc from 'fast-check';
 import { wrongSumSql } from '../../../src/store/sqlite/lists/count-checks.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { countedTable, SMALL_BLOCK } from '../../../src/store/sqlite/schema/counts.ts';
-import { addRowsSql, totalsTable } from '../../../src/store/sqlite/schema/declared-totals.ts';
+import { addRowsSql } from '../../../src/store/sqlite/schema/declared-totals.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openFile } from '../../support/sqlite.ts';
+import { totalsTable } from '../../support/sqlite-declared.ts';
 
 /** Not members, of which the index must know nothing. */
 const BOATS = countedTable('boats');

@@ -2,7 +2,7 @@
  * When a stored column of the read model is not served:
  *
  * - it has the stale flag, set by triggers in the transaction that changes the entries
- *   (migrations/first-entries.ts);
+ *   (migrations/registry-1.sql);
  * - it was stored under another version of the rules (`RULES_VERSION` of read-model/format.ts);
  * - it holds production, and a delivery has expired or happened since (domain/entries/production.ts).
  */

@@ -1,17 +1,15 @@
 /**
- * The schema of a registry's file, as numbered migrations. One that has been released is never edited: files
- * in use have run it. The first creates everything and is in the files
- * `first-…`, by subject.
+ * The schema of a registry's file, as numbered migrations, each in a file of SQL. One that has been released is
+ * never edited: files in use have run it. Its tables and triggers of counts, totals, names and the stale flag
+ * follow declarations (../declared-totals.ts, ../indexed-names.ts, ../stale-flag.ts), with which a test compares
+ * them.
  */
+import { readFileSync } from 'node:fs';
 import type { Schema } from '../../engine/migrate.ts';
-import { ENTRIES, READ_MODEL } from './first-entries.ts';
-import { JOURNAL } from './first-journal.ts';
-import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
-import { NAMES } from './first-names.ts';
-import { STORED_TOTALS } from './first-totals.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 
-const FIRST = [MEMBERS, ENTRIES, READ_MODEL, JOURNAL, FORMER_IDENTITIES, NAMES, STORED_TOTALS].join('\n');
+const read = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8');
+
 const UNRELEASED =
   'was created by a version before 1.0.0. ' +
   'Export everything with that version, and import it into a new file.';
@@ -19,7 +17,7 @@ const UNRELEASED =
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727233,
-  migrations: [FIRST],
+  migrations: ['registry-1.sql'].map(read),
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: UNRELEASED,

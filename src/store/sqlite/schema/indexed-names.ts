@@ -17,6 +17,6 @@ export const wordOfStatus = (status: string): string => String.fromCharCode(MARK
 
 const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
 
-/** SQL of what follows the name of an index, but for its prefixes. @param options of FTS5, a comma before each */
+/** SQL of what follows the name of an index, but for prefixes. @param options of FTS5, a comma before each */
 export const wordsOnlySql = (options: string): string =>
   `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;

@@ -1,8 +1,7 @@
 /**
- * The schema of a registry's file, as numbered migrations, each in a file of SQL. One that has been released is
- * never edited: files in use have run it. Its tables and triggers of counts, totals, names and the stale flag
- * follow declarations (../declared-totals.ts, ../indexed-names.ts, ../stale-flag.ts), with which a test compares
- * them.
+ * The schema of a registry's file, as numbered migrations, each in a file of SQL. One that has been released
+ * is never edited: files in use have run it. What it has of counts, totals, names and the stale flag follows
+ * declarations (../declared-totals.ts, ../indexed-names.ts, ../stale-flag.ts); a test compares them.
  */
 import { readFileSync } from 'node:fs';
 import type { Schema } from '../../engine/migrate.ts';

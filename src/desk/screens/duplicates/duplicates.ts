@@ -2,19 +2,17 @@
 
 import type { Likeness } from '../../../domain/membership/duplicates.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
-import { type Html, type HtmlValue, html } from '../../../html/html.ts';
+import { type Html, html } from '../../../html/html.ts';
 import type { Crowd, HeldMembership } from '../../../store/contract/journal/held-data.ts';
+import { compared, nameOfSide } from '../../page/compared.ts';
+import { numberOf, textOf } from '../../page/held-values.ts';
 import { pages } from '../../page/list.ts';
 import { form, select } from '../../page/parts.ts';
-import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
-import type { Action, Screen, Shows, Visit } from '../../visit/screen.ts';
-import { numberOf, textOf } from '../person/held-values.ts';
+import type { Action, Screen, Visit } from '../../visit/screen.ts';
 import { type Proposal, proposeCorrection } from '../propose-correction.ts';
-import { compared } from './compared.ts';
+import { again, pageOf, rowsOf, searchAgain, searchFor, showing } from './search.ts';
 
 const PATH = '/duplicates';
-/** Pairs that a page shows. */
-const PAGE_SIZE = 10;
 
 export const DUPLICATES: Screen = {
   path: PATH,
@@ -22,29 +20,19 @@ export const DUPLICATES: Screen = {
   menu: say('Duplicates'),
   personal: 'some',
   read(visit) {
-    const { files } = visit.desk;
-    const run = files.workOf('duplicates') ?? files.startWork('duplicates', [], runAs(visit));
     const heading = html`<h1>${visit.say('Duplicates')}</h1>`;
-    if (run.isAtWork) {
-      const sentence = visit.say('Looking for members who may be one person…');
-      return { ...workUnderWay(visit, heading, sentence, run), shows: 'nobody' };
-    }
-    const all = run.document as FoundPairs | undefined;
-    if (all === undefined)
-      return { body: html`${heading}${failure(visit, run)}${again(visit)}`, shows: 'nobody' };
-    const number = Number(visit.query.get('page'));
-    const page = { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
-    const start = (page.page - 1) * PAGE_SIZE;
-    const pairs = readPairs(visit, all.pairs.slice(start, start + PAGE_SIZE));
-    const body = html`${heading}${summary(visit, all, run.startedAt)}
+    const sentence = visit.say('Looking for members who may be one person…');
+    const search = searchFor<FoundPairs>(visit, 'duplicates', PATH, heading, sentence);
+    if ('body' in search) return search;
+    const { found: all, at } = search;
+    const page = pageOf(visit);
+    const pairs = readPairs(visit, rowsOf(page, all.pairs));
+    const body = html`${heading}${summary(visit, all, at)}
 ${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.length, page)}`;
     return { body, shows: pairs.length === 0 ? 'nobody' : showing(pairs.flatMap(({ sides }) => sides)) };
   },
   actions: {
-    again(visit) {
-      visit.desk.files.startWork('duplicates', [], runAs(visit));
-      return { goTo: PATH };
-    },
+    again: searchAgain('duplicates', PATH),
     merge: act(say('Merge two memberships'), (pair) => {
       const [from, into] = pair.sides.map(({ member }) => numberOf(member, 'id')) as [number, number];
       return (store, options) => store.mergeMembers(from, into, options);
@@ -81,11 +69,6 @@ interface FoundPairs {
   readonly not_compared: readonly Crowd[];
 }
 
-const showing = (sides: readonly HeldMembership[]): Shows => ({
-  fields: ['identity', 'contact'],
-  subject: { memberIds: sides.map(({ member }) => numberOf(member, 'id')) },
-});
-
 function readSides(visit: Visit, fromId: number, intoId: number): Sides | undefined {
   const held = visit.use((storage) => storage.openHeldData());
   const [from, into] = [held.findMembership(fromId), held.findMembership(intoId)];
@@ -109,7 +92,7 @@ function summary(
   { pairs, dropped, dismissed, not_compared: crowds }: FoundPairs,
   at: number,
 ): Html {
-  const { say, write } = visit;
+  const { say } = visit;
   const uncompared = crowds.reduce((sum, { members }) => sum + members, 0);
   return html`<p>${
     pairs.length === 0
@@ -123,29 +106,21 @@ ${
     n: uncompared,
   })
 }</p>
-${again(visit, html`<small>${say('As of {at}.', { at: write.moment(at) })}</small> `)}`;
+${again(visit, PATH, at)}`;
 }
-
-const again = (visit: Visit, body: HtmlValue = ''): Html =>
-  form(visit, { path: PATH, action: 'again', look: 'plain', button: visit.say('Look again'), body });
 
 function onePair(visit: Visit, pair: Pair): Html {
   const { say, translate } = visit;
   const { sides, members, score, reasons } = pair;
   const [from, into] = members;
   const hidden = { from: String(from.id), into: String(into.id) };
-  const nameOfSide = ({ member }: HeldMembership) =>
-    `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
   const [fromName, intoName] = sides.map(nameOfSide) as [string, string];
   const numberOfSide = ({ member }: HeldMembership) =>
-    [
-      textOf(member, 'id'),
-      `${textOf(member, 'identity_card')} (${nameOfSide({ member } as HeldMembership)})`,
-    ] as const;
+    [textOf(member, 'id'), `${textOf(member, 'identity_card')} (${nameOfSide({ member })})`] as const;
   return html`<section class="card pair"><h2>${fromName} · ${intoName}</h2>
 <p>${say('Likeness {score} of 100:', { score })}
 ${reasons.map((each) => translate(asMessage(each))).join(', ')}</p>
-${compared(visit, [fromName, intoName], sides)}
+${compared(visit, sides)}
 <div class="forms beside">
 ${
   sides[0].member.cooperative === sides[1].member.cooperative &&

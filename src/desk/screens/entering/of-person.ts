@@ -3,9 +3,9 @@ import { say } from '../../../domain/values/message.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import { changePath, ENTERED, enterPath, isEnteredKind } from '../../page/entered-kinds.ts';
+import { textOf } from '../../page/held-values.ts';
 import type { Screen } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from '../person/find-visited.ts';
-import { textOf } from '../person/held-values.ts';
 import { enteringScreen, textsOf } from './entering.ts';
 import type { Texts } from './row-form.ts';
 

@@ -18,12 +18,12 @@ import { MAX_LENGTH } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { changeLink, enterLink } from '../../page/entered-kinds.ts';
+import { numberOf, textOf } from '../../page/held-values.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import type { RowEnd } from './entries.ts';
 import { findVisited, pathOf, showing } from './find-visited.ts';
-import { numberOf, textOf } from './held-values.ts';
 
 const HEADINGS = {
   number: say('Correct the national ID'),

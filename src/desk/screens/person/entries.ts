@@ -4,13 +4,13 @@ import { lastPage } from '../../../domain/values/page.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import type { EnteredKind } from '../../page/entered-kinds.ts';
+import { ifGiven, numberOf, textOf } from '../../page/held-values.ts';
 import { pageNumber, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { bars } from '../../page/plots.ts';
 import type { Visit } from '../../visit/screen.ts';
 import { pathOf } from './find-visited.ts';
-import { ifGiven, numberOf, textOf } from './held-values.ts';
 
 /** Months of the plot, the current one included. */
 const MONTHS = 24;

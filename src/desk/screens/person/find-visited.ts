@@ -1,8 +1,8 @@
 /** The person whom the address of a page means, and what every page about a person needs. */
 import { byNewestRegistration } from '../../../lookup/consolidate.ts';
 import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
+import { numberOf, textOf } from '../../page/held-values.ts';
 import type { Shows, Visit } from '../../visit/screen.ts';
-import { numberOf, textOf } from './held-values.ts';
 
 /** Of the page of the person. */
 export const pathOf = ({ places }: Visit): string => `/person/${places.person}`;

@@ -2,13 +2,13 @@
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
+import { textOf } from '../../page/held-values.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { type Actors, actorsOf, historyTable } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
-import { textOf } from './held-values.ts';
 
 /** As many fit a sheet of paper; the values of wider rows stand below each other. */
 const MOST_COLUMNS = 8;

@@ -3,13 +3,13 @@ import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { changeLink, enterLink } from '../../page/entered-kinds.ts';
+import { memberValues, textOf } from '../../page/held-values.ts';
 import { fields } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { type Actors, actorsOf, changes } from './changes.ts';
 import { CORRECTING, correctionForms, entryActions } from './corrections.ts';
 import { deliveries, loans, savings } from './entries.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
-import { memberValues, textOf } from './held-values.ts';
 
 export const PERSON: Screen = {
   path: '/person/:person',

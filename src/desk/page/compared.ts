@@ -1,15 +1,16 @@
-/** Two memberships beside each other, with what differs marked by a sign as well. */
-import { type Html, type HtmlValue, html } from '../../../html/html.ts';
-import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
-import { nameOf } from '../../page/names.ts';
-import type { Visit } from '../../visit/screen.ts';
-import { memberValues, textOf } from '../person/held-values.ts';
+/** Memberships beside each other, with what differs marked by a sign as well. */
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import type { HeldMembership } from '../../store/contract/journal/held-data.ts';
+import type { Visit } from '../visit/screen.ts';
+import { memberValues, textOf } from './held-values.ts';
+import { nameOf } from './names.ts';
 
-export function compared(
-  visit: Visit,
-  names: readonly [string, string],
-  sides: readonly [HeldMembership, HeldMembership],
-): Html {
+/** The codes of the cooperative and the member. */
+export const nameOfSide = ({ member }: Pick<HeldMembership, 'member'>): string =>
+  `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
+
+/** @param sides two or more */
+export function compared(visit: Visit, sides: readonly HeldMembership[]): Html {
   const { say, write, translate } = visit;
   const valuesOf = ({ member, deliveries, loans, savingsTransactions }: HeldMembership) => [
     [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
@@ -19,20 +20,21 @@ export function compared(
     [say('Loans'), write.number(loans.length)] as const,
     [say('Savings'), write.number(savingsTransactions.length)] as const,
   ];
-  const others = valuesOf(sides[1]);
+  const columns = sides.map(valuesOf);
   const href = ({ member }: HeldMembership) =>
     `/person/${visit.session.persons.of(textOf(member, 'identity_card'))}`;
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('What differs')}">
 <table class="compared">
 <thead><tr><td></td>${sides.map(
-    (side, i) => html`<th scope="col"><a href="${href(side)}">${names[i]}</a></th>`,
-  )}</tr></thead><tbody>${valuesOf(sides[0]).map(([label, value], i) => {
-    const [left, right] = [value ?? '–', others[i]?.[1] ?? '–'];
-    const differs = left !== right;
+    (side) => html`<th scope="col"><a href="${href(side)}">${nameOfSide(side)}</a></th>`,
+  )}</tr></thead><tbody>${columns[0]?.map(([label], row) => {
+    const values = columns.map((column) => column[row]?.[1] ?? '–');
+    const differs = new Set(values).size > 1;
+    const cell = (value: string, column: number) =>
+      html`<td>${differs ? marked(value, values[column === 0 ? 1 : 0] ?? '') : value}</td>`;
     return html`<tr${differs && html` class="differs"`}><th scope="row">${label}${
       differs && html` <b title="${say('differs')}" aria-label="${say('differs')}" role="img">≠</b>`
-    }</th><td>${differs ? marked(left, right) : left}</td>
-<td>${differs ? marked(right, left) : right}</td></tr>\n`;
+    }</th>${values.map(cell)}</tr>\n`;
   })}</tbody></table></div>`;
 }
 

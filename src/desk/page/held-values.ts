@@ -1,10 +1,10 @@
 /** Values of rows that the registry holds: `HeldRow` gives them as they are stored, by the names of files. */
-import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
-import { listFields } from '../../../domain/values/declared-fields.ts';
-import type { HeldRow } from '../../../store/contract/journal/held-data.ts';
-import { nameOf } from '../../page/names.ts';
-import { writeStored } from '../../page/write-stored.ts';
-import type { Visit } from '../../visit/screen.ts';
+import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
+import { listFields } from '../../domain/values/declared-fields.ts';
+import type { HeldRow } from '../../store/contract/journal/held-data.ts';
+import type { Visit } from '../visit/screen.ts';
+import { nameOf } from './names.ts';
+import { writeStored } from './write-stored.ts';
 
 /** Empty where there is none. */
 export const textOf = (row: HeldRow, field: string): string => String(row[field] ?? '');

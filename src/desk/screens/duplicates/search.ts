@@ -1,0 +1,69 @@
+/** What both searches of duplicates share: they run in a process of their own, and are shown page by page. */
+import type { PageRequest } from '../../../domain/values/page.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
+import type { Work } from '../../importing/desk-files.ts';
+import { numberOf } from '../../page/held-values.ts';
+import { form } from '../../page/parts.ts';
+import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
+import type { Action, Page, Shows, Visit } from '../../visit/screen.ts';
+
+/** Of what was found. */
+const PAGE_SIZE = 10;
+
+interface Search<Found> {
+  /** The screen may take out what was settled since. */
+  readonly found: Found;
+  /** Epoch seconds. */
+  readonly at: number;
+}
+
+/** @returns what was found; until then, the page that waits for it or says why there is nothing */
+export function searchFor<Found>(
+  visit: Visit,
+  work: Work,
+  path: string,
+  heading: Html,
+  sentence: string,
+): Search<Found> | Page {
+  const { files } = visit.desk;
+  const run = files.workOf(work) ?? files.startWork(work, [], runAs(visit));
+  if (run.isAtWork) return { ...workUnderWay(visit, heading, sentence, run), shows: 'nobody' };
+  const found = run.document as Found | undefined;
+  if (found === undefined)
+    return { body: html`${heading}${failure(visit, run)}${again(visit, path)}`, shows: 'nobody' };
+  return { found, at: run.startedAt };
+}
+
+export const searchAgain =
+  (work: Work, path: string): Action =>
+  (visit) => {
+    visit.desk.files.startWork(work, [], runAs(visit));
+    return { goTo: path };
+  };
+
+/** @param at when it was looked for, in epoch seconds */
+export const again = (visit: Visit, path: string, at?: number): Html =>
+  form(visit, {
+    path,
+    action: 'again',
+    look: 'plain',
+    button: visit.say('Look again'),
+    body:
+      at === undefined
+        ? ''
+        : html`<small>${visit.say('As of {at}.', { at: visit.write.moment(at) })}</small> `,
+  });
+
+export function pageOf({ query }: Visit): PageRequest {
+  const number = Number(query.get('page'));
+  return { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
+}
+
+export const rowsOf = <Row>({ page, pageSize }: PageRequest, rows: readonly Row[]): readonly Row[] =>
+  rows.slice((page - 1) * pageSize, page * pageSize);
+
+export const showing = (sides: readonly HeldMembership[]): Shows => ({
+  fields: ['identity', 'contact'],
+  subject: { memberIds: sides.map(({ member }) => numberOf(member, 'id')) },
+});

@@ -11,6 +11,7 @@ export type { Id } from './app/embedding/arguments.ts';
 export type {
   EmbeddedCorrectionOptions,
   EmbeddedCorrections,
+  EmbeddedReplacementOptions,
   EmbeddedTransfer,
 } from './app/embedding/corrections.ts';
 export type { KeyChanges, NewKey } from './app/embedding/key-changes.ts';

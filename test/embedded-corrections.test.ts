@@ -35,6 +35,38 @@ test('an embedding program corrects people as the commands do, and undoes it', a
   await assert.rejects(corrections.mergeMembers(1, 2, { ...why, reason: '' }), RegistryError);
 });
 
+test('an embedding program says that two people are one, and gives one membership another number', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  await place.load('members', members(member(1), member(1, 'B-2'), `B-2,${nid(2)},M-2,Uwase Rose`));
+  const registry = openRegistry({ db: place.databaseFile });
+  context.after(() => registry.close());
+  const { replaceIdentityCard } = registry.corrections;
+  const why = { reason: 'test', user: 'back office' };
+  const contradictions = ['names without a common word'];
+  for (const more of [{}, { samePerson: false }, { isDryRun: true }]) {
+    const refused = await replaceIdentityCard(nid(1), nid(2), { ...why, ...more });
+    assert.equal(refused.outcome, 'refused');
+    assert.deepEqual(refused.compared, { memberIds: [[1, 2], [3]], contradictions });
+  }
+  assert.equal((await registry.members.get(1))?.identity_card, nid(1));
+  const split = await replaceIdentityCard(nid(1), nid(9), { ...why, memberId: '2' });
+  assert.equal(split.outcome, 'done', JSON.stringify(split));
+  assert.equal((await registry.members.get(2))?.identity_card, nid(9));
+  const joined = await replaceIdentityCard(nid(1), nid(2), { ...why, samePerson: true });
+  assert.deepEqual([joined.outcome, joined.compared?.memberIds], ['done', [[1], [3]]]);
+  assert.equal((await registry.members.get(1))?.identity_card, nid(2));
+  for (const [options, fault] of [
+    [{ ...why, samePerson: 'yes' }, 'samePerson: Expected a value of type boolean.'],
+    [{ ...why, memberId: 'x' }, 'memberId: Expected an id: 1 to 12 digits.'],
+  ] as const) {
+    const error = await replaceIdentityCard(nid(1), nid(2), options as never).catch(
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof RegistryError && error.message === fault, String(error));
+  }
+});
+
 test('an embedding program transfers a member, records a death and erases a person', async (context) => {
   const place = importPlace(context);
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');

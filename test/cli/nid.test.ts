@@ -65,7 +65,17 @@ test('a dry run of nid replace changes nothing and reports what would be changed
     ...place.query('SELECT * FROM replaced_identity_cards'),
   ];
   const before = dump();
-  const dry = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY, '--dry-run', '--json');
+  const dry = await place.command(
+    'nid',
+    'replace',
+    '--yes',
+    nid(1),
+    nid(2),
+    '--same-person',
+    ...WHY,
+    '--dry-run',
+    '--json',
+  );
   const { lock_seconds: _, ...document } = JSON.parse(dry.out);
   const rows = {
     members: { created: 0, changed: 1, removed: 1 },
@@ -82,9 +92,19 @@ test('a dry run of nid replace changes nothing and reports what would be changed
       'The person has a membership under both numbers in 1 cooperative: they are merged.',
       '1 delivery is equal on both sides, with different references: recorded twice?',
     ],
+    compared: { replaced: [1, 3], holding: [2], contradictions: [] },
   });
   assert.deepEqual(dump(), before);
-  const real = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY, '--json');
+  const real = await place.command(
+    'nid',
+    'replace',
+    '--yes',
+    nid(1),
+    nid(2),
+    '--same-person',
+    ...WHY,
+    '--json',
+  );
   assert.deepEqual(JSON.parse(real.out).rows, rows);
   const recorded = await place.command('imports', 'show', '5', '--json');
   assert.deepEqual(JSON.parse(recorded.out).notes, document.notes);
@@ -96,7 +116,7 @@ test('memberships of both numbers in one cooperative are merged, and put back by
   const tables = ['members', 'production_entries', 'savings_accounts', 'savings_transactions'];
   const dump = () => tables.map((table) => place.query(`SELECT * FROM ${table} ORDER BY id`));
   const before = dump();
-  const done = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
+  const done = await place.command('nid', 'replace', '--yes', nid(1), nid(2), '--same-person', ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.deepEqual(place.query(numbers), [
     ...[{ id: 2, card: nid(2) }],
@@ -121,7 +141,7 @@ test('memberships of both numbers in one cooperative are merged, and put back by
 test('each change of a correction is an event, and so is each change of its undo', async (context) => {
   const place = await start(context);
   const last = place.value('SELECT max(sequence) FROM events') ?? 0;
-  await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(2), '--same-person', ...WHY);
   await place.command('imports', 'undo', '--yes', '5');
   // Types: 3 created, 4 updated, 5 deleted, of members; actors: 4 * id + 3 a correction, + 2 an undo.
   // Fields: 2 identity_card, 4096 production_summary, 8192 savings_summary.
@@ -153,7 +173,7 @@ test('a correction is not undone where a later change builds on it', async (cont
 
 test('an import is not undone while a correction of its rows stands', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(2), '--same-person', ...WHY);
   for (const id of ['2', '3', '4']) {
     const refused = await place.command('imports', 'undo', '--yes', id);
     assert.equal(refused.status, 1, `${id}: ${refused.out}`);

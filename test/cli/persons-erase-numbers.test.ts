@@ -94,7 +94,7 @@ async function mistaken(context: TestContext): Promise<ImportPlace> {
     `A-1,${nid(2)},M-2,Keza One`,
     `B-2,${nid(9)},M-3,Mugabo Other`,
   );
-  await done(place, 'nid', 'replace', '--yes', nid(9), nid(1));
+  await done(place, 'nid', 'replace', '--yes', '--same-person', nid(9), nid(1));
   await done(place, 'members', 'merge', '--yes', '1', '2');
   return place;
 }

@@ -67,9 +67,18 @@ test('one is merged, one set aside: neither is shown again', async (context) => 
 });
 
 test('the number that is chosen as right replaces the other', async (context) => {
-  const { place, browser } = await begin(context);
+  const { place, browser, shown } = await begin(context);
+  await place.load('cooperatives', 'code,name\nC-3,Cyizere\n');
+  const more = `C-3,${nid(42)},M-5,Uwase`;
+  await place.load('members', `cooperative_code,identity_card,member_code,full_name\n${more}\n`);
   await browser.whenDone('/duplicates');
-  await settle(browser, { action: 'number', from: '4', into: '3', right: '4' });
+  const form = { action: 'number', from: '4', into: '3', right: '4' };
+  const unticked = await settle(browser, form);
+  assert.match(unticked.text, /C-3\/M-5[\s\S]*They are the same person/);
+  assert.deepEqual(shown.at(-1), { memberIds: [4, 3, 5] });
+  assert.match(unticked.text, /Tick the box first/);
+  assert.equal(place.value('SELECT count(DISTINCT identity_card) FROM members WHERE id IN (3, 4)'), 2);
+  await settle(browser, { ...form, same_person: 'yes' });
   assert.deepEqual(place.query('SELECT DISTINCT identity_card AS number FROM members WHERE id IN (3, 4)'), [
     { number: nid(42) },
   ]);

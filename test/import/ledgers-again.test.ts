@@ -53,7 +53,11 @@ async function correct(place: ImportPlace, ...args: string[]): Promise<void> {
 const CORRECTIONS = [
   ['a merge of members', 'A-1', ['members', 'merge', '--yes', '1', '2']],
   ['a merge the other way round', 'A-1', ['members', 'merge', '--yes', '2', '1']],
-  ['a replaced number that ends in a merge', 'A-1', ['nid', 'replace', '--yes', nid(1), nid(2)]],
+  [
+    'a replaced number that ends in a merge',
+    'A-1',
+    ['nid', 'replace', '--yes', '--same-person', nid(1), nid(2)],
+  ],
   ['a merge of cooperatives', 'B-2', ['cooperatives', 'merge', '--yes', 'A-1', 'B-2']],
 ] as const;
 

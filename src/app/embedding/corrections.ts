@@ -7,8 +7,14 @@ import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { CorrectionResult, CorrectionStore } from '../../store/contract/journal/corrections.ts';
 import type { Journal, UndoResult } from '../../store/contract/journal/operations.ts';
 import type { Storage } from '../../store/contract/storage.ts';
-import { CORRECTIONS, type Correction, parsersOf, prepareCorrection } from '../operations/corrections.ts';
-import { checkOptions, type Id, type OptionTypes, toId, toNationalId, toParsed } from './arguments.ts';
+import {
+  type Agreements,
+  CORRECTIONS,
+  type Correction,
+  parsersOf,
+  prepareCorrection,
+} from '../operations/corrections.ts';
+import { checkOptions, type Id, toId, toNationalId, toParsed } from './arguments.ts';
 
 export interface EmbeddedCorrectionOptions {
   /** Why, for the history: 1 to 500 characters, without national IDs. */
@@ -17,6 +23,15 @@ export interface EmbeddedCorrectionOptions {
   readonly user: string;
   /** Does everything and takes it back: the result is what would have happened. */
   readonly isDryRun?: boolean | undefined;
+}
+
+export interface EmbeddedReplacementOptions extends EmbeddedCorrectionOptions {
+  /** A former number of somebody else may be taken; where it is not one, the replaced number is not kept. */
+  readonly releases?: boolean | undefined;
+  /** Whoever has the new number, or had it, is the same person: refused without it, with `compared`. */
+  readonly samePerson?: boolean | undefined;
+  /** Only this membership gets the new number. */
+  readonly memberId?: Id | undefined;
 }
 
 export interface EmbeddedTransfer {
@@ -37,7 +52,7 @@ export interface EmbeddedCorrections {
   replaceIdentityCard(
     old: string,
     current: string,
-    options: EmbeddedCorrectionOptions & { readonly releases?: boolean | undefined },
+    options: EmbeddedReplacementOptions,
   ): Promise<CorrectionResult>;
   releaseIdentityCard(former: string, options: EmbeddedCorrectionOptions): Promise<CorrectionResult>;
   mergeMembers(fromId: Id, intoId: Id, options: EmbeddedCorrectionOptions): Promise<CorrectionResult>;
@@ -81,22 +96,23 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
   let log: Journal | undefined;
   const make = async (
     correction: Correction,
-    options: EmbeddedCorrectionOptions & { readonly releases?: boolean | undefined },
+    options: EmbeddedCorrectionOptions & Agreements,
     given: { readonly [name: string]: unknown },
-    types: OptionTypes = OPTIONS,
   ): Promise<CorrectionResult> => {
-    checkOptions(options ?? {}, types);
+    const agreements = correction.agreements.map((name) => [name, 'boolean'] as const);
+    checkOptions(options ?? {}, { ...OPTIONS, ...Object.fromEntries(agreements) });
     const now = nowSeconds(clock);
     const how = {
       reason: toParsed('reason', options.reason, parseReason),
       systemUser: toParsed('user', options.user, parseUserName),
       nowSeconds: now,
       isDryRun: options.isDryRun,
-      releases: options.releases,
+      ...Object.fromEntries(correction.agreements.map((name) => [name, options[name]])),
     };
     const parsers = parsersOf(zone, now);
     const toNumber = (name: string) => toNationalId(name, given[name]);
     const { run } = await prepareCorrection(correction, {
+      isGiven: (name) => given[name] !== undefined,
       number: toNumber,
       holder: toNumber,
       member: (name) => toId(name, given[name]),
@@ -112,8 +128,10 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
 
   return {
     corrections: {
-      replaceIdentityCard: (old, current, options) =>
-        make(CORRECTIONS.replaceIdentityCard, options, { old, current }, { ...OPTIONS, releases: 'boolean' }),
+      async replaceIdentityCard(old, current, options) {
+        const { memberId, ...others } = { ...options };
+        return make(CORRECTIONS.replaceIdentityCard, others, { old, current, memberId });
+      },
       releaseIdentityCard: (former, options) => make(CORRECTIONS.releaseIdentityCard, options, { former }),
       mergeMembers: (fromId, intoId, options) => make(CORRECTIONS.mergeMembers, options, { fromId, intoId }),
       moveMember: (memberId, code, options) => make(CORRECTIONS.moveMember, options, { memberId, code }),

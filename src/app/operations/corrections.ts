@@ -30,26 +30,37 @@ export interface Values {
 export type Kind = keyof Values;
 type Takes = { readonly [name: string]: Kind };
 
-/** What it is given besides, and for `nid replace` whether a former number may be taken. */
-type Options = CorrectionOptions & { readonly releases?: boolean | undefined };
+/** What somebody may agree to: that a number is taken from others, that two people are one. */
+export type Agreement = 'releases' | 'samePerson';
+export type Agreements = { readonly [agreement in Agreement]?: boolean | undefined };
 
-export interface Correction<T extends Takes = Takes> {
+/** What it is given besides. */
+export type Options = CorrectionOptions & Agreements;
+
+export interface Correction<T extends Takes = Takes, M extends Takes = Takes> {
   readonly takes: T;
+  /** What may be left out. */
+  readonly mayTake: M;
+  readonly agreements: readonly Agreement[];
   make(
     store: CorrectionStore,
-    given: { readonly [N in keyof T]: Values[T[N]] },
+    given: { readonly [N in keyof T]: Values[T[N]] } & { readonly [N in keyof M]?: Values[M[N]] },
     options: Options,
   ): CorrectionResult;
 }
 
-const correction = <const T extends Takes>(takes: T, make: Correction<T>['make']): Correction<T> => ({
-  takes,
-  make,
-});
+const correction = <const T extends Takes, const M extends Takes = Record<never, never>>(
+  takes: T,
+  make: Correction<T, M>['make'],
+  { mayTake, agreements = [] }: { readonly mayTake?: M; readonly agreements?: readonly Agreement[] } = {},
+): Correction<T, M> => ({ takes, mayTake: mayTake ?? ({} as M), agreements, make });
 
 export const CORRECTIONS = {
-  replaceIdentityCard: correction({ old: 'holder', current: 'holder' }, (store, { old, current }, options) =>
-    store.replaceIdentityCard(old, current, options),
+  replaceIdentityCard: correction(
+    { old: 'holder', current: 'holder' },
+    (store, { old, current, memberId }, options) =>
+      store.replaceIdentityCard(old, current, { ...options, memberId }),
+    { mayTake: { memberId: 'member' }, agreements: ['releases', 'samePerson'] },
   ),
   releaseIdentityCard: correction({ former: 'number' }, (store, { former }, options) =>
     store.releaseIdentityCard(former, options),
@@ -85,22 +96,31 @@ export interface PreparedCorrection {
 }
 
 /** How what was given by a name is read; each throws what its caller shows. */
-export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> };
+export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
+  /** Whether what may be left out was given. */
+  readonly isGiven: (name: string) => boolean;
+  /** The memberships of whoever has a number, or had it, where a caller shows them. */
+  readonly membersOf?: (identityCard: string) => Awaitable<readonly number[]>;
+};
 
 /** Reads all that a correction takes, members last: to look for one is recorded. @throws as the readers */
 export async function prepareCorrection(
-  { takes, make }: Correction,
+  { takes, mayTake, make }: Correction,
   readers: Readers,
 ): Promise<PreparedCorrection> {
   const given: { [name: string]: Values[Kind] } = {};
   const isFound = ([, kind]: readonly [string, Kind]) => kind === 'member' || kind === 'holder';
-  const all = Object.entries(takes);
+  const optional = Object.entries(mayTake).filter(([name]) => readers.isGiven(name));
+  const all = [...Object.entries(takes), ...optional];
   for (const [name, kind] of [...all.filter((each) => !isFound(each)), ...all.filter(isFound)])
     given[name] = await readers[kind](name);
   const valuesOf = <T>(...kinds: Kind[]): T[] =>
     all.flatMap(([name, kind]) => (kinds.includes(kind) ? [given[name] as T] : []));
+  const memberIds = new Set(valuesOf<number>('member'));
+  for (const holder of valuesOf<string>('holder'))
+    for (const id of (await readers.membersOf?.(holder)) ?? []) memberIds.add(id);
   return {
-    names: { identityCards: valuesOf<string>('number', 'holder'), memberIds: valuesOf<number>('member') },
+    names: { identityCards: valuesOf<string>('number', 'holder'), memberIds: [...memberIds] },
     run: (store, options) => make(store, given, options),
   };
 }

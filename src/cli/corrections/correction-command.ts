@@ -1,30 +1,39 @@
 /** What all commands of corrections share: their options, how they run, and what they print. */
 import type { Command } from 'commander';
+import type { Options as CorrectionGiven } from '../../app/operations/corrections.ts';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
-import type { Subject } from '../../store/contract/access-ledger.ts';
+import type { FieldGroup, Subject } from '../../store/contract/access-ledger.ts';
 import type {
   CorrectionDone,
-  CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
   NamedMember,
 } from '../../store/contract/journal/corrections.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
-import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
+import {
+  addConfirmOptions,
+  asksYes,
+  type ConfirmOptions,
+  changedMeanwhile,
+  confirm,
+} from '../terminal/confirm.ts';
 import { CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
+import { describeCompared, formatCompared } from './compared-people.ts';
 
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
+  /** Two people are one. */
+  readonly samePerson?: true;
 }
 
 /** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
@@ -54,6 +63,7 @@ function readReason(text: string): string {
 
 /** The numbers and members that a correction is about. Whom it shows is among them. */
 type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
+type Work = (store: CorrectionStore, given: CorrectionGiven) => CorrectionResult;
 
 /**
  * Records who is shown, shows what a correction would do, asks, runs it and prints what it did.
@@ -61,36 +71,71 @@ type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
  */
 export async function correct(
   run: Run<CorrectionCommandOptions>,
-  named: Named,
-  work: (store: CorrectionStore, given: CorrectionOptions) => CorrectionResult,
+  { fields = NAMES, ...named }: Named & { readonly fields?: readonly FieldGroup[] },
+  work: Work,
 ): Promise<void> {
   const { options, storage, user, now } = run;
   const isDryRun = options.dryRun === true;
   const reason = readReason(options.reason);
   // Before anything is changed: what was done could not be shown otherwise.
-  await recordReading(run, { ...named, fields: NAMES });
+  await recordReading(run, { ...named, fields });
   const given = { reason, systemUser: user, nowSeconds: now };
   await withStore(storage.openCorrections(), async (store) => {
-    const agreed = await confirm(run, options, () => {
-      const result = work(store, { ...given, isDryRun: true });
-      if (result.outcome === 'refused') throw refused(run, result);
-      for (const line of formatPlan(result)) tell(run, line);
-      return result.fingerprint;
+    let samePerson: boolean | undefined = options.samePerson;
+    const agreed = await confirm(run, options, async () => {
+      const look = (isOne?: boolean) => work(store, { ...given, samePerson: isOne, isDryRun: true });
+      const [plan, isOne] = await showPlan(run, look);
+      samePerson = isOne;
+      return plan.fingerprint;
     });
-    const result = work(store, { ...given, isDryRun, agreed });
-    if (result.outcome === 'refused') throw refused(run, result);
+    const result = work(store, { ...given, samePerson, isDryRun, agreed });
+    if (result.outcome === 'refused') throw await refused(run, result);
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
-    else for (const line of formatCorrection(result, options)) print(run, line);
+    else {
+      // What was done cannot be read as it was.
+      if (isDryRun) for (const line of await comparedLines(run, result)) print(run, line);
+      for (const line of formatCorrection(result, options)) print(run, line);
+    }
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
   });
 }
 
+const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
+
+/**
+ * Shows what would be done, and asks whether two people are one where that would make them one.
+ * @param look a dry run
+ * @returns it, and whether they are
+ * @throws CommandError with status 1 when it was refused, or they are not
+ */
+async function showPlan(
+  run: Run<CorrectionCommandOptions>,
+  look: (samePerson?: boolean) => CorrectionResult,
+): Promise<readonly [plan: CorrectionDone, samePerson: boolean | undefined]> {
+  let samePerson: boolean | undefined = run.options.samePerson;
+  let plan = look(samePerson);
+  const isToBeAsked = plan.outcome === 'refused' && plan.compared !== undefined && run.ask !== undefined;
+  if (isToBeAsked) {
+    samePerson = true;
+    plan = look(samePerson);
+  }
+  if (plan.outcome === 'refused') throw await refused(run, plan);
+  for (const line of await comparedLines(run, plan)) tell(run, line);
+  if (isToBeAsked && !(await asksYes(run, ARE_ONE, new AbortController().signal)))
+    throw new CommandError(EXIT.refused, 'Nothing was changed.');
+  for (const line of formatPlan(plan)) tell(run, line);
+  return [plan, samePerson];
+}
+
+const comparedLines = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
+  compared === undefined ? [] : formatCompared(run, compared);
+
 /** Prints why. @returns what to throw */
-function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): CommandError {
+async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
   const { json, dryRun } = run.options;
   if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));
-  else for (const line of formatRefused(result)) tell(run, line);
+  else for (const line of [...(await comparedLines(run, result)), ...formatRefused(result)]) tell(run, line);
   return new CommandError(EXIT.refused, '');
 }
 
@@ -113,6 +158,7 @@ const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
         rows: result.rows,
         members: result.members.map(describeMember),
         notes: result.notes,
+        ...(result.compared && { compared: describeCompared(result.compared) }),
         lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
       }
     : {
@@ -121,6 +167,7 @@ const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
         correction_id: null,
         message: hideIdentityCards(result.message),
         collisions: result.collisions,
+        ...(result.compared && { compared: describeCompared(result.compared) }),
       };
 
 /** What would be done, before anybody is asked; a line each. */

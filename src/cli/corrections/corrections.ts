@@ -1,6 +1,7 @@
 /** The corrections as commands: how each asks for what it takes (docs/correcting.md). */
 import { type Command, Option } from 'commander';
 import {
+  type Agreement,
   CORRECTIONS,
   type Correction,
   parsersOf,
@@ -9,9 +10,11 @@ import {
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseId } from '../../domain/values/ids.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../persons/named-member.ts';
+import { MEMBER_GROUPS, NAMES } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { acting, type Run } from '../terminal/run.ts';
+import { withStore } from '../terminal/with-store.ts';
 import {
   addCorrectionOptions,
   addReasonOption,
@@ -25,8 +28,10 @@ interface CorrectionCommand {
   readonly description: string;
   /** For each value that the correction takes: `<argument>` or `--option <value>`, and its help. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
-  /** The help of `--release`. */
-  readonly release?: string;
+  /** The same of what may be left out. */
+  readonly mayAsk?: CorrectionCommand['asks'];
+  /** Of what may be agreed to: the option and its help. */
+  readonly agreements?: { readonly [name in Agreement]?: readonly [flags: string, help: string] };
   /** Nothing is lost by it, so nobody is asked. */
   readonly isHarmless?: true;
 }
@@ -41,7 +46,14 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
       old: ['<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`],
       current: ['<new>', `the number that the person has now; or ${HOLDER}`],
     },
-    release: 'take NEW from the person who had it before; if nobody had, let OLD be given to somebody else',
+    mayAsk: { memberId: ['--member <member>', 'only this membership of the person gets NEW'] },
+    agreements: {
+      releases: [
+        '--release',
+        'take NEW from the person who had it before; if nobody had, let OLD be given to somebody else',
+      ],
+      samePerson: ['--same-person', 'whoever has NEW, or had it, is the same person: both become one'],
+    },
   },
   'nid release': {
     correction: CORRECTIONS.releaseIdentityCard,
@@ -108,12 +120,12 @@ export function declareCorrections(group: Command, context: CliContext): void {
   }
 }
 
-type Options = CorrectionCommandOptions & { readonly release?: true } & {
-  readonly [option: string]: unknown;
-};
+type Options = CorrectionCommandOptions & { readonly [option: string]: unknown };
+
+const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
 function declareCorrection(command: Command, context: CliContext, declared: CorrectionCommand): void {
-  const { correction, description, asks, release, isHarmless } = declared;
+  const { correction, description, asks, mayAsk = {}, agreements = {}, isHarmless } = declared;
   command.description(description);
   const isArgument = (flags: string) => flags.startsWith('<');
   for (const [flags, help] of Object.values(asks))
@@ -121,16 +133,27 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
     else command.requiredOption(flags, help);
   if (isHarmless) addReasonOption(command);
   else addCorrectionOptions(command);
-  if (release !== undefined) command.option('--release', release);
+  for (const [flags, help] of [...Object.values(mayAsk), ...Object.values(agreements)])
+    command.option(flags, help);
+  const isComparing = correction.agreements.includes('samePerson');
   command.action(
     acting<Options, string[]>(context, async (run, ...given) => {
       const { options } = run;
-      const textOf = (flags: string) =>
-        isArgument(flags) ? given.shift() : options[new Option(flags).attributeName()];
-      const texts = new Map(Object.entries(asks).map(([name, [flags]]) => [name, String(textOf(flags))]));
-      const { names, run: make } = await prepareCorrection(correction, readersOf(run, asks, texts));
+      const textOf = (flags: string) => (isArgument(flags) ? given.shift() : options[attributeOf(flags)]);
+      const asked = { ...asks, ...mayAsk };
+      const texts = new Map(
+        Object.entries(asked).flatMap(([name, [flags]]) => {
+          const text = textOf(flags);
+          return text === undefined ? [] : [[name, String(text)] as const];
+        }),
+      );
+      const { names, run: make } = await prepareCorrection(correction, readersOf(run, asked, texts));
       const agreed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
-      await correct(agreed, names, (store, how) => make(store, { ...how, releases: options.release }));
+      const agreedTo = Object.fromEntries(
+        Object.entries(agreements).map(([name, [flags]]) => [name, options[attributeOf(flags)] as boolean]),
+      );
+      const shown = { ...names, fields: isComparing ? MEMBER_GROUPS : NAMES };
+      await correct(agreed, shown, (store, how) => make(store, { ...agreedTo, ...how }));
     }),
   );
 }
@@ -144,6 +167,11 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
     throw new CommandError(EXIT.usage, `${asks[name]?.[0].split(' ')[0]}: ${value.message}`);
   }
   return {
+    isGiven: (name: string) => texts.has(name),
+    membersOf: (identityCard: string) =>
+      withStore(run.storage.openHeldData(), (store) =>
+        store.findMembers({ identityCard }).map(({ id }) => id),
+      ),
     number: (name: string) => readNumber(textOf(name)),
     holder: (name: string) => findNumber(run, textOf(name)),
     member: (name: string) => findMemberId(run, textOf(name)),

@@ -91,6 +91,10 @@ ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fau
 const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
+/** An input of a national ID, which may have spaces. */
+export const numberInput = (name: string, label: string, hint: string): Html =>
+  input({ name, label, isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint });
+
 export interface SelectOptions {
   /** One of the values. */
   readonly chosen?: string | undefined;

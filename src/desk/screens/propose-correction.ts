@@ -1,16 +1,18 @@
 /** A correction at the desk: its dry run is shown, a reason asked for, and only then is it made. */
+import type { Options } from '../../app/operations/corrections.ts';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../domain/corrections.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { say, type Text } from '../../domain/values/message.ts';
+import { asMessage, say, type Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import type {
+  ComparedPeople,
   CorrectionDone,
-  CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
 } from '../../store/contract/journal/corrections.ts';
+import { compared } from '../page/compared.ts';
 import { fields, form as formOf, input } from '../page/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../visit/screen.ts';
 
@@ -31,7 +33,7 @@ export interface Proposal {
   /** It cannot be undone: a box is to be ticked. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
-  readonly run: (store: CorrectionStore, options: CorrectionOptions) => CorrectionResult;
+  readonly run: (store: CorrectionStore, options: Options) => CorrectionResult;
 }
 
 /** Stands in for the reason of a dry run, which nothing keeps. */
@@ -44,13 +46,18 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
   const reason = parseReason(form.get('reason'));
   const isUnexplained = reason instanceof FieldError;
   const isUnticked = proposal.isFinal === true && form.get('agreed') === '';
-  const done = proposal.run(store, {
-    systemUser: visit.session.user,
-    nowSeconds: visit.now,
-    reason: isUnexplained ? NO_REASON : reason,
-    isDryRun: agreed === '' || isUnexplained || isUnticked,
-    agreed,
-  });
+  const run = (isDryRun: boolean): CorrectionResult =>
+    proposal.run(store, {
+      systemUser: visit.session.user,
+      nowSeconds: visit.now,
+      reason: isUnexplained ? NO_REASON : reason,
+      isDryRun,
+      // What is only shown is shown as it would be once somebody has said so.
+      samePerson: isDryRun || form.get('same_person') !== '',
+      agreed,
+    });
+  let done = run(agreed === '' || isUnexplained || isUnticked);
+  if (done.outcome === 'refused' && done.compared !== undefined) done = run(true);
   if (done.outcome === 'refused') return refusal(visit, proposal, done);
   const { correctionId: id } = done;
   if (id === null) {
@@ -70,6 +77,7 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
 
 function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {
   const isFinal = proposal.isFinal === true;
+  const { compared: people } = plan;
   const agree = formOf(visit, {
     path: proposal.path,
     action: proposal.action,
@@ -78,10 +86,8 @@ function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?:
       name: 'reason',
       label: visit.say('Why? It is kept in the history. Write no national ID.'),
       maxLength: MAX_REASON_LENGTH,
-    })}${
-      isFinal &&
-      html`<label class="tick"><input type="checkbox" name="agreed" value="yes" required>
-${visit.say('I know that this cannot be undone.')}</label>`
+    })}${people !== undefined && tick('same_person', visit.say('They are the same person'))}${
+      isFinal && tick('agreed', visit.say('I know that this cannot be undone.'))
     }`,
     button: visit.say('Do it'),
     ...(isFinal ? { look: 'danger' } : {}),
@@ -89,16 +95,38 @@ ${visit.say('I know that this cannot be undone.')}</label>`
   const body = html`<h1>${visit.translate(proposal.heading)}</h1>
 ${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
 ${fields(proposal.seen ?? [])}
+${people !== undefined && sideBySide(visit, people)}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
 <div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
   return { body, shows: withMembers(proposal.shows, plan) };
 }
 
+const tick = (name: string, label: string): Html =>
+  html`<label class="tick"><input type="checkbox" name="${name}" value="yes" required>
+${label}</label>`;
+
+function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople): Html {
+  const held = visit.use((storage) => storage.openHeldData());
+  const sides = memberIds.flat().flatMap((id) => held.findMembership(id) ?? []);
+  return html`<section class="card"><h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>
+<p>${
+    contradictions.length === 0
+      ? visit.say('Nothing contradicts that they are one person.')
+      : visit.say('What contradicts that they are one person: {contradictions}', {
+          contradictions: contradictions.map(asMessage),
+        })
+  }</p>${compared(visit, sides)}</section>`;
+}
+
 /** Also those of others, such as the one that a member is merged into. */
-function withMembers(shows: Shows | 'nobody', { members }: CorrectionDone): Shows | 'nobody' {
+function withMembers(
+  shows: Shows | 'nobody',
+  { members, compared: people }: CorrectionDone,
+): Shows | 'nobody' {
   if (shows === 'nobody') return shows;
   const { fields, subject } = shows;
-  const memberIds = [...new Set([...(subject.memberIds ?? []), ...members.map(({ id }) => id)])];
+  const ids = [...members.map(({ id }) => id), ...(people?.memberIds.flat() ?? [])];
+  const memberIds = [...new Set([...(subject.memberIds ?? []), ...ids])];
   return { fields, subject: { ...subject, memberIds } };
 }
 

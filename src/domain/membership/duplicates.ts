@@ -1,6 +1,6 @@
 /** Whether two members may be one person (docs/correcting.md#finding-people-registered-twice). */
 import { countTypos } from '../values/typos.ts';
-import { compareNames } from './names.ts';
+import { compareNames, haveCommonWord } from './names.ts';
 
 /** What is compared of a member. */
 export interface Registered {
@@ -56,7 +56,6 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
   if (numbers !== 'near' && !isOnePhone && !(isOneList && names === 'same' && births === 'same'))
     return undefined;
   const isSwapped = areSwapped(one.identityCard, other.identityCard);
-  const differInGender = one.gender !== null && other.gender !== null && one.gender !== other.gender;
   const evidence: readonly (readonly [holds: boolean, points: number, reason: string])[] = [
     [numbers === 'near' && isSwapped, 50, 'national IDs with two digits swapped'],
     [numbers === 'near' && !isSwapped, 45, 'national IDs that differ in one digit'],
@@ -67,7 +66,7 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
     [isOneList, 10, 'same cooperative'],
     [births === 'near', 0, 'dates of birth one digit apart'],
     [births === 'different', -35, 'but different dates of birth'],
-    [differInGender, -20, 'but different genders'],
+    [differ(one.gender, other.gender), -20, 'but different genders'],
   ];
   const found = evidence.filter(([holds]) => holds);
   const score = Math.min(
@@ -75,6 +74,34 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
     found.reduce((sum, [, points]) => sum + points, 0),
   );
   return score < LEAST_SCORE ? undefined : { score, reasons: found.map(([, , reason]) => reason) };
+}
+
+/** What may contradict that two memberships are of one person. */
+export type Described = Pick<Registered, 'fullName' | 'gender' | 'dateOfBirth' | 'mobile'>;
+
+/** Whether both are known and are not the same. */
+const differ = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && one !== other;
+
+/** What contradicts that two are one person, in words without personal data. */
+export const contradictionsOf = (one: Described, other: Described): readonly string[] =>
+  wordsFor([
+    [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
+    [differ(one.gender, other.gender), 'different genders'],
+    [!haveCommonWord(one.fullName, other.fullName), 'names without a common word'],
+    [differ(one.mobile, other.mobile), 'different phones'],
+  ]);
+
+const wordsFor = (found: readonly (readonly [holds: boolean, words: string])[]): string[] =>
+  found.flatMap(([holds, words]) => (holds ? [words] : []));
+
+/** All that is said of a pair of which the one is of these and the other of those; each once. */
+export function contradictionsBetween<T extends Described>(
+  these: readonly T[],
+  those: readonly T[],
+  compare: (one: T, other: T) => readonly string[],
+): string[] {
+  return [...new Set(these.flatMap((one) => those.flatMap((other) => compare(one, other))))];
 }
 
 /** What a list shows of a member, besides name and phone. */

@@ -33,13 +33,11 @@ export interface Corrected {
   check(before: Rows, after: Rows): void;
 }
 
-const sameByNumber =
-  (renamed: (number: unknown) => unknown = (number) => number) =>
-  (before: Rows, after: Rows): void =>
-    assert.deepEqual(
-      totalsOf(after, ({ identity_card }) => identity_card),
-      totalsOf(before, ({ identity_card }) => renamed(identity_card)),
-    );
+const sameByNumber = (before: Rows, after: Rows): void =>
+  assert.deepEqual(
+    totalsOf(after, ({ identity_card }) => identity_card),
+    totalsOf(before, ({ identity_card }) => identity_card),
+  );
 const sameById =
   (renamed: (id: unknown) => unknown = (id) => id) =>
   (before: Rows, after: Rows): void =>
@@ -66,15 +64,7 @@ export async function correct(
   const { kind, from, to } = correction;
   const corrected = (result: CorrectionResult, compare: Corrected['check']) => ({ result, check: compare });
   if (kind === 'replace') {
-    const [old, current] = [nid(from), nid(to)];
-    const result = await store.replaceIdentityCard(old, current, {
-      ...options,
-      releases: correction.releases,
-    });
-    return corrected(
-      result,
-      sameByNumber((number) => (number === old ? current : number)),
-    );
+    return replaceNumber(store, rows, correction, options);
   }
   if (kind === 'merge') {
     const [one, into] = [memberAt(from), memberAt(to)];
@@ -87,15 +77,45 @@ export async function correct(
   if (kind === 'release')
     return corrected(
       await store.releaseIdentityCard(formers[from % Math.max(formers.length, 1)] ?? nid(from), options),
-      sameByNumber(),
+      sameByNumber,
     );
   if (kind === 'death')
-    return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber());
+    return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber);
   if (kind === 'erase') return corrected(await store.erasePerson(nid(from), options), sameById());
   if (kind === 'transfer') return transfer(store, memberAt(from), to, options);
   if (kind === 'move')
-    return corrected(await store.moveMember(memberAt(from), codeAt(to), options), sameByNumber());
-  return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber());
+    return corrected(await store.moveMember(memberAt(from), codeAt(to), options), sameByNumber);
+  return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber);
+}
+
+async function replaceNumber(
+  store: CorrectionStore,
+  rows: Rows,
+  { from, to, releases, samePerson, only }: Extract<Correction, { kind: 'replace' }>,
+  options: CorrectionOptions,
+): Promise<Corrected> {
+  const [old, current] = [nid(from), nid(to)];
+  const holders = rowsOf(rows, 'member').filter(({ identity_card }) => identity_card === old);
+  const memberId =
+    only === undefined ? undefined : (holders[only % holders.length]?.id as number | undefined);
+  const agreed = { ...options, releases, samePerson, memberId };
+  const result = await store.replaceIdentityCard(old, current, agreed);
+  return {
+    result,
+    check(before, after) {
+      const numberOf = (id: number | undefined) => before.get(`member ${id}`)?.identity_card;
+      // Of the same person who had the number before, the one that they have now.
+      const given = samePerson && result.compared ? numberOf(result.compared.memberIds[1][0]) : current;
+      const isMeant = ({ id, identity_card }: Row) =>
+        identity_card === old && (memberId === undefined || id === memberId);
+      assert.deepEqual(
+        totalsOf(after, ({ identity_card }) => identity_card),
+        totalsOf(before, (member) => (isMeant(member) ? given : member.identity_card)),
+      );
+      const numbers = new Set(rowsOf(before, 'member').map(({ identity_card }) => identity_card));
+      assert.ok(samePerson || !numbers.has(current), 'Two people became one, and nobody said that they are.');
+    },
+  };
 }
 
 /** One membership more, and nobody has more or less. @param to picks the cooperative and the code there */

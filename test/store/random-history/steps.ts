@@ -49,7 +49,15 @@ export interface Import {
   readonly beside?: Writes | undefined;
 }
 export type Correction =
-  | { readonly kind: 'replace'; readonly from: number; readonly to: number; readonly releases: boolean }
+  | {
+      readonly kind: 'replace';
+      readonly from: number;
+      readonly to: number;
+      readonly releases: boolean;
+      readonly samePerson: boolean;
+      /** Picks the only membership that gets the number, where not all do. */
+      readonly only: number | undefined;
+    }
   | {
       readonly kind: 'merge' | 'move' | 'transfer' | 'release' | 'death' | 'erase';
       readonly from: number;
@@ -205,6 +213,8 @@ const anyCorrection: fc.Arbitrary<Correction> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       ...{ kind: fc.constant('replace' as const), from: person, to: person, releases: fc.boolean() },
+      samePerson: fc.nat(3).map((n) => n > 0),
+      only: fc.option(fc.nat(2), { nil: undefined, freq: 2 }),
     }),
   },
   {

@@ -363,7 +363,10 @@ class World {
       return this.apply('members', [{ ...person, ...changed }]);
     }
     if (step.do === 'replace')
-      return void (await corrections.replaceIdentityCard(member.identity_card, step.number, WHY));
+      return void (await corrections.replaceIdentityCard(member.identity_card, step.number, {
+        ...WHY,
+        samePerson: true,
+      }));
     if (step.do === 'merge')
       return void (await corrections.mergeMembers(member.id, pick(members, step.into).id, WHY));
     if (step.do === 'move')

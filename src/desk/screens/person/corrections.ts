@@ -19,7 +19,7 @@ import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { changeLink, enterLink } from '../../page/entered-kinds.ts';
 import { numberOf, textOf } from '../../page/held-values.ts';
-import { form, input, select } from '../../page/parts.ts';
+import { form, input, numberInput, select } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import type { RowEnd } from './entries.ts';
@@ -94,12 +94,19 @@ const action =
 
 /** A correction as its command makes it, of what is in fields of the same names, and of this person. */
 function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 'none' = 'none'): Action {
-  const names = Object.keys(correction.takes).filter((each) => each !== ofPerson);
+  const takes = { ...correction.takes, ...correction.mayTake };
+  const names = Object.keys(takes).filter((each) => each !== ofPerson);
   return action(name, names, (visit, person, given) => {
     const parsers = parsersOf(visit.desk.config.zone, visit.now);
     const readNumber = (field: string) =>
       field === ofPerson ? person.identityCard : read(parseIdentityCard(given.get(field).replace(/\s/g, '')));
     return prepareCorrection(correction, {
+      isGiven: (field) => given.get(field) !== '',
+      membersOf: (identityCard) =>
+        visit
+          .use((storage) => storage.openHeldData())
+          .findMembers({ identityCard })
+          .map(({ id }) => id),
       number: readNumber,
       holder: readNumber,
       member: (field) =>
@@ -208,15 +215,10 @@ export function correctionForms(visit: Visit, person: HeldPerson): Html {
   )}</small></p>
 ${begin(
   'number',
-  say('The old number keeps finding the person. If somebody has the new one, both become one person.'),
-  input({
-    name: 'current',
-    label: say('The right national ID'),
-    isNumeric: true,
-    pattern: '[0-9 ]{16,20}',
-    maxLength: 20,
-    hint: say('16 digits'),
-  }),
+  say('The old number keeps finding the person. If somebody has the new one, you are asked about it.'),
+  html`${numberInput('current', say('The right national ID'), say('16 digits'))}${
+    memberships.length > 1 && select('memberId', say('Of'), [['', say('all memberships')], ...memberships])
+  }`,
 )}
 ${begin('deceased', say('In every membership.'), on(say('Day of the death')))}
 ${begin(

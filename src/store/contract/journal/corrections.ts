@@ -62,6 +62,17 @@ export interface NamedMember {
   readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
 }
 
+/**
+ * The person whose number is replaced, and whoever the new number is of, or was: two people of whom it makes
+ * one. Without personal data.
+ */
+export interface ComparedPeople {
+  /** Of the memberships of each. */
+  readonly memberIds: readonly [replaced: readonly number[], holding: readonly number[]];
+  /** What contradicts that they are one person, in words; empty when nothing does. */
+  readonly contradictions: readonly string[];
+}
+
 export interface CorrectionDone {
   readonly outcome: 'done';
   /** Under which it is recorded and can be undone; null after a dry run. */
@@ -77,6 +88,8 @@ export interface CorrectionDone {
   readonly members: readonly NamedMember[];
   /** What the operator should look at; without personal data. */
   readonly notes: readonly string[];
+  /** Whom a new national ID was of before. */
+  readonly compared?: ComparedPeople;
   /** It cannot be undone. */
   readonly isFinal?: boolean;
   /** Nothing was done now: this correction has done it before. */
@@ -94,9 +107,24 @@ export interface CorrectionRefused {
   readonly message: string;
   /** All of them; empty when something else is the reason. */
   readonly collisions: readonly Collision[];
+  /** It would make these people one, and somebody has to say that they are: `samePerson`. */
+  readonly compared?: ComparedPeople;
 }
 
 export type CorrectionResult = CorrectionDone | CorrectionRefused;
+
+/** What may be agreed to when a national ID is replaced. */
+export interface ReplacementOptions {
+  /**
+   * A former number of somebody else may be taken as the new one; where it is not one, the number that is
+   * replaced is not kept.
+   */
+  readonly releases?: boolean | undefined;
+  /** Whoever has the new number, or had it, is the same person. */
+  readonly samePerson?: boolean | undefined;
+  /** Only this membership gets the new number; the others keep theirs. */
+  readonly memberId?: number | undefined;
+}
 
 /**
  * Every method throws a RegistryError: `invalid` for a reason or national ID that cannot be one,
@@ -104,15 +132,14 @@ export type CorrectionResult = CorrectionDone | CorrectionRefused;
  */
 export interface CorrectionStore {
   /**
-   * Gives every membership of `old` the number `current`; `old` keeps finding the person. Where `current` has
-   * a membership in the same cooperative, the two are merged.
-   * @param options `releases`: a former number of somebody else may be taken as `current`; if `current` is
-   * not one, `old` itself is not kept
+   * Gives every membership of `old` the number `current`; `old` keeps finding the person. If `current` is
+   * somebody's, it is refused without `samePerson`; with it, both become one person, and two memberships in
+   * one cooperative are merged.
    */
   replaceIdentityCard(
     old: string,
     current: string,
-    options: CorrectionOptions & { readonly releases?: boolean | undefined },
+    options: CorrectionOptions & ReplacementOptions,
   ): CorrectionResult;
   /** Lets a former number be given to somebody else: it finds nobody any more. */
   releaseIdentityCard(former: string, options: CorrectionOptions): CorrectionResult;

@@ -1,29 +1,43 @@
-/** Replaces a national ID that was wrong or was reissued, in every membership of the person. */
-import { haveCommonWord } from '../../../domain/membership/names.ts';
-import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
+/** Replaces a national ID that was wrong or was reissued, in every membership of the person or in one. */
+import {
+  contradictionsBetween,
+  contradictionsOf,
+  type Described,
+} from '../../../domain/membership/duplicates.ts';
+import { doubtIdentityCard } from '../../../domain/membership/identity-card.ts';
+import type {
+  ComparedPeople,
+  CorrectionRefused,
+  ReplacementOptions,
+} from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { isErasedNumber } from '../identity/identity-hash.ts';
-import { noteBirthAndGender } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
-interface Holder {
+interface Holder extends Described {
   readonly id: number;
-  readonly cooperative_id: number;
-  readonly full_name: string;
+  readonly cooperativeId: number;
 }
 
-export interface Replacement {
+export interface Replacement extends ReplacementOptions {
   readonly old: string;
   readonly current: string;
-  readonly releases: boolean;
+  /** Of now. */
+  readonly year: number;
 }
 
 export const replaceNumber = (db: Connection, replacement: Replacement): Correction => ({
   kind: 'nid_replace',
-  options: { release: replacement.releases },
-  decide: () => findFault(db, replacement) ?? planReplacement(db, replacement),
+  options: {
+    release: replacement.releases === true,
+    ...(replacement.samePerson === true && { same_person: true }),
+  },
+  decide() {
+    const people = readPeople(db, replacement);
+    return findFault(db, replacement, people) ?? planReplacement(db, replacement, people);
+  },
 });
 
 /** Lets a former number be given to somebody else. */
@@ -40,53 +54,121 @@ export const releaseNumber = (db: Connection, number: string): Correction => ({
         },
 });
 
+/** The people of a replacement, by their memberships. */
+interface People {
+  /** Those that get the new number, and those of the same person that keep the old one. */
+  readonly holders: readonly Holder[];
+  readonly staying: readonly Holder[];
+  /** Of whoever has the new number, or had it: somebody else. */
+  readonly others: readonly Holder[];
+  /** The others have another number now. */
+  readonly isFormer: boolean;
+  /** What the holders get: of the same person who had the new number, the one that they have now. */
+  readonly given: string;
+}
+
 const holdersOf = (db: Connection, number: string): Holder[] =>
   db.rows<Holder>(
-    'SELECT id, cooperative_id, full_name FROM main.members WHERE identity_card = ? ORDER BY id',
+    `SELECT id, cooperative_id AS cooperativeId, full_name AS fullName, gender, date_of_birth AS dateOfBirth,
+       mobile FROM main.members WHERE identity_card = ? ORDER BY id`,
     [number],
   );
 
-function findFault(db: Connection, { old, current, releases }: Replacement): CorrectionRefused | undefined {
+function readPeople(db: Connection, { old, current, samePerson, memberId }: Replacement): People {
+  const all = holdersOf(db, old);
+  // A number leads to nobody, too, where the one that replaced it was changed over HTTP.
+  const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
+  const isFormer = leadsTo !== old;
+  const isMeant = ({ id }: Holder) => memberId === undefined || id === memberId;
+  const others = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
+  return {
+    holders: all.filter(isMeant),
+    staying: all.filter((each) => !isMeant(each)),
+    others,
+    isFormer,
+    given: isFormer && samePerson === true && others.length > 0 ? leadsTo : current,
+  };
+}
+
+function findFault(
+  db: Connection,
+  { old, current, releases, samePerson, memberId }: Replacement,
+  people: People,
+): CorrectionRefused | undefined {
+  const { holders, staying, others, isFormer } = people;
   if (old === current) return refuse('Both national IDs are the same.');
-  if (holdersOf(db, old).length === 0) {
+  if (holders.length + staying.length === 0) {
     return redirectOf(db, REPLACED_NUMBERS, old) === undefined
       ? refuse('Nobody has the national ID that is to be replaced.')
       : refuse('This national ID was replaced before. Name the current one of the person.');
   }
-  if (holdersOf(db, current).length === 0 && isErasedNumber(db, current))
+  if (holders.length === 0)
+    return refuse(`Member ${memberId} does not have the national ID that is to be replaced.`);
+  if ((isFormer || others.length === 0) && isErasedNumber(db, current))
     return refuse('The new national ID is that of a person who was erased.');
-  const found = redirectOf(db, REPLACED_NUMBERS, current);
-  if (found === undefined || found === old || releases) return undefined;
-  return refuse('The new national ID is a former one of somebody else. Use --release to take it from them.');
+  if (isFormer && releases !== true && (samePerson !== true || others.length === 0))
+    return asking(
+      people,
+      'The new national ID is a former one of somebody else. Use --same-person if both are one person; ' +
+        '--release takes it from them.',
+    );
+  if (!isFormer && others.length > 0 && samePerson !== true)
+    return asking(
+      people,
+      'The new national ID is that of somebody else. Use --same-person if both are one person; if not, ' +
+        'it is not the right number.',
+    );
+  return undefined;
 }
 
-function planReplacement(db: Connection, { old, current, releases }: Replacement): CorrectionPlan {
-  const [holders, others] = [holdersOf(db, old), holdersOf(db, current)];
-  const pairs = holders.flatMap(({ id, cooperative_id }) => {
-    const same = others.find((other) => other.cooperative_id === cooperative_id);
+const asking = (people: People, message: string): CorrectionRefused => ({
+  ...refuse(message),
+  ...(people.others.length > 0 && { compared: compare(people) }),
+});
+
+const compare = ({ holders, others }: People): ComparedPeople => ({
+  memberIds: [holders.map(({ id }) => id), others.map(({ id }) => id)],
+  contradictions: contradictionsBetween(holders, others, contradictionsOf),
+});
+
+function planReplacement(db: Connection, replacement: Replacement, people: People): CorrectionPlan {
+  const { old, current, releases, memberId, year } = replacement;
+  const { holders, staying, others, isFormer, given } = people;
+  const isJoined = others.length > 0 && (!isFormer || given !== current);
+  const pairs = holders.flatMap(({ id, cooperativeId }) => {
+    const same = isJoined ? others.find((other) => other.cooperativeId === cooperativeId) : undefined;
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
   // Then --release takes it from them; else it gives up the number that is replaced.
-  const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current);
-  const isTaken = leadsTo !== undefined && leadsTo !== old;
+  const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
-  const isOther = !others.every(({ full_name }) =>
-    holders.some((holder) => haveCommonWord(holder.full_name, full_name)),
-  );
+  const compared = others.length === 0 ? undefined : compare(people);
   return {
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
     members: showHolders(holders, pairs),
+    ...(compared && { compared, seen: [holders, others] }),
+    // The number that is replaced stays somebody's: an undo looks for nobody who has taken it.
+    ...(staying.length > 0 && { options: { member: memberId } }),
     notes: [
-      ...(isOther ? ['The new national ID is held under a name without a common word. Same person?'] : []),
-      ...pairs.flatMap((pair) => noteBirthAndGender(db, pair)),
+      ...doubtIdentityCard(given, holders, year),
+      ...(isJoined && isFormer
+        ? ['The new number is a former one of the same person, who keeps the one that replaced it.']
+        : []),
+      ...(isJoined && compared !== undefined && compared.contradictions.length > 0
+        ? [`One person, in spite of ${compared.contradictions.join(', ')}.`]
+        : []),
       ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...notePairs(db)]),
     ],
     work(correctionId) {
       mergePairs(db, correctionId);
-      db.run('UPDATE main.members SET identity_card = ? WHERE identity_card = ?', [current, old]);
-      endRedirect(db, REPLACED_NUMBERS, current, correctionId);
-      addRedirect(db, REPLACED_NUMBERS, [old, current], correctionId, !releases || isTaken);
+      db.run(`UPDATE main.members SET identity_card = ? WHERE identity_card = ? AND id IN (${ids})`, [
+        given,
+        old,
+      ]);
+      endRedirect(db, REPLACED_NUMBERS, given, correctionId);
+      if (staying.length > 0) return;
+      addRedirect(db, REPLACED_NUMBERS, [old, given], correctionId, releases !== true || isTaken);
     },
   };
 }

@@ -3,6 +3,7 @@ import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts
 import { FieldError, invalidFields } from '../../../domain/values/errors.ts';
 import type {
   Collision,
+  ComparedPeople,
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
@@ -23,6 +24,11 @@ export interface CorrectionPlan {
   readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
   /** Kept with the correction, so without personal data. */
   readonly notes?: readonly string[];
+  /** What of it is known only now, and kept beside the options. */
+  readonly options?: object;
+  readonly compared?: ComparedPeople;
+  /** What somebody sees of them, besides the values that change. */
+  readonly seen?: unknown;
   /** For an erasure: the history keeps no values. */
   readonly keepsNoValues?: boolean;
 }
@@ -33,10 +39,13 @@ export const refuse = (message: string, collisions: readonly Collision[] = []): 
   collisions,
 });
 
+/** Done, with what its plan lets somebody see. */
+type Corrected = readonly [result: CorrectionResult, seen?: unknown];
+
 export interface Correction {
   readonly kind: CorrectionKind;
   /** Anything that JSON can hold, without personal data: it is shown by `imports show`. */
-  readonly options: unknown;
+  readonly options: object;
   /** Reads the registry, inside the transaction. */
   readonly decide: () => CorrectionPlan | CorrectionRefused;
 }
@@ -50,9 +59,9 @@ export function runCorrection(
   const reason = acceptReason(options.reason);
   const { isDryRun = false, agreed, nowSeconds } = options;
   const work = (): Outcome<CorrectionResult> => {
-    const done = correct(scope.db, correction, { ...options, reason });
+    const [done, seen] = correct(scope.db, correction, { ...options, reason });
     if (done.outcome === 'refused') return { result: done, isKept: false };
-    return { result: done, isKept: !isDryRun, shown: [done.rows, done.members, done.notes] };
+    return { result: done, isKept: !isDryRun, shown: [done.rows, done.members, done.notes, seen] };
   };
   const { result, ...performed } = perform(scope, 'Nothing was changed', nowSeconds, work, agreed);
   if (result.outcome === 'refused') return result;
@@ -66,29 +75,24 @@ const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id IN
   CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 
 /** What is refused is rolled back, and these tables with it. */
-function correct(db: Connection, correction: Correction, options: CorrectionOptions): CorrectionResult {
+function correct(db: Connection, correction: Correction, options: CorrectionOptions): Corrected {
   db.exec(STAGED);
   const plan = correction.decide();
-  if ('outcome' in plan) return plan;
-  const { notes = [] } = plan;
+  if ('outcome' in plan) return [plan];
+  const { notes = [], compared, seen } = plan;
   const { systemUser, nowSeconds, reason } = options;
   // Before anything is changed: other tables refer to it.
   const { kind, options: kept } = correction;
-  const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
+  const recorded = { kind, options: { ...kept, ...plan.options }, notes, reason, systemUser };
+  const id = beginOperation(db, recorded, nowSeconds);
   const before = (plan.members ?? []).map((member) => nameMember(db, member));
   const rows = applyPlan(db, plan, id, options);
   db.exec('DROP TABLE temp.pairs; DROP TABLE temp.moving');
   const begun = createdRows(db, id).get('members');
   const members =
     begun === undefined ? before : [...before, nameMember(db, { id: begun.first, fate: 'begins' })];
-  return {
-    outcome: 'done',
-    correctionId: id,
-    rows,
-    members,
-    notes,
-    lockMs: 0,
-  };
+  const done = { outcome: 'done', correctionId: id, rows, members, notes, lockMs: 0 } as const;
+  return [compared === undefined ? done : { ...done, compared }, seen];
 }
 
 function acceptReason(text: string): string {

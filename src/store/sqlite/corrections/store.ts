@@ -1,6 +1,7 @@
 /** Corrections of who is who, on a connection of their own. */
 
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { formatDate } from '../../../domain/values/date-time.ts';
 import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../contract/journal/corrections.ts';
 import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
@@ -22,8 +23,8 @@ export function openCorrections(databaseFile: string, options: OperationOptions)
   return {
     replaceIdentityCard(old, current, options) {
       assertNumbers({ old, new: current });
-      const replacement = { old, current, releases: options.releases === true };
-      return runCorrection(scope, replaceNumber(db, replacement), options);
+      const year = Number(formatDate(options.nowSeconds, scope.format.zone).slice(0, 4));
+      return runCorrection(scope, replaceNumber(db, { ...options, old, current, year }), options);
     },
     recordDeath(identityCard, date, options) {
       assertNumbers({ identity_card: identityCard });

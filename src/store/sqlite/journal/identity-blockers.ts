@@ -37,18 +37,25 @@ const numberReplaced = (operation: Operation): string =>
    CROSS JOIN main.members o ON o.identity_card = r.new
    WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'`;
 
+/** SELECT of the membership to which alone `nid replace` has given another number; of others it is null. */
+const onlyMemberOf = ({ id }: Operation): string =>
+  `SELECT json_extract(o.options, '$.member') FROM main.operations o WHERE o.id = ${id}
+     AND o.kind = 'nid_replace'`;
+
 /**
- * Somebody has the national ID that a correction would put back. Of a member that it took away the person may
- * have had it in another cooperative; not any more, when it was changed there since.
+ * Somebody has the national ID that a correction would put back. Of a member that it took away, or to whom
+ * alone it has given another, the person may have had it in another cooperative; not any more, when it was
+ * changed there since.
  */
 const numberTaken = (operation: Operation): string =>
   `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
    FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
    WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'
      AND o.id NOT IN (${changedRows(operation, 'members')})
-     AND (c.new IS NOT NULL OR EXISTS (SELECT 1 FROM main.changes g WHERE g.id > ${operation.last_change}
-       AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL
-       AND g.actor NOT IN (${REVERSED_ACTORS})))`;
+     AND (c.new IS NOT NULL AND (${onlyMemberOf(operation)}) IS NULL
+       OR EXISTS (SELECT 1 FROM main.changes g WHERE g.id > ${operation.last_change}
+         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL
+         AND g.actor NOT IN (${REVERSED_ACTORS})))`;
 
 /** A number that this would let lead to its person again is somebody's now, or leads to somebody else. */
 const leadsElsewhere = (operation: Operation): string =>

@@ -6,6 +6,7 @@ import { COOPERATIVE } from './screens/cooperative/cooperative.ts';
 import { COOPERATIVES } from './screens/cooperative/cooperatives.ts';
 import { LATE_LOANS, WITHOUT_DELIVERY } from './screens/cooperative/looked-after.ts';
 import { MEMBERS } from './screens/cooperative/members.ts';
+import { CONTRADICTIONS } from './screens/duplicates/contradictions.ts';
 import { DUPLICATES } from './screens/duplicates/duplicates.ts';
 import {
   CHANGE_COOPERATIVE,
@@ -33,7 +34,7 @@ export const SCREENS: readonly Screen[] = [
   ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
-  ...[DUPLICATES, KEYS, KEY, HEALTH],
+  ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, HEALTH],
 ];
 
 export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {

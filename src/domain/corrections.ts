@@ -13,6 +13,7 @@ export const CORRECTION_KINDS = [
   'cooperatives_merge',
   'persons_deceased',
   'duplicates_dismiss',
+  'duplicates_same_person',
   'entries_remove',
   'persons_erase',
   'row_enter',

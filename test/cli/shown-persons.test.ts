@@ -32,7 +32,7 @@ test('a command that does not declare that it shows nobody prints nothing unless
 });
 
 const WHY = ['--reason', 'Request', '--yes'];
-const everybody = { all: { as_of: 6, cooperatives: null } };
+const everybody = { all: { as_of: 8, cooperatives: null } };
 
 /** For each command that shows persons, in this order: its arguments, and whom its entry names. */
 const SHOWING: { readonly [command: string]: readonly [args: readonly string[], subject: object] } = {
@@ -42,7 +42,7 @@ const SHOWING: { readonly [command: string]: readonly [args: readonly string[], 
   'persons show': [[nid(1)], { persons: 1, members: [1] }],
   'entries list': [['production', '--cooperative', 'A-1', '--reference', 'P-1'], { members: [1] }],
   duplicates: [[], { members: [2, 1] }],
-  export: [['members', '--cooperative', 'A-1'], { all: { as_of: 6, cooperatives: [1] } }],
+  export: [['members', '--cooperative', 'A-1'], { all: { as_of: 8, cooperatives: [1] } }],
   'imports changes': [['2'], everybody],
   import: [['members', 'members.csv', '--dry-run'], everybody],
   'ledger person': [[nid(1)], { persons: 1 }],
@@ -51,6 +51,7 @@ const SHOWING: { readonly [command: string]: readonly [args: readonly string[], 
   'ledger verify': [['--receipt', `1-${'0'.repeat(32)}`], {}],
   'ledger repair': [[], {}],
   'duplicates dismiss': [['1', '2', '--reason', 'Two people'], { members: [1, 2] }],
+  'duplicates same-person': [['A-1/M-4', '--reason', 'One person'], { persons: 1, members: [4, 5] }],
   'entries remove': [['production', '--cooperative', 'A-1', '--reference', 'P-1', ...WHY], { members: [1] }],
   'members move': [['3', '--to', 'A-1', ...WHY], { members: [3] }],
   'members transfer': [['3', '--to', 'B-2', '--code', 'X-3', '--on', '2025-06-01', ...WHY], { members: [3] }],
@@ -70,7 +71,7 @@ async function placeOfThree(context: TestContext): Promise<ImportPlace> {
 A-1,${nid(1)},M-1,Person One,0788000111\nA-1,${nid(2)},M-2,Person One,0788000111\n`;
   assert.equal((await place.load('members', phones, '--yes')).status, 0);
   const third = `cooperative_code,identity_card,member_code,full_name,registration_date
-B-2,${nid(3)},M-3,Person 3,2020-01-01\n`;
+B-2,${nid(3)},M-3,Person 3,2020-01-01\nA-1,${nid(4)},M-4,Uwase Rose,\nB-2,${nid(4)},M-5,Gasore Jean,\n`;
   assert.equal((await place.load('members', third)).status, 0);
   const deliveries = 'cooperative_code,member_code,reference,delivered_at,kg,product\n';
   const { status, err } = await place.load('production', `${deliveries}A-1,M-1,P-1,2025-06-01,10,Coffee\n`);
@@ -149,7 +150,7 @@ test('a number that nobody has is a reading too, and so is a choice among severa
   const { status, err } = await place.command('members', 'show', nid(1));
   assert.equal(status, 1);
   assert.match(err, /Several members may be meant/);
-  assert.deepEqual(entries(place).at(-1)?.members, [1, 4]);
+  assert.deepEqual(entries(place).at(-1)?.members, [1, 6]);
 });
 
 test('with the ledger off nothing is recorded, and no file is made', async (context) => {

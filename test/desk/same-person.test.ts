@@ -1,8 +1,8 @@
-/** At the desk two people become one only when a box is ticked. */
+/** At the desk two people become one only when a box is ticked, and persons who may be two are listed. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Reading } from '../../src/store/contract/access-ledger.ts';
-import { testDesk } from '../support/desk.ts';
+import { type Browser, testDesk } from '../support/desk.ts';
 import { COOPERATIVES, type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../support/importing.ts';
 
 const HEADER = `${MEMBERS_HEADER},gender,date_of_birth`;
@@ -85,4 +85,62 @@ test('one membership of several gets another number', async (context) => {
   await browser.post(path, { ...form, ...REASON, expected: expectedIn(plan.text) });
   assert.deepEqual(numbers(place), [nid(1), nid(7), nid(2)]);
   assert.equal((await browser.post(path, { ...form, memberId: '3' })).status, 422);
+});
+
+const PATH = '/duplicates/contradictions';
+const contradictory = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => [
+    `A-1,${nid(11 * i)},M-${i},Keza Aline,F,1980-01-02`,
+    `B-2,${nid(11 * i)},M-${i},Mugabo Jean,M,1964-01-01`,
+  ]).flat();
+const cardsIn = (page: string): number => page.match(/class="card pair"/g)?.length ?? 0;
+
+test('the list of persons who may be two is there with none, one and more than a page', async (context) => {
+  for (const [count, pages] of [
+    [0, [0]],
+    [1, [1]],
+    [21, [10, 10, 1]],
+  ] as const) {
+    const { browser, shown } = await begin(context, contradictory(count));
+    const { text } = await browser.whenDone(PATH);
+    if (count === 0) assert.match(text, /No memberships of one person contradict each other\./);
+    else assert.match(text, new RegExp(`${count} persons? ha(s|ve) memberships that contradict each other`));
+    for (const [at, cards] of pages.entries()) {
+      const page = await browser.get(`${PATH}?page=${at + 1}`);
+      assert.equal(cardsIn(page.text), cards);
+      const before = at * 20;
+      if (cards > 0)
+        assert.deepEqual(shown.at(-1), {
+          memberIds: Array.from({ length: 2 * cards }, (_, i) => before + i + 1),
+        });
+    }
+    assert.match((await browser.whenDone('/duplicates')).text, new RegExp(`href="${PATH}"`));
+  }
+});
+
+async function settle(browser: Browser, path: string, form: { [name: string]: string }) {
+  const plan = await browser.post(path, form);
+  assert.equal(plan.status, 200, plan.text);
+  return browser.post(path, { ...form, ...REASON, expected: expectedIn(plan.text) });
+}
+
+test('a person who may be two gets another number for one membership, or is checked', async (context) => {
+  const { place, browser } = await begin(context, contradictory(2));
+  const { text } = await browser.whenDone(PATH);
+  assert.match(text, /different years of birth, different genders, names without a common word/);
+  assert.match(text, /<th scope="row">Gender <b[^>]*>≠<\/b>/);
+  const [, person = ''] = /action="(\/person\/\d+)"/.exec(text) ?? [];
+  const split = await settle(browser, person, { action: 'number', memberId: '2', current: nid(500) });
+  assert.equal(split.headers.location, person);
+  assert.equal(cardsIn((await browser.get(PATH)).text), 1);
+  const same = await settle(browser, PATH, { action: 'same', member: '3' });
+  assert.equal(same.headers.location, PATH);
+  assert.equal(cardsIn((await browser.get(PATH)).text), 0);
+  await browser.post(PATH, { action: 'again' });
+  const after = await browser.whenDone(PATH);
+  assert.match(after.text, /No memberships of one person[\s\S]*1 person was checked before/);
+  assert.equal(place.value("SELECT count(*) FROM operations WHERE kind = 'duplicates_same_person'"), 1);
+  assert.equal((await browser.post(PATH, { action: 'same', member: '99' })).status, 404);
+  const french = (await browser.get(PATH, { 'accept-language': 'fr' })).text;
+  assert.match(french, /Une personne qui est peut-être deux/);
 });

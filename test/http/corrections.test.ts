@@ -159,3 +159,32 @@ test('the id of a merged member is gone, and names the member that has everythin
   assert.equal((await app.send('/members/2')).status, 200);
   assert.equal((await app.send('/members/3000')).status, 404);
 });
+
+test('a number that is taken over HTTP is found among contradictions, also of a person who was checked', async (context) => {
+  const app = await start(context);
+  const store = app.registry.storage.openHeldData();
+  context.after(() => store.close());
+  const found = () =>
+    store
+      .findContradictions()
+      .persons.map(({ members, contradictions }) => [members.map(({ id }) => id), contradictions]);
+  const patch = async (body: object) => {
+    const { status, text } = await app.send('/members/2', { method: 'PATCH', body });
+    assert.equal(status, 200, text);
+  };
+  assert.deepEqual(found(), []);
+  const other = person(4, 2, { full_name: 'Uwase Rose', gender: 'FEMALE', date_of_birth: '1970-01-01' });
+  assert.equal((await app.send('/members', { method: 'POST', body: other })).status, 201);
+  await patch({ identity_card: nid(4), gender: 'MALE', date_of_birth: '1985-01-01' });
+  const all = [
+    [2, 4],
+    ['different years of birth', 'different genders', 'names without a common word'],
+  ];
+  assert.deepEqual(found(), [all]);
+  await correct(app, (corrections, options) => corrections.acceptContradictions(nid(4), options));
+  assert.deepEqual(found(), []);
+  await patch({ role: 'SECRETARY' });
+  assert.deepEqual(found(), []);
+  await patch({ date_of_birth: '1985-01-02' });
+  assert.deepEqual(found(), [all]);
+});

@@ -12,6 +12,7 @@ const OTHERS = [
   ...['serve', 'desk', 'seed', 'import', 'import map', 'imports undo', 'summarize', 'fence'],
   ...['nid replace', 'nid release', 'members merge', 'members move', 'members transfer'],
   ...['cooperatives merge', 'persons deceased', 'persons erase', 'entries remove', 'duplicates dismiss'],
+  'duplicates same-person',
   ...['keys create', 'keys update', 'keys disable', 'keys enable', 'keys rotate', 'ledger repair'],
   ...['webhooks add', 'webhooks test', 'webhooks replay', 'webhooks skip', 'webhooks rotate'],
   ...['webhooks enable', 'webhooks remove', 'backup', 'backup verify', 'backup prune', 'restore'],

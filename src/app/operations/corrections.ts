@@ -79,6 +79,9 @@ export const CORRECTIONS = {
   dismissDuplicate: correction({ oneId: 'member', otherId: 'member' }, (store, { oneId, otherId }, options) =>
     store.dismissDuplicate(oneId, otherId, options),
   ),
+  acceptContradictions: correction({ nid: 'holder' }, (store, { nid }, options) =>
+    store.acceptContradictions(nid, options),
+  ),
   mergeCooperatives: correction(
     { fromCode: 'code', intoCode: 'code' },
     (store, { fromCode, intoCode }, options) => store.mergeCooperatives(fromCode, intoCode, options),

@@ -110,6 +110,12 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     asks: { oneId: ['<member>', MEMBER_HELP], otherId: ['<other>', 'the other member'] },
     isHarmless: true,
   },
+  'duplicates same-person': {
+    correction: CORRECTIONS.acceptContradictions,
+    description: 'somebody has looked: memberships that contradict each other are of one person',
+    asks: { nid: ['<person>', `the national ID of the person, or ${HOLDER}`] },
+    isHarmless: true,
+  },
 };
 
 /** Declares the corrections of a group, such as `nid`, which is named by its command. */

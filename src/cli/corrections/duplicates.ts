@@ -1,11 +1,10 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
-import { quoted } from '../../app/wording/shell.ts';
-import { hideIdentityCards, mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { counted } from '../../domain/values/text.ts';
 import type {
   Crowd,
-  FoundMember,
+  HeldDataStore,
   LikelyDuplicate,
   LikelyDuplicates,
 } from '../../store/contract/journal/held-data.ts';
@@ -16,52 +15,57 @@ import { proposed } from '../terminal/proposed-command.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
+import { describeContradictions, formatContradictions } from './contradictions.ts';
 import { declareCorrections } from './corrections.ts';
+import { argumentOf, describeMember, refer } from './duplicates-text.ts';
 
 interface FindOptions extends PrintOptions {
   readonly cooperative?: string;
+  readonly contradictions?: true;
 }
 
 export function declareDuplicates(duplicates: Command, context: CliContext): void {
   addPrintOptions(duplicates, 'REGISTRY_USER')
     .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
+    .option('--contradictions', 'list persons whose memberships contradict each other instead')
     .action(acting(context, find));
   declareCorrections(duplicates, context);
 }
 
 async function find(run: Run<FindOptions>): Promise<void> {
   const { options } = run;
-  const code = options.cooperative;
-  const found = await withStore(run.storage.openHeldData(), (store) => {
-    if (code !== undefined && !store.listCooperatives().some((each) => each.code === code))
-      throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
-    return store.findDuplicates(code);
-  });
+  if (options.contradictions === true) return findContradictory(run);
+  const found = await read(run, (store, code) => store.findDuplicates(code));
   const memberIds = found.pairs.flatMap(({ from, into }) => [from.id, into.id]);
   await recordReading(run, { memberIds: [...new Set(memberIds)], fields: NAMES });
   run.show(describeDuplicates(found, options), formatDuplicates(found, options));
 }
 
+async function findContradictory(run: Run<FindOptions>): Promise<void> {
+  const found = await read(run, (store, code) => store.findContradictions(code));
+  const memberIds = found.persons.flatMap(({ members }) => members.map(({ id }) => id));
+  await recordReading(run, { memberIds, fields: NAMES });
+  run.show(describeContradictions(found, run.options), formatContradictions(found, run.options));
+}
+
+/** @throws CommandError with status 1 for a cooperative that there is not */
+const read = <T>(
+  { storage, options: { cooperative: code } }: Run<FindOptions>,
+  find: (store: HeldDataStore, code: string | undefined) => T,
+): Promise<T> =>
+  withStore(storage.openHeldData(), (store) => {
+    if (code !== undefined && !store.listCooperatives().some((each) => each.code === code))
+      throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
+    return find(store, code);
+  });
+
 /** Shown of the pairs that were found; the rest is counted. */
 const SHOWN_PAIRS = 50;
-
-const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
-  `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
-
-/** What names a member on a command line: the id, where the code may be a national ID. */
-function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
-  const name = `${cooperativeCode}/${memberCode}`;
-  if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
-  return quoted(name);
-}
 
 function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
   const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
   return proposed(`${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`, options);
 }
-
-/** Without names: what a program prints may be kept. */
-const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
 const describeDuplicates = (
   { pairs, dropped, dismissed, crowds }: LikelyDuplicates,

@@ -16,7 +16,13 @@ import { type CommandOptions, CommandRun } from './command-run.ts';
 export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
 
 /** Commands that take longer than a page may, and print one JSON document. */
-export type Work = 'backup' | 'check' | 'duplicates';
+const WORKS = {
+  backup: ['backup'],
+  check: ['check'],
+  duplicates: ['duplicates'],
+  contradictions: ['duplicates', '--contradictions'],
+} as const;
+export type Work = keyof typeof WORKS;
 
 /** What is decided beside the map. */
 export interface ImportChoices {
@@ -164,15 +170,15 @@ export class DeskFiles {
   }
 
   /** The last run of a command, whoever has started it: it goes on when the page is closed. */
-  workOf(command: Work): CommandRun | undefined {
-    return this.works.get(command);
+  workOf(work: Work): CommandRun | undefined {
+    return this.works.get(work);
   }
 
   /** Starts it, unless it is at work. */
-  startWork(command: Work, args: readonly string[], as: RunAs): CommandRun {
-    const last = this.works.get(command);
-    const run = last?.isAtWork ? last : this.start([command, ...args, '--json'], as);
-    this.works.set(command, run);
+  startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
+    const last = this.works.get(work);
+    const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);
+    this.works.set(work, run);
     return run;
   }
 

@@ -27,6 +27,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   cooperatives_merge: say('Cooperatives merged'),
   persons_deceased: say('Death recorded'),
   duplicates_dismiss: say('Pair set aside'),
+  duplicates_same_person: say('One person, checked'),
   entries_remove: say('Entries removed'),
   persons_erase: say('Person erased'),
   row_enter: say('Entered by hand'),

@@ -83,13 +83,29 @@ export type Described = Pick<Registered, 'fullName' | 'gender' | 'dateOfBirth' |
 const differ = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && one !== other;
 
+const yearOf = (date: string | null): string | null => date?.slice(0, 4) ?? null;
+
+const DIFFERENT_GENDERS = 'different genders';
+const DIFFERENT_NAMES = 'names without a common word';
+
 /** What contradicts that two are one person, in words without personal data. */
 export const contradictionsOf = (one: Described, other: Described): readonly string[] =>
   wordsFor([
     [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
-    [differ(one.gender, other.gender), 'different genders'],
-    [!haveCommonWord(one.fullName, other.fullName), 'names without a common word'],
+    [differ(one.gender, other.gender), DIFFERENT_GENDERS],
+    [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
     [differ(one.mobile, other.mobile), 'different phones'],
+  ]);
+
+/**
+ * The same of two memberships under one national ID: only what seldom changes or is mistyped. Many days of
+ * birth are unknown, and registered as 1 January.
+ */
+export const gravelyContradict = (one: Described, other: Described): readonly string[] =>
+  wordsFor([
+    [differ(yearOf(one.dateOfBirth), yearOf(other.dateOfBirth)), 'different years of birth'],
+    [differ(one.gender, other.gender), DIFFERENT_GENDERS],
+    [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
   ]);
 
 const wordsFor = (found: readonly (readonly [holds: boolean, words: string])[]): string[] =>

@@ -106,6 +106,7 @@ ${
     n: uncompared,
   })
 }</p>
+<p><a href="${PATH}/contradictions">${visit.say('One person who may be two')}</a></p>
 ${again(visit, PATH, at)}`;
 }
 

@@ -157,6 +157,11 @@ export interface CorrectionStore {
    * Sets aside that two members may be one person. Repeated, it gives the correction that has done so.
    */
   dismissDuplicate(oneId: number, otherId: number, options: CorrectionOptions): CorrectionResult;
+  /**
+   * Records that the memberships of a person contradict each other, and yet are of one person. Repeated, it
+   * gives the correction that has done so.
+   */
+  acceptContradictions(identityCard: string, options: CorrectionOptions): CorrectionResult;
   /** Moves a member with everything to the cooperative with this code. */
   moveMember(memberId: number, code: string, options: CorrectionOptions): CorrectionResult;
   /**

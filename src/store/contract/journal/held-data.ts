@@ -1,7 +1,7 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
-import type { Likeness } from '../../../domain/membership/duplicates.ts';
+import type { Described, Likeness } from '../../../domain/membership/duplicates.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { StagedValue } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
@@ -102,6 +102,25 @@ export interface LikelyDuplicates {
   readonly crowds: readonly Crowd[];
 }
 
+/** A membership of a person whose memberships contradict each other. */
+export interface ContradictoryMember extends FoundMember, Described {}
+
+export interface ContradictoryPerson {
+  /** All of the person, in order of id. */
+  readonly members: readonly ContradictoryMember[];
+  /** In words, without personal data. */
+  readonly contradictions: readonly string[];
+}
+
+export interface Contradictions {
+  /** Those with the most contradictions first. */
+  readonly persons: readonly ContradictoryPerson[];
+  /** Left out because somebody has said that they are one person, and nothing has changed since. */
+  readonly accepted: number;
+  /** Persons beyond the number that is kept. */
+  readonly dropped: number;
+}
+
 /** Somebody else who has, or had, a national ID of a person: what was read of it then is not the person's. */
 export interface OtherHolder {
   readonly identityCard: string;
@@ -177,5 +196,7 @@ export interface HeldDataStore {
   listEntries(kind: EntryKind, selection: EntrySelection): readonly HeldRow[];
   /** @param cooperativeCode only pairs of which one is a member there */
   findDuplicates(cooperativeCode?: string): LikelyDuplicates;
+  /** Persons whose memberships contradict each other. @param cooperativeCode only of persons who are there */
+  findContradictions(cooperativeCode?: string): Contradictions;
   close(): void;
 }

@@ -7,6 +7,7 @@ import type { CorrectionStore } from '../../contract/journal/corrections.ts';
 import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { dismissDuplicate } from './duplicates-dismiss.ts';
+import { acceptContradictions } from './duplicates-same-person.ts';
 import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
 import { mergeMembers } from './members-merge.ts';
@@ -43,6 +44,10 @@ export function openCorrections(databaseFile: string, options: OperationOptions)
     mergeMembers: (fromId, intoId, options) =>
       runCorrection(scope, mergeMembers(db, fromId, intoId), options),
     dismissDuplicate: (one, other, options) => dismissDuplicate(scope, { one, other }, options),
+    acceptContradictions(identityCard, options) {
+      assertNumbers({ identity_card: identityCard });
+      return acceptContradictions(scope, identityCard, options);
+    },
     transferMember: (transfer, options) =>
       runCorrection(scope, transferMember(db, transfer, options.nowSeconds, scope.format.zone), options),
     moveMember: (memberId, code, options) => runCorrection(scope, moveMember(db, memberId, code), options),

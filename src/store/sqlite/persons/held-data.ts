@@ -7,6 +7,7 @@ import type {
   MemberName,
   NamedMember,
 } from '../../contract/journal/held-data.ts';
+import { findContradictions } from '../duplicates/find-contradictions.ts';
 import { findDuplicates } from '../duplicates/find-duplicates.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
@@ -74,6 +75,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     findDuplicates: (cooperativeCode) => findDuplicates(db, cooperativeCode),
+    findContradictions: (cooperativeCode) => findContradictions(db, cooperativeCode),
     close: () => db.close(),
   };
 }

@@ -97,7 +97,7 @@ interface Adding<Given, Entry>
 
 const WITHOUT_REFERENCE =
   'Takes a member id only. Without a reference the entry gets one that is made from its other values, and ' +
-  'an equal entry is another one: who sends a request again sends its Idempotency-Key again.';
+  'an equal entry is another one: a client that repeats a request sends the same Idempotency-Key.';
 
 /** @param name the last segment of the path */
 const addRoute = <Given, Entry>(

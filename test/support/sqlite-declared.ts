@@ -1,6 +1,6 @@
 /**
- * The tables, views and triggers that follow declarations, as SQL: what a fresh registry has of them, and what
- * a migration that changes a declaration creates.
+ * The tables, views and triggers that follow declarations, as SQL: what a fresh registry has of them, and
+ * what a migration that changes a declaration creates.
  */
 import { COUNTS } from '../../src/store/sqlite/schema/counts.ts';
 import { TOTALS, type Totals } from '../../src/store/sqlite/schema/declared-totals.ts';

@@ -149,3 +149,14 @@ test('what cannot be meant changes nothing and says what is expected', async (co
   }
   assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
 });
+
+test('a mistyped code loses nothing that was typed beside it', async (context) => {
+  const { browser } = await begin(context);
+  const given = { memberId: '2', to: 'no code!', memberCode: 'X-77', on: '2025-02-03' };
+  const refused = await browser.post('/person/1', { action: 'transfer', ...given });
+  assert.equal(refused.status, 422);
+  assert.match(refused.text, /role="alert"/);
+  for (const value of ['no code!', 'X-77', '2025-02-03'])
+    assert.match(refused.text, new RegExp(`value="${value}"`));
+  assert.match(refused.text, /<option value="2" selected>/);
+});

@@ -11,29 +11,18 @@ import {
 import { ENTRY_KINDS } from '../../../domain/entries/entries.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../../domain/values/awaitable.ts';
-import { formatDate } from '../../../domain/values/date-time.ts';
 import { FieldError } from '../../../domain/values/errors.ts';
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
-import { MAX_LENGTH } from '../../../domain/values/text.ts';
-import { type Html, html } from '../../../html/html.ts';
+import { html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { changeLink, enterLink } from '../../page/entered-kinds.ts';
 import { numberOf, textOf } from '../../page/held-values.ts';
-import { form, input, numberInput, select } from '../../page/parts.ts';
+import { form } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
+import { FORMS, HEADINGS, misread, type Name } from './correction-forms.ts';
 import type { RowEnd } from './entries.ts';
 import { findVisited, pathOf, showing } from './find-visited.ts';
-
-const HEADINGS = {
-  number: say('Correct the national ID'),
-  deceased: say('Record a death'),
-  merge: say('Merge two memberships'),
-  transfer: say('Change the cooperative'),
-  remove: say('Remove an entry'),
-  erase: say('Erase the person'),
-} as const satisfies { readonly [action: string]: Message };
-type Name = keyof typeof HEADINGS;
 
 /** Of what is given for a correction; memberships are named by what the correction changes. */
 const LABELS: { readonly [field: string]: Message } = {
@@ -87,8 +76,10 @@ const action =
         ],
       });
     } catch (error) {
-      if (error instanceof Misread) return refuseGiven(visit, heading, path, error.text);
-      throw error;
+      if (!(error instanceof Misread)) throw error;
+      const form = FORMS.find((each) => each === name);
+      if (form === undefined) return refuseGiven(visit, heading, path, error.text);
+      return { body: misread(visit, person, form, given, error.text), shows: showing(person), status: 422 };
     }
   };
 
@@ -190,59 +181,3 @@ export const entryActions =
       kind === 'loans' && enterLink(visit, person, 'payments', id)
     }${kind !== 'payments' && remove}`;
   };
-
-/** The forms that begin a correction. Each leads to its dry run. */
-export function correctionForms(visit: Visit, person: HeldPerson): Html {
-  const { say, translate } = visit;
-  const own = person.memberships.map(({ member }) => member);
-  const memberships = own.map(
-    (member) =>
-      [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
-  );
-  const max = formatDate(visit.now, visit.desk.config.zone);
-  const on = (label: string) => input({ name: 'on', label, type: 'date', max });
-  const begin = (name: Name, explained: string, body: Html | '') =>
-    html`<details name="correction"><summary>${translate(HEADINGS[name])}</summary>
-<p><small>${explained}</small></p>${form(visit, {
-      path: pathOf(visit),
-      action: name,
-      body,
-      button: say('Show what would be done'),
-    })}</details>`;
-  return html`<section class="forms"><h2>${say('Corrections')}</h2>
-<p><small>${say(
-    'Each is shown first and asks for a reason. Nothing is changed before you agree.',
-  )}</small></p>
-${begin(
-  'number',
-  say('The old number keeps finding the person. If somebody has the new one, you are asked about it.'),
-  html`${numberInput('current', say('The right national ID'), say('16 digits'))}${
-    memberships.length > 1 && select('memberId', say('Of'), [['', say('all memberships')], ...memberships])
-  }`,
-)}
-${begin('deceased', say('In every membership.'), on(say('Day of the death')))}
-${begin(
-  'transfer',
-  say('The membership ends and keeps its past; another begins.'),
-  html`${select('memberId', say('Membership'), memberships)}${input({
-    name: 'to',
-    label: say('Code of the other cooperative'),
-    maxLength: MAX_LENGTH.code,
-  })}${input({
-    name: 'memberCode',
-    label: say('Member code there'),
-    maxLength: MAX_LENGTH.memberCode,
-  })}${on(say('First day there'))}`,
-)}
-${begin(
-  'merge',
-  say('For somebody who was registered twice: everything goes to the one that stays.'),
-  html`${select('fromId', say('The one that goes'), memberships)}${input({
-    name: 'intoId',
-    label: say('The one that stays'),
-    maxLength: 100,
-    hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
-  })}`,
-)}
-${begin('erase', say('What says who the person is goes, everywhere. It cannot be undone.'), '')}</section>`;
-}

@@ -7,7 +7,8 @@ import { memberValues, textOf } from '../../page/held-values.ts';
 import { fields } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { type Actors, actorsOf, changes } from './changes.ts';
-import { CORRECTING, correctionForms, entryActions } from './corrections.ts';
+import { correctionForms } from './correction-forms.ts';
+import { CORRECTING, entryActions } from './corrections.ts';
 import { deliveries, loans, savings } from './entries.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 

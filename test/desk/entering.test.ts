@@ -160,3 +160,14 @@ test('what has changed since it was shown is shown again, and nothing is entered
   assert.match(again.text, /Something has changed meanwhile[\s\S]*Abahuje Twese[\s\S]*Abahuje Huye/);
   assert.equal(place.value("SELECT name FROM cooperatives WHERE code = 'A-1'"), 'Abahuje Twese');
 });
+
+test('a new member whose number is taken in the cooperative changes nobody', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/members';
+  const given = { action: 'enter', identity_card: nid(1), member_code: 'M-9', full_name: 'Uwase Diane' };
+  const refused = await browser.post(path, given);
+  assert.equal(refused.status, 409);
+  assert.match(refused.text, /There is one already[\s\S]*Keza Aline[\s\S]*Uwase Diane/);
+  assert.doesNotMatch(refused.text, /name="expected"/);
+  assert.equal(place.value('SELECT full_name FROM members WHERE id = 1'), 'Keza Aline');
+});

@@ -124,11 +124,15 @@ function answer(
     const asksAgain = entering.stored === undefined && typed.reference === '';
     return { body: page(visit, entering, typed, { told: NOTHING_NEW, asksAgain }), shows };
   }
+  // Who enters a new row does not mean to change another one.
+  if (entering.stored === undefined && plan.changes.changed > 0)
+    return { body: page(visit, entering, typed, { told: EXISTS, stored: plan }), shows, status: 409 };
   const isOther = expected !== '' && expected !== plan.fingerprint;
   return { body: planned(visit, entering, { typed, values, plan, isOther }), shows };
 }
 
 const NOTHING_NEW = say('This is stored already, and nothing would change.');
+const EXISTS = say('There is one already, with other values. Change it on its own page.');
 const OTHER = say('Something has changed meanwhile. Look at it again.');
 
 interface Around {
@@ -136,13 +140,15 @@ interface Around {
   readonly told?: Text;
   /** Whether the row may be entered once more, as another one. */
   readonly asksAgain?: boolean;
+  /** What would become of a row that is there. */
+  readonly stored?: RowPlan;
 }
 
 function page(
   visit: Visit,
   { kind, heading, path, back, settled, stored, whose }: Entering,
   typed: Texts,
-  { faults = [], told, asksAgain }: Around,
+  { faults = [], told, asksAgain, stored: existing }: Around,
 ): Html {
   const sentences = [
     ...(told === undefined ? [] : [visit.translate(told)]),
@@ -155,7 +161,7 @@ ${
   (sentences.length > 0 || faults.length > 0) &&
   html`<section class="refused" role="alert">${sentences.map((each) => html`<p>${each}</p>`)}${
     faults.length > 0 && html`<p>${visit.say('Nothing was entered. What is wrong is beside the fields.')}</p>`
-  }</section>`
+  }${existing !== undefined && changed(visit, existing, visit.say('Stored'), visit.say('Typed'))}</section>`
 }
 <div class="narrow">${formOf(visit, {
     path,
@@ -212,10 +218,15 @@ const understoodOf = (visit: Visit, { kind }: Entering, { understood }: RowPlan)
       [labelOf(visit, column), writeStored(visit, column.name, understood[i] ?? undefined)] as const,
   );
 
-const changed = (visit: Visit, { listed }: RowPlan): Html =>
+const changed = (
+  visit: Visit,
+  { listed }: RowPlan,
+  before = visit.say('Before'),
+  after = visit.say('After'),
+): Html =>
   table(
     visit.say('This would be changed:'),
-    [visit.say('Field'), visit.say('Before'), visit.say('After')].map((heading) => ({ heading })),
+    [visit.say('Field'), before, after].map((heading) => ({ heading })),
     listed.map(({ column, old, new: value }) => [
       visit.translate(nameOf(column)),
       writeStored(visit, column, old) ?? '–',

@@ -23,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -115,5 +115,8 @@ bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the pee
 	node bench/main.ts
 	node bench/picture.ts > /dev/null
 
+release: $(INSTALLED) ## make what a release consists of in release/, from a commit, tested and tried; UNTESTED=1 leaves the suites out
+	node test/release/make-release.ts $(if $(UNTESTED),--untested)
+
 clean: ## remove what was installed, built and measured; the database stays
-	rm -rf node_modules bench/peers/node_modules dist coverage bench/.cache *.tgz
+	rm -rf node_modules bench/peers/node_modules dist coverage bench/.cache release *.tgz

@@ -1,0 +1,184 @@
+/**
+ * Makes what a release consists of, in release/: `make release` (docs/decisions/0033-release.md). The package
+ * is built twice, from two clean copies of the commit, and must be the same to the byte; the archive for
+ * servers brings its libraries and its Node, and is tried before anything is said.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { tryArchive } from './try-archive.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const OUT = join(ROOT, 'release');
+const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NODE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies.node as string;
+const TITLE = `${name}-${version}`;
+/** What a server needs of the commit: neither tests nor benchmarks. */
+const SERVED = [
+  ...['package.json', 'package-lock.json', 'openapi.json', 'import-map.schema.json', 'src', 'data/seed'],
+  ...['docs', 'deploy', 'LICENSE', 'README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md'],
+];
+/** Sources and other systems' binaries of the database driver: its own binary is all that is loaded. */
+const UNUSED = ['better-sqlite3/deps', 'better-sqlite3/src', 'better-sqlite3/binding.gyp'];
+const PREBUILT = /^linux-(x64|arm64)\.node$/;
+
+interface Step {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const run = (
+  program: string,
+  args: readonly string[],
+  { cwd = ROOT, env = process.env }: Step = {},
+): string =>
+  execFileSync(program, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 2 ** 28,
+  });
+
+const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n`);
+  process.exit(1);
+}
+
+/** A copy of the commit, without what is beside it in the folder. */
+function checkOut(folder: string, paths: readonly string[] = []): string {
+  mkdirSync(folder, { recursive: true });
+  const archive = `${folder}.tar`;
+  run('git', ['archive', '-o', archive, 'HEAD', ...paths]);
+  run('tar', ['-xf', archive, '-C', folder]);
+  rmSync(archive);
+  return folder;
+}
+
+/** @returns the package, built from a copy of its own */
+function pack(folder: string): string {
+  checkOut(folder);
+  cpSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  run('npm', ['run', '-s', 'build'], { cwd: folder });
+  run('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: folder });
+  return join(folder, `${TITLE}.tgz`);
+}
+
+/** The packages that are installed with the program, the program itself left out. */
+const installedIn = (folder: string): string[] =>
+  run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--offline'], { cwd: folder })
+    .trim()
+    .split('\n')
+    .slice(1);
+
+/** Every licence of what is installed, in full. */
+function licencesOf(folder: string): string {
+  const packages = [...installedIn(folder), join(folder, 'node_modules', 'node')];
+  return [...new Set(packages)]
+    .map((path) => {
+      const { name: of, version: at, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+      const file = readdirSync(path).find((each) => /^(licen[cs]e|copying)/i.test(each));
+      const text =
+        file === undefined
+          ? 'The package has no file with its text.'
+          : readFileSync(join(path, file), 'utf8');
+      return `${of} ${at}: ${license ?? 'see below'}\n\n${text.trim()}\n`;
+    })
+    .join(`\n${'='.repeat(80)}\n\n`);
+}
+
+/** @returns the archive for servers: everything that runs, owned by root when root unpacks it */
+function archiveOf(folder: string): string {
+  const at = join(folder, TITLE);
+  checkOut(at, SERVED);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  run('npm', ['ci', '--ignore-scripts', '--omit=dev', ...quiet], { cwd: at });
+  run('npm', ['install', '--no-save', '--save-prod', '--omit=dev', ...quiet, `node@${NODE}`], { cwd: at });
+  const modules = join(at, 'node_modules');
+  for (const each of UNUSED) rmSync(join(modules, each), { recursive: true, force: true });
+  const prebuilt = join(modules, 'better-sqlite3', 'prebuilds');
+  for (const each of readdirSync(prebuilt))
+    if (!PREBUILT.test(each) || !each.includes(process.arch)) rmSync(join(prebuilt, each));
+  const file = join(OUT, `${TITLE}-linux-${process.arch}.tar.gz`);
+  const time = run('git', ['log', '-1', '--format=%ct']).trim();
+  const attributes = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u=rwX,go=rX',
+    `--mtime=@${time}`,
+  ];
+  run('tar', [...attributes, '-C', folder, '-I', 'gzip -9n', '-cf', file, TITLE]);
+  return file;
+}
+
+function checkFirst(): void {
+  if (run('git', ['status', '--porcelain']).trim() !== '')
+    refuse('Commit first: a release is made of a commit.');
+  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  if (!new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm').test(changelog))
+    refuse(`CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)": give it the date of the release.`);
+}
+
+function test(): void {
+  for (const target of ['test', 'test-long', 'test-pages', 'torture']) {
+    process.stdout.write(`make ${target}\n`);
+    run('make', [target]);
+  }
+}
+
+checkFirst();
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(OUT);
+const work = mkdtempSync(join(tmpdir(), 'registry-release-'));
+chmodSync(work, 0o755);
+try {
+  const [first, second] = [pack(join(work, 'first')), pack(join(work, 'second'))];
+  if (sha256(first) !== sha256(second))
+    refuse(`Two builds of the package differ: compare ${first} and ${second}.`);
+  cpSync(first, join(OUT, basename(first)));
+  const server = join(work, 'server');
+  const archive = archiveOf(server);
+  writeFileSync(join(OUT, `${TITLE}-licences.txt`), licencesOf(join(server, TITLE)));
+  writeFileSync(
+    join(OUT, `${TITLE}-sbom.json`),
+    run('npm', ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application'], {
+      cwd: join(server, TITLE),
+    }),
+  );
+  await tryArchive(archive, TITLE, join(work, 'tried'));
+  if (!process.argv.includes('--untested')) test();
+  const files = readdirSync(OUT).sort();
+  const sums = files.map((each) => `${sha256(join(OUT, each))}  ${each}\n`).join('');
+  writeFileSync(join(OUT, 'SHA256SUMS'), sums);
+  const key = process.env.RELEASE_KEY;
+  if (key !== undefined)
+    run('gpg', ['--local-user', key, '--armor', '--detach-sign', join(OUT, 'SHA256SUMS')]);
+  process.stdout.write(`${sums}
+The files are in release/${key === undefined ? '; RELEASE_KEY=<id of your GnuPG key> signs SHA256SUMS' : ''}.
+Next:
+  git tag -a v${version} -m ${version} && git push origin v${version}
+  publish the files with the section of CHANGELOG.md; docs/install.md installs the archive
+`);
+} finally {
+  if (!existsSync(join(work, 'keep'))) rmSync(work, { recursive: true, force: true });
+}

@@ -23,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates country bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -108,6 +108,11 @@ histories: $(INSTALLED) ## try 500 new random histories of all operations; a fai
 
 duplicates: $(INSTALLED) ## count how many double registrations `duplicates` finds among 1,000,000 invented members
 	node bench/duplicates.ts
+
+country: $(INSTALLED) ## import and measure a registry of 46,000,000 invented members (MEMBERS=4600000 for fewer); needs wrk
+	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }
+	node bench/country.ts $(if $(MEMBERS),--members $(MEMBERS)) $(if $(ONLY),--only $(ONLY))
+	node test/support/document-tables.ts
 
 bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the peers; needs wrk
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }

@@ -122,8 +122,17 @@ export async function createKey(
   return JSON.parse(out).key;
 }
 
+/** The keys of a dataset. */
+export const createKeys = async (databaseFile: string): Promise<Dataset['keys']> => ({
+  full: await createKey(databaseFile, ['members:read', 'members:financials']),
+  basic: await createKey(databaseFile, ['members:read']),
+  writing: await createKey(databaseFile, ['members:read', 'members:write']),
+  withoutScope: await createKey(databaseFile, ['cooperatives:read']),
+  throttled: await createKey(databaseFile, ['members:read'], 1),
+});
+
 /** Reads a file so that the system caches it in memory, as when a registry has been running for a while. */
-async function readOnce(file: string): Promise<void> {
+export async function readOnce(file: string): Promise<void> {
   for await (const _ of createReadStream(file, { highWaterMark: 2 ** 20 })) {
     // Only the reading counts.
   }
@@ -170,13 +179,7 @@ export async function ensureDataset(members: number, withEntries: number): Promi
     process.stderr.write(`${members}: ${rows} ${kind} in ${seconds} s, locked ${lock_seconds} s\n`);
     rmSync(csv);
   }
-  const keys = {
-    full: await createKey(databaseFile, ['members:read', 'members:financials']),
-    basic: await createKey(databaseFile, ['members:read']),
-    writing: await createKey(databaseFile, ['members:read', 'members:write']),
-    withoutScope: await createKey(databaseFile, ['cooperatives:read']),
-    throttled: await createKey(databaseFile, ['members:read'], 1),
-  };
+  const keys = await createKeys(databaseFile);
   renameSync(making, folder);
   const dataset: Dataset = { databaseFile: join(folder, 'registry.db'), population, keys };
   writeFileSync(description, JSON.stringify(dataset, null, 2));

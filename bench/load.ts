@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CACHE } from './dataset.ts';
-import { IDENTITY_CARD_LUA, type Population } from './rows.ts';
+import { identityCardLua, memberWithEntries, type Population } from './rows.ts';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -139,11 +139,11 @@ export function lookupScript(
   population: Population,
   chosen: Chosen,
 ): string {
-  const stride = Math.floor(population.members / population.withEntries);
+  const stride = memberWithEntries(1, population);
   const file = join(folder, `${name}.lua`);
   writeFileSync(
     file,
-    `${IDENTITY_CARD_LUA}
+    `${identityCardLua(population)}
 wrk.headers["Authorization"] = "Bearer ${key}"
 local i = 0
 request = function()

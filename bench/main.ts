@@ -3,13 +3,12 @@
  * Options: `--only lookups,refusals`, `--rounds 3`, `--seconds 4`; without `--only` all sections run.
  * The results of a complete run are stored in bench/results.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureDataset } from './dataset.ts';
 import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
+import { machine } from './machine.ts';
 import { type Results, toRows, toTable } from './report.ts';
 import { exports } from './sections/exports.ts';
 import { imports } from './sections/imports.ts';
@@ -63,19 +62,6 @@ if (only.some((name) => !SECTIONS.some((known) => known === name)) || !(rounds >
   process.stderr.write(`Usage: bench/main.ts [--only ${SECTIONS.join(',')}] [--rounds N] [--seconds N]\n`);
   process.exit(2);
 }
-
-const firstLine = (program: string, ...args: string[]): string =>
-  execFileSync(program, args, { encoding: 'utf8' }).split('\n')[0] ?? '';
-
-const machine = () => ({
-  date: new Date().toISOString().slice(0, 10),
-  cores: cpus().length,
-  processor: cpus()[0]?.model ?? 'unknown',
-  memory_gib: Math.round(totalmem() / 2 ** 30),
-  kernel: firstLine('uname', '-sr'),
-  node: process.versions.node,
-  commit: firstLine('git', '-C', ROOT, 'rev-parse', '--short', 'HEAD'),
-});
 
 /** Runs one section if it is selected, then stops its servers and removes its files. */
 async function section<T>(

@@ -14,7 +14,7 @@ const COLOURS = { registry: '#2b6cb0', 'bare node:http': '#a0aec0', fastify: '#d
 const BLOCKS = ['with blocks', 'without blocks'] as const;
 
 const newest = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.json'))
+  .filter((name) => /^\d.*\.json$/.test(name))
   .sort()
   .at(-1);
 if (newest === undefined) throw new Error('There are no results: run make bench.');

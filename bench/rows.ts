@@ -10,58 +10,88 @@ const ORDER_NUMBERS = 1_000_000;
 const BATCH_ROWS = 2_000;
 const DAY_MS = 86_400_000;
 
-/** How many entries of each kind a member with entries has. */
-export const ENTRIES = { production: 20, savings: 6 } as const;
+/** How many entries of each kind a member with entries has, of loans at most. */
+export const ENTRIES = { production: 20, loans: 3, savings: 6 } as const;
 /** The first of the members with entries deliver milk twice a day for a year. */
 export const MILK = { members: 200, production: 730 } as const;
 
 const digits = (n: number, width: number): string => String(n).padStart(width, '0');
-const cooperativeCode = (n: number): string => `BENCH-${n % COOPERATIVES}`;
 const memberCode = (n: number): string => `M-${digits(n, 7)}`;
 
-/**
- * Of every 200 memberships, 150 belong to people with one membership, 30 to people with two, 12 to people
- * with three and 8 to people with four: 171 people.
- */
-export const GROUP = { memberships: 200, persons: 171 } as const;
+/** How many people of a group have how many memberships, in the order in which these are numbered. */
+export type Sharing = readonly (readonly [memberships: number, persons: number])[];
+
+/** 200 memberships of 171 people. */
+const SHARING: Sharing = [
+  [1, 150],
+  [2, 15],
+  [3, 4],
+  [4, 2],
+];
+
+/** 230 memberships of 200 people. */
+const COUNTRY_SHARING: Sharing = [
+  [1, 176],
+  [2, 20],
+  [3, 2],
+  [4, 2],
+];
+
+const groupOf = (sharing: Sharing) => ({
+  memberships: sharing.reduce((sum, [each, persons]) => sum + each * persons, 0),
+  persons: sharing.reduce((sum, [, persons]) => sum + persons, 0),
+});
+
+export const GROUP = groupOf(SHARING);
+export const COUNTRY_GROUP = groupOf(COUNTRY_SHARING);
 
 /** @returns the number of the person that the n-th membership belongs to */
-export function personOf(n: number): number {
-  const r = n % GROUP.memberships;
-  const group = Math.floor(n / GROUP.memberships) * GROUP.persons;
-  if (r < 150) return group + r;
-  if (r < 180) return group + 150 + Math.floor((r - 150) / 2);
-  if (r < 192) return group + 165 + Math.floor((r - 180) / 3);
-  return group + 169 + Math.floor((r - 192) / 4);
+export function personOf(n: number, { country }: Partial<Population> = {}): number {
+  const sharing = country === undefined ? SHARING : COUNTRY_SHARING;
+  const group = country === undefined ? GROUP : COUNTRY_GROUP;
+  let rest = n % group.memberships;
+  let person = Math.floor(n / group.memberships) * group.persons;
+  for (const [each, persons] of sharing) {
+    if (rest < each * persons) return person + Math.floor(rest / each);
+    rest -= each * persons;
+    person += persons;
+  }
+  return person;
 }
 
 /**
  * The national ID of the person that a membership belongs to. Nobody holds these: order numbers from 9000000
- * up are not issued. They are in no particular order, as in real life.
+ * up are not issued. They are in no particular order, as in real life, and differ up to 110,000,000 people.
  */
-export function identityCard(membership: number): string {
-  const n = personOf(membership);
+export function identityCard(membership: number, population?: Partial<Population>): string {
+  const n = personOf(membership, population);
   const order = 9_000_000 + ((n * 48_271) % ORDER_NUMBERS);
   const sexDigit = n % 2 === 0 ? 8 : 7;
-  return `1${1950 + (n % 55)}${sexDigit}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
+  const issue = Math.floor(n / ORDER_NUMBERS) % 10;
+  return `1${1950 + (n % 55)}${sexDigit}${order}${issue}${digits(n % 97, 2)}`;
 }
 
 /** `personOf` and `identityCard` in Lua, for wrk. */
-export const IDENTITY_CARD_LUA = `local function person_of(n)
-  local r = n % ${GROUP.memberships}
-  local group = math.floor(n / ${GROUP.memberships}) * ${GROUP.persons}
-  if r < 150 then return group + r end
-  if r < 180 then return group + 150 + math.floor((r - 150) / 2) end
-  if r < 192 then return group + 165 + math.floor((r - 180) / 3) end
-  return group + 169 + math.floor((r - 192) / 4)
+export function identityCardLua({ country }: Partial<Population>): string {
+  const sharing = country === undefined ? SHARING : COUNTRY_SHARING;
+  const group = groupOf(sharing);
+  const cases = sharing.map(
+    ([each, persons]) => `  if r < ${each * persons} then return p + math.floor(r / ${each}) end
+  r, p = r - ${each * persons}, p + ${persons}`,
+  );
+  return `local function person_of(n)
+  local r, p = n % ${group.memberships}, math.floor(n / ${group.memberships}) * ${group.persons}
+${cases.join('\n')}
+  return p
 end
 local function identity_card(membership)
   local n = person_of(membership)
   local sex = 7
   if n % 2 == 0 then sex = 8 end
   return string.format("1%d%d%d%d%02d", 1950 + n % 55, sex, 9000000 + (n * 48271) % ${ORDER_NUMBERS},
-    math.floor(n / ${ORDER_NUMBERS}), n % 97)
+    math.floor(n / ${ORDER_NUMBERS}) % 10, n % 97)
 end`;
+}
 
 export interface Population {
   readonly members: number;
@@ -69,14 +99,58 @@ export interface Population {
   readonly withEntries: number;
   /** Epoch milliseconds; everything happened earlier. */
   readonly nowMs: number;
+  /** The number of the first member, where this is one part of a registry; its members come after others. */
+  readonly first?: number;
+  /** Cooperatives of very different sizes, and nobody who delivers milk; else there are `COOPERATIVES`. */
+  readonly country?: { readonly cooperatives: number };
 }
 
+/** Every how many members one has entries. */
+const strideOf = ({ members, withEntries }: Population): number => Math.floor(members / withEntries);
+
 /** The number of the k-th member with entries. */
-export const memberWithEntries = (k: number, { members, withEntries }: Population): number =>
-  k * Math.floor(members / withEntries);
+export const memberWithEntries = (k: number, population: Population): number =>
+  (population.first ?? 0) + k * strideOf(population);
+
+/** Where the numbers of entries begin. @param each how many a member has */
+const firstEntry = (each: number, population: Population): number =>
+  ((population.first ?? 0) / strideOf(population)) * each;
+
+/** The n-th times this, without its whole part, are spread evenly, and neighbours are far from each other. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * How much larger than others the first cooperatives are: of 20,000, the first has a thousandth of all
+ * members, half of them have less than 43 % of the average. No share comes near 0.14, within which one of the
+ * three next members would be: the memberships of a person are in different cooperatives.
+ */
+const flattening = (cooperatives: number): number => Math.max(4, cooperatives / 100);
+
+/** @returns the number of the cooperative of the n-th membership, from 0 */
+export function cooperativeOf(n: number, { country }: Partial<Population>): number {
+  if (country === undefined) return n % COOPERATIVES;
+  const { cooperatives } = country;
+  const flat = flattening(cooperatives);
+  const at = ((n + 1) * GOLDEN) % 1;
+  return Math.min(cooperatives - 1, Math.floor(flat * ((cooperatives + flat) / flat) ** at - flat));
+}
+
+/** @returns the number of a cooperative that has about as many members as there are on average */
+export function averageCooperative(cooperatives: number): number {
+  const flat = flattening(cooperatives);
+  return Math.floor(cooperatives / Math.log((cooperatives + flat) / flat) - flat);
+}
+
+const cooperativeCode = (n: number, population: Partial<Population>): string =>
+  `BENCH-${cooperativeOf(n, population)}`;
+
+/** What a command calls a membership. */
+export const memberName = (n: number, population: Partial<Population>): string =>
+  `${cooperativeCode(n, population)}/${memberCode(n)}`;
 
 export const KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
-export type Kind = (typeof KINDS)[number];
+/** What a country has besides: a payment on every loan that is being repaid. */
+export type Kind = (typeof KINDS)[number] | 'payments';
 
 interface BenchFile {
   readonly header: string;
@@ -87,14 +161,25 @@ interface BenchFile {
 
 const isoOf = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
 const second = (ms: number): number => Math.floor(ms / 1000) * 1000;
-const owner = (n: number): string => `${cooperativeCode(n)},${memberCode(n)}`;
+const owner = (n: number, population: Population): string =>
+  `${cooperativeCode(n, population)},${memberCode(n)}`;
 
 /** Not in the order of members, like a file that is sorted by date. */
 const shuffled = (i: number, count: number): number => (i * 7_919) % count;
 
+const milkMembers = ({ withEntries, country }: Population): number =>
+  country === undefined ? Math.min(MILK.members, withEntries) : 0;
+
+/** Those of one operator have seven digits: from 10,000,000 people on there are others. */
+const mobileOf = (p: number): string =>
+  `+2507${[8, 9, 2, 3][Math.floor(p / 10_000_000) % 4]}${digits(p % 10_000_000, 7)}`;
+
+const loanReference = (i: number, population: Population): string =>
+  `L-${digits(firstEntry(ENTRIES.loans, population) + i, 8)}`;
+
 function productionRow(i: number, population: Population): string {
   const { withEntries, nowMs } = population;
-  const milk = Math.min(MILK.members, withEntries);
+  const milk = milkMembers(population);
   const usual = withEntries * ENTRIES.production;
   const isExtra = i >= usual;
   const k = isExtra ? (i - usual) % milk : shuffled(i % withEntries, withEntries);
@@ -105,43 +190,46 @@ function productionRow(i: number, population: Population): string {
   const n = memberWithEntries(k, population);
   const kg = `${1 + (i % 40)}.${i % 2 === 0 ? '5' : '25'}`;
   const product = k < milk ? 'milk' : 'coffee cherries';
-  return `${owner(n)},P-${digits(i, 8)},${isoOf(at)},${kg},${product}`;
+  const reference = `P-${digits(firstEntry(ENTRIES.production, population) + i, 8)}`;
+  return `${owner(n, population)},${reference},${isoOf(at)},${kg},${product}`;
 }
 
 export const FILES: { readonly [kind in Kind]: BenchFile } = {
   cooperatives: {
     header: 'code,name,sector',
-    count: () => COOPERATIVES,
-    row: (n) => `${cooperativeCode(n)},Cooperative ${n},agriculture`,
+    count: ({ country }) => country?.cooperatives ?? COOPERATIVES,
+    row: (n) => `BENCH-${n},Cooperative ${n},agriculture`,
   },
   members: {
     header:
       'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,' +
       'date_of_birth,mobile,role,status,registration_date',
     count: ({ members }) => members,
-    row(n) {
-      const p = personOf(n);
+    row(i, population) {
+      const n = (population.first ?? 0) + i;
+      const p = personOf(n, population);
       const { first, last } = nameOf(p);
       const day = `0${1 + (p % 9)}-1${n % 10}`;
       const gender = p % 2 === 0 ? 'MALE' : 'FEMALE';
       const born = `${1950 + (p % 55)}-0${1 + (p % 9)}-1${p % 10}`;
       const person = `${first} ${last},${first},${last},${gender},${born}`;
-      const member = `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person}`;
-      return `${member},+25078${digits(p, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
+      const cooperative = cooperativeCode(n, population);
+      const member = `${cooperative},${identityCard(n, population)},${memberCode(n)},${person}`;
+      return `${member},${mobileOf(p)},MEMBER,active,2015-${day}T08:30:00+02:00`;
     },
   },
   production: {
     header: 'cooperative_code,member_code,reference,delivered_at,kg,product',
-    count: ({ withEntries }) =>
-      withEntries * ENTRIES.production +
-      Math.min(MILK.members, withEntries) * (MILK.production - ENTRIES.production),
+    count: (population) =>
+      population.withEntries * ENTRIES.production +
+      milkMembers(population) * (MILK.production - ENTRIES.production),
     row: productionRow,
   },
   loans: {
     header:
       'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
       'loan_start_date,loan_end_date,approved_at',
-    count: ({ withEntries }) => withEntries * 3,
+    count: ({ withEntries }) => withEntries * ENTRIES.loans,
     row(i, population) {
       const k = shuffled(i % population.withEntries, population.withEntries);
       const j = Math.floor(i / population.withEntries);
@@ -150,10 +238,13 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
       const start = second(population.nowMs - (30 + j * 300 + (k % 200)) * DAY_MS);
       const status = j === 0 ? 'approved' : 'paid';
       const amount = 50_000 + (k % 100) * 10_000;
-      const paid = j === 0 ? 12_500 : amount;
+      // Those of a country come as payments.
+      const begun = population.country === undefined ? 12_500 : 0;
+      const paid = j === 0 ? begun : amount;
       const dates = [start, start + 365 * DAY_MS, start - DAY_MS].map(isoOf).join(',');
-      const reference = `${owner(memberWithEntries(k, population))},L-${digits(i, 8)}`;
-      return `${reference},${amount},18.5,${status},${paid},${dates}`;
+      const reference = loanReference(i, population);
+      const lent = `${amount},18.5,${status},${paid},${dates}`;
+      return `${owner(memberWithEntries(k, population), population)},${reference},${lent}`;
     },
   },
   savings: {
@@ -163,10 +254,26 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
       const k = shuffled(i % population.withEntries, population.withEntries);
       const j = Math.floor(i / population.withEntries);
       const at = second(population.nowMs - (j * 60 + (k % 50) + 1) * DAY_MS);
-      const account = `${owner(memberWithEntries(k, population))},A-${digits(k, 7)}`;
+      const n = memberWithEntries(k, population);
+      const account = `${owner(n, population)},A-${digits(firstEntry(1, population) + k, 7)}`;
       const amount = 2_000 + (i % 50) * 100;
       const saved = `${j === 5 ? 'withdrawal' : 'contribution'},${amount}`;
-      return `${account},S-${digits(i, 8)},${saved},${isoOf(at)}`;
+      const reference = `S-${digits(firstEntry(ENTRIES.savings, population) + i, 8)}`;
+      return `${account},${reference},${saved},${isoOf(at)}`;
+    },
+  },
+  payments: {
+    header: 'cooperative_code,loan_reference,reference,amount,method,paid_at',
+    count: ({ withEntries }) => withEntries,
+    // The first so many loans are those that are being repaid.
+    row(i, population) {
+      const k = shuffled(i, population.withEntries);
+      if (k % 4 === 0) return undefined;
+      const loan = `${cooperativeCode(memberWithEntries(k, population), population)}`;
+      const reference = `R-${digits(firstEntry(1, population) + i, 8)}`;
+      const paidAt = isoOf(second(population.nowMs - (1 + (i % 25)) * DAY_MS));
+      const paid = `${1_000 + (i % 40) * 500},mobile_money,${paidAt}`;
+      return `${loan},${loanReference(i, population)},${reference},${paid}`;
     },
   },
 };

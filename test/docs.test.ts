@@ -26,6 +26,7 @@ const MANUAL = [
   'metrics',
   'keys',
   'backup',
+  'scale',
   'standby',
   'trouble',
   'incidents',
@@ -69,6 +70,7 @@ test('generated tables are as the code declares them, and no document lacks one'
   assert.deepEqual(tableNames(read('docs/operating.md')), ['settings', 'commands']);
   assert.deepEqual(tableNames(read('docs/metrics.md')), ['metrics', 'refusals', 'reasons of unavailability']);
   assert.deepEqual(tableNames(read('docs/keys.md')), ['scopes']);
+  assert.deepEqual(tableNames(read('docs/scale.md')), ['sizes measured']);
   assert.deepEqual(tableNames(read('docs/import-reference.md')), ['import columns', 'choices of columns']);
 });
 
@@ -244,7 +246,7 @@ test('every field of a log line is documented', () => {
 
 test('the benchmarks show the figures of the newest results', () => {
   const newest = readdirSync(join(ROOT, 'bench/results'))
-    .filter((name) => name.endsWith('.json'))
+    .filter((name) => /^\d.*\.json$/.test(name))
     .sort()
     .at(-1);
   const table = toTable(toRows(JSON.parse(read(`bench/results/${newest}`))));

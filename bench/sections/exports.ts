@@ -1,4 +1,7 @@
 /** An export of a million members: how long it takes, what it needs, and what lookups beside it notice. */
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { createKey, type Dataset } from '../dataset.ts';
 import { type Figure, lookupScript, measure, type Options, type Server, startRegistry } from '../load.ts';
 import { MILK } from '../rows.ts';
@@ -17,18 +20,26 @@ export interface Exports {
 }
 
 /** @returns the seconds until the last byte */
-async function exportAll(port: number, key: string, encoding: 'identity' | 'gzip'): Promise<number> {
+export async function exportAll(
+  port: number,
+  key: string,
+  encoding: 'identity' | 'gzip' = 'identity',
+): Promise<number> {
   const startedMs = performance.now();
   const headers = { Authorization: `Bearer ${key}`, 'Accept-Encoding': encoding };
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/members/export`, { headers });
-  if (response.status !== 200) throw new Error(`The export is answered ${response.status}.`);
-  for await (const _ of response.body as AsyncIterable<Uint8Array>) {
+  // Unlike fetch, it waits for as long as the file takes.
+  const sent = get(`http://127.0.0.1:${port}/api/v1/members/export`, { headers });
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200)
+    throw new Error(`The export is answered ${response.statusCode}: ${await text(response)}`);
+  for await (const _ of response) {
     // Only the reading counts.
   }
   return (performance.now() - startedMs) / 1000;
 }
 
-async function withPeak<T>(server: Server, work: () => Promise<T>): Promise<[T, peakMib: number]> {
+/** @returns what the work gives, and the most anonymous memory of the server meanwhile */
+export async function withPeak<T>(server: Server, work: () => Promise<T>): Promise<[T, peakMib: number]> {
   let peakMib = 0;
   const sampling = setInterval(() => {
     peakMib = Math.max(peakMib, server.rssAnonMib());

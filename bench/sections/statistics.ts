@@ -19,7 +19,8 @@ export const STATISTICS_GOALS = {
   'statistics of 5,000 members with 100,000 deliveries, nothing changed': 10,
 } as const;
 
-async function timed(port: number, key: string, path: string): Promise<number> {
+/** @returns milliseconds until the last byte */
+export async function timed(port: number, key: string, path: string): Promise<number> {
   const startedMs = performance.now();
   const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
     headers: { Authorization: `Bearer ${key}` },

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { comparison, listMissing, readResults } from '../../bench/country/figures.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
@@ -15,7 +16,7 @@ import { deprecatedTable } from './api-tables.ts';
 import { code, list, table } from './markdown.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
-export const GENERATED_DOCUMENTS = ['api', 'operating', 'metrics', 'keys', 'import-reference'].map(
+export const GENERATED_DOCUMENTS = ['api', 'operating', 'metrics', 'keys', 'import-reference', 'scale'].map(
   (name) => `docs/${name}.md`,
 );
 
@@ -110,6 +111,14 @@ function choicesOfColumns(): string {
   return list(rows);
 }
 
+/** What `make country` has measured, each size beside 200,000 members. */
+function sizesMeasured(): string {
+  const entries = Object.values(readResults());
+  const { headings, rows } = comparison(entries);
+  const missing = listMissing(entries).map((line) => `\n- not measured: ${line}`);
+  return [table(headings, rows), ...missing].join('\n');
+}
+
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const groups = await firstCommands();
@@ -124,6 +133,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     deprecated: () => deprecatedTable(),
     'import columns': importColumns,
     'choices of columns': choicesOfColumns,
+    'sizes measured': sizesMeasured,
   };
 }
 

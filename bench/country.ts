@@ -18,7 +18,7 @@ import {
 } from './country/figures.ts';
 import { type Country, importCountry, openCountry } from './country/registry.ts';
 import { type Both, measureRequests, measureStarts } from './country/requests.ts';
-import { fileSizes, rowSizes } from './country/sizes.ts';
+import { countPersons, fileSizes, rowSizes } from './country/sizes.ts';
 import { killServers, type Options, removeFolder, requireWrk, temporaryFolder } from './load.ts';
 import { machine } from './machine.ts';
 import type { Kind } from './rows.ts';
@@ -115,10 +115,10 @@ async function measureAndKeep(): Promise<void> {
     const isSmall = members === SMALL_MEMBERS;
     const countries = isSmall ? [country] : [country, await openCountry(SMALL_MEMBERS)];
     const [figures = {}, small] = await measureAll(countries, options);
-    const { population, persons, part } = country;
+    const { population, part } = country;
     const entry: Entry = {
       ...machine(),
-      ...{ members: population.members, persons, part, figures: rounded(figures) },
+      ...{ members: population.members, persons: countPersons(country), part, figures: rounded(figures) },
       cooperatives: population.country?.cooperatives ?? 0,
       ...(small === undefined ? {} : { small: rounded(small) }),
     };

@@ -9,7 +9,7 @@
  * `pipelined` is not slow: it asks for as many pages as its connections take, and reads none.
  */
 import { connect, type Socket } from 'node:net';
-import { identityCard } from './rows.ts';
+import { identityCard } from './population.ts';
 
 const [kind = '', port = '', key = '', connections = '', seconds = '', pauseMs = '0', warmUp = '0'] =
   process.argv.slice(2);

@@ -22,7 +22,8 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { KINDS, type Kind, type Population, writeCsv } from './rows.ts';
+import type { Population } from './population.ts';
+import { KINDS, type Kind, writeCsv } from './rows.ts';
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 export const CACHE = fileURLToPath(new URL('.cache', import.meta.url));
@@ -142,7 +143,7 @@ const schemas = fileURLToPath(new URL('../src/store/sqlite/schema/migrations', i
 
 /** A dataset that is older than any of these is created again. */
 const sourceFiles = (): string[] => [
-  ...['rows.ts', 'names.ts'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
+  ...['population.ts', 'rows.ts', 'names.ts'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
   ...readdirSync(schemas).map((name) => join(schemas, name)),
 ];
 

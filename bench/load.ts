@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CACHE } from './dataset.ts';
-import { identityCardLua, memberWithEntries, type Population } from './rows.ts';
+import { identityCardLua, memberWithEntries, type Population } from './population.ts';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -4,9 +4,17 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { nameOf } from './names.ts';
+import {
+  COOPERATIVES,
+  cooperativeOf,
+  digits,
+  firstEntry,
+  identityCard,
+  memberWithEntries,
+  type Population,
+  personOf,
+} from './population.ts';
 
-export const COOPERATIVES = 6_600;
-const ORDER_NUMBERS = 1_000_000;
 const BATCH_ROWS = 2_000;
 const DAY_MS = 86_400_000;
 
@@ -15,131 +23,7 @@ export const ENTRIES = { production: 20, loans: 3, savings: 6 } as const;
 /** The first of the members with entries deliver milk twice a day for a year. */
 export const MILK = { members: 200, production: 730 } as const;
 
-const digits = (n: number, width: number): string => String(n).padStart(width, '0');
 const memberCode = (n: number): string => `M-${digits(n, 7)}`;
-
-/** How many people of a group have how many memberships, in the order in which these are numbered. */
-export type Sharing = readonly (readonly [memberships: number, persons: number])[];
-
-/** 200 memberships of 171 people. */
-const SHARING: Sharing = [
-  [1, 150],
-  [2, 15],
-  [3, 4],
-  [4, 2],
-];
-
-/** 230 memberships of 200 people. */
-const COUNTRY_SHARING: Sharing = [
-  [1, 176],
-  [2, 20],
-  [3, 2],
-  [4, 2],
-];
-
-const groupOf = (sharing: Sharing) => ({
-  memberships: sharing.reduce((sum, [each, persons]) => sum + each * persons, 0),
-  persons: sharing.reduce((sum, [, persons]) => sum + persons, 0),
-});
-
-export const GROUP = groupOf(SHARING);
-export const COUNTRY_GROUP = groupOf(COUNTRY_SHARING);
-
-/** @returns the number of the person that the n-th membership belongs to */
-export function personOf(n: number, { country }: Partial<Population> = {}): number {
-  const sharing = country === undefined ? SHARING : COUNTRY_SHARING;
-  const group = country === undefined ? GROUP : COUNTRY_GROUP;
-  let rest = n % group.memberships;
-  let person = Math.floor(n / group.memberships) * group.persons;
-  for (const [each, persons] of sharing) {
-    if (rest < each * persons) return person + Math.floor(rest / each);
-    rest -= each * persons;
-    person += persons;
-  }
-  return person;
-}
-
-/**
- * The national ID of the person that a membership belongs to. Nobody holds these: order numbers from 9000000
- * up are not issued. They are in no particular order, as in real life, and differ up to 110,000,000 people.
- */
-export function identityCard(membership: number, population?: Partial<Population>): string {
-  const n = personOf(membership, population);
-  const order = 9_000_000 + ((n * 48_271) % ORDER_NUMBERS);
-  const sexDigit = n % 2 === 0 ? 8 : 7;
-  const issue = Math.floor(n / ORDER_NUMBERS) % 10;
-  return `1${1950 + (n % 55)}${sexDigit}${order}${issue}${digits(n % 97, 2)}`;
-}
-
-/** `personOf` and `identityCard` in Lua, for wrk. */
-export function identityCardLua({ country }: Partial<Population>): string {
-  const sharing = country === undefined ? SHARING : COUNTRY_SHARING;
-  const group = groupOf(sharing);
-  const cases = sharing.map(
-    ([each, persons]) => `  if r < ${each * persons} then return p + math.floor(r / ${each}) end
-  r, p = r - ${each * persons}, p + ${persons}`,
-  );
-  return `local function person_of(n)
-  local r, p = n % ${group.memberships}, math.floor(n / ${group.memberships}) * ${group.persons}
-${cases.join('\n')}
-  return p
-end
-local function identity_card(membership)
-  local n = person_of(membership)
-  local sex = 7
-  if n % 2 == 0 then sex = 8 end
-  return string.format("1%d%d%d%d%02d", 1950 + n % 55, sex, 9000000 + (n * 48271) % ${ORDER_NUMBERS},
-    math.floor(n / ${ORDER_NUMBERS}) % 10, n % 97)
-end`;
-}
-
-export interface Population {
-  readonly members: number;
-  /** How many of the members have entries; these are spread evenly over all. */
-  readonly withEntries: number;
-  /** Epoch milliseconds; everything happened earlier. */
-  readonly nowMs: number;
-  /** The number of the first member, where this is one part of a registry; its members come after others. */
-  readonly first?: number;
-  /** Cooperatives of very different sizes, and nobody who delivers milk; else there are `COOPERATIVES`. */
-  readonly country?: { readonly cooperatives: number };
-}
-
-/** Every how many members one has entries. */
-const strideOf = ({ members, withEntries }: Population): number => Math.floor(members / withEntries);
-
-/** The number of the k-th member with entries. */
-export const memberWithEntries = (k: number, population: Population): number =>
-  (population.first ?? 0) + k * strideOf(population);
-
-/** Where the numbers of entries begin. @param each how many a member has */
-const firstEntry = (each: number, population: Population): number =>
-  ((population.first ?? 0) / strideOf(population)) * each;
-
-/** The n-th times this, without its whole part, are spread evenly, and neighbours are far from each other. */
-const GOLDEN = (Math.sqrt(5) - 1) / 2;
-
-/**
- * How much larger than others the first cooperatives are: of 20,000, the first has a thousandth of all
- * members, half of them have less than 43 % of the average. No share comes near 0.14, within which one of the
- * three next members would be: the memberships of a person are in different cooperatives.
- */
-const flattening = (cooperatives: number): number => Math.max(4, cooperatives / 100);
-
-/** @returns the number of the cooperative of the n-th membership, from 0 */
-export function cooperativeOf(n: number, { country }: Partial<Population>): number {
-  if (country === undefined) return n % COOPERATIVES;
-  const { cooperatives } = country;
-  const flat = flattening(cooperatives);
-  const at = ((n + 1) * GOLDEN) % 1;
-  return Math.min(cooperatives - 1, Math.floor(flat * ((cooperatives + flat) / flat) ** at - flat));
-}
-
-/** @returns the number of a cooperative that has about as many members as there are on average */
-export function averageCooperative(cooperatives: number): number {
-  const flat = flattening(cooperatives);
-  return Math.floor(cooperatives / Math.log((cooperatives + flat) / flat) - flat);
-}
 
 const cooperativeCode = (n: number, population: Partial<Population>): string =>
   `BENCH-${cooperativeOf(n, population)}`;

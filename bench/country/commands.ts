@@ -2,7 +2,14 @@
 import { join } from 'node:path';
 import { runRegistry } from '../dataset.ts';
 import { median, type Options, removeFolder } from '../load.ts';
-import { COUNTRY_GROUP, cooperativeOf, identityCard, memberName, memberWithEntries } from '../rows.ts';
+import {
+  COUNTRY_GROUP,
+  cooperativeOf,
+  identityCard,
+  inOrderOfPeople,
+  memberWithEntries,
+} from '../population.ts';
+import { memberName } from '../rows.ts';
 import type { CountryFigures, Measured } from './figures.ts';
 import { type Country, freeBytes, LEAST_FREE_BYTES } from './registry.ts';
 import { fileSizes } from './sizes.ts';
@@ -55,13 +62,11 @@ function nextReserved({ population, nextCorrected }: Country): number {
 /** Two people of one cooperative: the membership that goes, and one with entries that stays. */
 function pairToMerge(country: Country): readonly [from: number, into: number] {
   const { population } = country;
-  // Memberships at a distance of a Fibonacci number are mostly in the same cooperative.
-  const distance = population.members > 1_000_000 ? 46_368 : 4_181;
   for (;;) {
     const into = nextReserved(country);
-    const from = into - distance;
+    const from = into - 1;
     if (from < 0) throw new Error('No people are left to merge.');
-    const isSingle = from % COUNTRY_GROUP.memberships < SINGLE;
+    const isSingle = inOrderOfPeople(from, population) % COUNTRY_GROUP.memberships < SINGLE;
     if (isSingle && cooperativeOf(from, population) === cooperativeOf(into, population)) return [from, into];
   }
 }

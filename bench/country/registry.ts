@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE, createKey, createKeys, type Dataset, type ImportFigures, importFile } from '../dataset.ts';
-import { COUNTRY_GROUP, type Kind, type Population, writeCsv } from '../rows.ts';
+import type { Population } from '../population.ts';
+import { type Kind, writeCsv } from '../rows.ts';
 
 /** With less room than this after a file and its log, nothing more is imported. */
 export const LEAST_FREE_BYTES = 5e9;
@@ -38,7 +39,6 @@ interface Notes {
 export interface Country extends Dataset {
   readonly folder: string;
   readonly exportKey: string;
-  readonly persons: number;
   readonly part: number;
   readonly imports: readonly CountryImport[];
   /** @returns a number that no measurement has had, for the people that it changes */
@@ -70,7 +70,7 @@ function plan(members: number, part: number): Notes {
   const cooperatives = Math.max(LEAST_COOPERATIVES, Math.round(members / MEMBERS_OF_ONE));
   const population = {
     ...{ members, withEntries: members / WITH_ENTRIES, nowMs: Date.now() },
-    country: { cooperatives },
+    country: { cooperatives, memberships: members },
   };
   return { population, part, imports: [], corrected: 0 };
 }
@@ -140,7 +140,6 @@ export async function openCountry(members: number): Promise<Country> {
   return {
     ...{ folder, databaseFile, keys, part, exportKey: keys.exporting },
     population: { ...population, members: there, withEntries: there / WITH_ENTRIES },
-    persons: Math.round((there / COUNTRY_GROUP.memberships) * COUNTRY_GROUP.persons),
     imports: imports.slice(0, 1 + parts * PART_KINDS.length),
     nextCorrected() {
       const current = readNotes(folder) as Notes;

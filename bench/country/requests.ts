@@ -13,7 +13,7 @@ import {
   type Server,
   startRegistry,
 } from '../load.ts';
-import { averageCooperative } from '../rows.ts';
+import { averageCooperative, type CountryShape } from '../population.ts';
 import { exportAll, withPeak } from '../sections/exports.ts';
 import { searchScript } from '../sections/search.ts';
 import { timed } from '../sections/statistics.ts';
@@ -51,7 +51,7 @@ export async function measureStarts(countries: readonly Country[], { folder }: O
 /** Of the first request and later ones, while the service is new. */
 async function measureStatistics({ keys, population }: Country, { port }: Server): Promise<CountryFigures> {
   const ask = (path: string) => timed(port, keys.withoutScope, path);
-  const one = 1 + averageCooperative(population.country?.cooperatives ?? 1);
+  const one = 1 + averageCooperative(population.country as CountryShape, population.members);
   // The thread has started.
   await ask('/cooperatives/999999999/statistics').catch(() => undefined);
   const first = await ask('/statistics');

@@ -50,6 +50,16 @@ export function rowSizes({ databaseFile }: Country): CountryFigures {
   }
 }
 
+/** How many people hold the memberships. */
+export function countPersons({ databaseFile }: Country): number {
+  const db = new Database(databaseFile, { readonly: true });
+  try {
+    return db.prepare('SELECT count(DISTINCT identity_card) FROM members').pluck().get() as number;
+  } finally {
+    db.close();
+  }
+}
+
 /** What the access ledger has: bytes of its pages, and readings; nothing before the first one. */
 export function ledgerSize({ databaseFile }: Country): { bytes: number; readings: number } {
   const file = databaseFile.replace(/\.db$/, '.ledger.db');

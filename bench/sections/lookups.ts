@@ -13,7 +13,8 @@ import {
   startPeer,
   startRegistry,
 } from '../load.ts';
-import { identityCard, MILK, memberWithEntries } from '../rows.ts';
+import { identityCard, memberWithEntries } from '../population.ts';
+import { MILK } from '../rows.ts';
 
 const CONNECTIONS = 32;
 const SAMPLE = 10_000;

@@ -9,7 +9,7 @@ import {
   type Subject,
   startRegistry,
 } from '../load.ts';
-import { COOPERATIVES } from '../rows.ts';
+import { COOPERATIVES } from '../population.ts';
 
 /** Pages of the member list, one request at a time, so that its rate is the time of a request. */
 export async function pages(small: Dataset, large: Dataset, options: Options): Promise<Figures> {

@@ -3,7 +3,8 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { copyRegistry, createKey, type Dataset } from '../dataset.ts';
 import { type Figures, inTurn, lookupScript, measure, type Options, startRegistry } from '../load.ts';
-import { identityCard, MILK, memberWithEntries } from '../rows.ts';
+import { identityCard, memberWithEntries } from '../population.ts';
+import { MILK } from '../rows.ts';
 
 const CONNECTIONS = 32;
 const WRITERS = 64;

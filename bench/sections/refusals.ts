@@ -14,7 +14,7 @@ import {
   startPeer,
   startRegistry,
 } from '../load.ts';
-import { identityCard } from '../rows.ts';
+import { identityCard } from '../population.ts';
 import { copyResponse } from './lookups.ts';
 
 const CONNECTIONS = 32;

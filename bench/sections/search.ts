@@ -10,7 +10,7 @@ import {
   startRegistry,
 } from '../load.ts';
 import { searchOf } from '../names.ts';
-import { COOPERATIVES, type Population } from '../rows.ts';
+import { COOPERATIVES, type Population } from '../population.ts';
 
 const CONNECTIONS = 32;
 const SEARCHES = 5_000;

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKey, type Dataset, importFile } from '../dataset.ts';
 import { type Options, startRegistry } from '../load.ts';
-import { GROUP, identityCard } from '../rows.ts';
+import { GROUP, identityCard } from '../population.ts';
 
 const MEMBERS = 5_000;
 const DELIVERIES = 100_000;

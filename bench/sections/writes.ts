@@ -12,7 +12,7 @@ import {
   startPeer,
   startRegistry,
 } from '../load.ts';
-import { COOPERATIVES } from '../rows.ts';
+import { COOPERATIVES } from '../population.ts';
 
 let started = 0;
 

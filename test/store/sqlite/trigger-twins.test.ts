@@ -49,3 +49,29 @@ test('the names of a large import are found, those of members too', async (conte
   ])
     assert.equal(place.value(`SELECT count(*) FROM ${index} WHERE ${index} MATCH '${word}'`), ROWS, index);
 });
+
+test('a file builds the indexes again when it brings at least a quarter of the rows', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nC-1,Name\n');
+  const stored = 3 * ROWS;
+  const db = openFile(place.databaseFile);
+  db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${stored})
+    INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
+      registration_date, created_at, updated_at)
+    SELECT 1, 1198580000000000 + i * 10 + 1, 'S-' || i, 'Somebody', 'MEMBER', 'active', 1, 1, 1 FROM n`);
+  db.close();
+  const version = () => place.value('PRAGMA schema_version') as number;
+  /** How many times the schema changes: triggers are dropped and created in any case. */
+  const load = async (from: number) => {
+    const before = version();
+    const rows = Array.from({ length: ROWS }, (_, i) => `C-1,${nid(from + i)},M-${from + i},Somebody`);
+    assert.equal((await place.load('members', members(...rows))).status, 0);
+    return version() - before;
+  };
+  const indexes = "sqlite_schema WHERE tbl_name = 'members' AND type = 'index'";
+  const [rebuilding, adding] = [await load(0), await load(ROWS)];
+  assert.equal(rebuilding - adding, 2 * (place.value(`SELECT count(*) FROM ${indexes}`) as number));
+  for (const index of ['members_person', 'members_code', 'members_status'])
+    assert.equal(place.value(`SELECT count(*) FROM members INDEXED BY ${index}`), stored + 2 * ROWS, index);
+  assert.equal(place.value('PRAGMA integrity_check'), 'ok');
+});

@@ -78,6 +78,12 @@ function initialOf({ from, initial, decided }: TargetColumn): string {
 /** With fewer new rows than this, neither rebuilding indexes gains anything nor indexing names afterwards. */
 const LARGE = 10_000;
 
+/**
+ * With at most so many stored rows for each new one, building all indexes again takes less time than adding
+ * the new rows: in an index that is larger than the cache, nearly each of them is on another page.
+ */
+const MOST_STORED_PER_NEW = 3;
+
 interface Dropped {
   readonly sql: string;
   /** Of a trigger. */
@@ -86,15 +92,16 @@ interface Dropped {
 
 /**
  * Drops the indexes of a table and its triggers on new rows for the time of an insert: all of them when
- * most of the table will be new, else only triggers whose work is done faster for many rows. Sorting the
- * entries once keeps the lock linear in the rows, where adding them one by one to indexes larger than the
- * cache does not. Other connections see the old schema until the commit, and keep it when that fails.
+ * a quarter of the table or more will be new, else only triggers whose work is done faster for many rows.
+ * Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes larger
+ * than the cache does not. Other connections see the old schema until the commit, and keep it when that
+ * fails.
  * @returns what was dropped, to be created again
  * @throws as `groupOf`
  */
 function dropForInsert(db: Connection, { table }: Target, newRows: number): readonly Dropped[] {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
-  const isMostlyNew = newRows >= lastId;
+  const rebuilds = newRows * MOST_STORED_PER_NEW >= lastId;
   const found = db
     .rows<{ name: string; type: string; sql: string }>(
       `SELECT name, type, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
@@ -102,7 +109,7 @@ function dropForInsert(db: Connection, { table }: Target, newRows: number): read
       [table],
     )
     .map((each) => ({ ...each, group: each.type === 'trigger' ? groupOf(each.name, table) : undefined }))
-    .filter(({ group }) => isMostlyNew || group?.isForFewRows === true);
+    .filter(({ group }) => rebuilds || group?.isForFewRows === true);
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
   return found;
 }

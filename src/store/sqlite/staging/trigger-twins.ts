@@ -18,7 +18,7 @@ export interface AddedRows {
 
 export interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
-  /** Whether it pays beside stored rows, too, and not only where most rows of the table are new. */
+  /** Whether it pays beside many stored rows, too, and not only where indexes are built again. */
   readonly isForFewRows: boolean;
   /** Does what the triggers would have done for the rows. */
   readonly twin: (db: Connection, rows: AddedRows) => void;

@@ -1,18 +1,20 @@
 /**
  * A registry of the size of a country, compared with one of 200,000 members: see bench/README.md. Requires
- * wrk. Options: `--members 46000000`, a multiple of 10; `--only import` or `--only measure`, which measures
- * what was imported so far; `--part 1000000` members of one file; `--rounds 3`, `--seconds 2`. A run that was
- * interrupted goes on. The figures are kept in bench/results/country.json.
+ * wrk. Options: `--members 46000000`, a multiple of 10; `--only import`, `--only measure`, which measures
+ * what was imported so far, or some of its stages, such as `--only check,backup`; `--part 1000000` members of
+ * one file; `--rounds 3`, `--seconds 2`. A run that was interrupted goes on. The figures are kept in
+ * bench/results/country.json after each stage.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { measureCommands } from './country/commands.ts';
+import { measureBackup, measureCheck, measureCorrections } from './country/commands.ts';
 import {
   type CountryFigures,
   comparison,
   type Entry,
   listMissing,
   RESULTS,
+  type Results,
   readResults,
   SMALL_MEMBERS,
 } from './country/figures.ts';
@@ -35,18 +37,6 @@ const { values } = parseArgs({
 const [members, part, rounds, seconds] = [values.members, values.part, values.rounds, values.seconds].map(
   Number,
 ) as [number, number, number, number];
-if (
-  !['', 'import', 'measure'].includes(values.only) ||
-  ![members, part].every((n) => Number.isInteger(n / 10) && n >= 10_000) ||
-  ![rounds, seconds].every((n) => Number.isInteger(n) && n >= 1)
-) {
-  process.stderr.write(
-    'Usage: bench/country.ts [--members N] [--only import|measure] [--part N] [--rounds N] [--seconds N]\n' +
-      'N of members and of a part is a multiple of 10, at least 10,000.\n',
-  );
-  process.exit(2);
-}
-
 const IMPORTED = {
   members: 'import of members',
   production: 'import of deliveries',
@@ -84,17 +74,41 @@ function sizeFigures(country: Country): CountryFigures {
   };
 }
 
-/** What was measured of the registries, in their order. */
-async function measureAll(countries: readonly Country[], options: Options): Promise<Both> {
-  const starts = await measureStarts(countries, options);
-  const requests = await measureRequests(countries, options);
-  const sizes = countries.map(sizeFigures);
-  const all: CountryFigures[] = [];
-  for (const [n, country] of countries.entries()) {
-    const commands = await measureCommands(country, options);
-    all.push({ ...importFigures(country), ...sizes[n], ...starts[n], ...requests[n], ...commands });
-  }
-  return all;
+type Stage = (countries: readonly Country[], options: Options) => Promise<Both>;
+
+/** The same of each registry, one after the other. */
+const each =
+  (measureOne: (country: Country, options: Options) => Promise<CountryFigures> | CountryFigures): Stage =>
+  async (countries, options) => {
+    const all: CountryFigures[] = [];
+    for (const country of countries) all.push(await measureOne(country, options));
+    return all;
+  };
+
+/** In the order in which they are measured: what takes longest comes last. */
+const STAGES: { readonly [name: string]: Stage } = {
+  imports: each(importFigures),
+  sizes: each(sizeFigures),
+  starts: measureStarts,
+  requests: measureRequests,
+  corrections: each(measureCorrections),
+  backup: each(measureBackup),
+  check: each(measureCheck),
+};
+
+const only = values.only.split(',');
+if (
+  (!['', 'import', 'measure'].includes(values.only) && !only.every((name) => name in STAGES)) ||
+  ![members, part].every((n) => Number.isInteger(n / 10) && n >= 10_000) ||
+  ![rounds, seconds].every((n) => Number.isInteger(n) && n >= 1)
+) {
+  process.stderr.write(
+    'Usage: bench/country.ts [--members N] [--only import|measure|STAGE,…] [--part N]\n' +
+      '  [--rounds N] [--seconds N]\n' +
+      `Stages of a measurement: ${Object.keys(STAGES).join(', ')}.\n` +
+      'N of members and of a part is a multiple of 10, at least 10,000.\n',
+  );
+  process.exit(2);
 }
 
 /** Digits beyond these say nothing. */
@@ -103,31 +117,39 @@ const rounded = (figures: CountryFigures): CountryFigures =>
     JSON.stringify(figures, (_, value) => (typeof value === 'number' ? +value.toPrecision(5) : value)),
   );
 
-function keep(entry: Entry): void {
-  const known = existsSync(RESULTS) ? readResults() : {};
-  writeFileSync(RESULTS, `${JSON.stringify({ ...known, [entry.members]: entry }, null, 2)}\n`);
+const known = (): Results => (existsSync(RESULTS) ? readResults() : {});
+
+/** Adds what a stage has measured of a registry, and of the small one beside it. */
+function keep(country: Country, figures: CountryFigures, small: CountryFigures | undefined): Entry {
+  const { population, part } = country;
+  const before = known()[population.members];
+  const entry: Entry = {
+    ...machine(),
+    ...{ members: population.members, persons: before?.persons ?? countPersons(country), part },
+    cooperatives: population.country?.cooperatives ?? 0,
+    figures: { ...before?.figures, ...rounded(figures) },
+    ...(small === undefined ? {} : { small: { ...before?.small, ...rounded(small) } }),
+  };
+  writeFileSync(RESULTS, `${JSON.stringify({ ...known(), [entry.members]: entry }, null, 2)}\n`);
+  return entry;
 }
 
-async function measureAndKeep(): Promise<void> {
+async function measureAndKeep(stages: readonly string[]): Promise<void> {
   const options: Options = { rounds, seconds, folder: temporaryFolder() };
   try {
     const country = await openCountry(members);
-    const isSmall = members === SMALL_MEMBERS;
-    const countries = isSmall ? [country] : [country, await openCountry(SMALL_MEMBERS)];
-    const [figures = {}, small] = await measureAll(countries, options);
-    const { population, part } = country;
-    const entry: Entry = {
-      ...machine(),
-      ...{ members: population.members, persons: countPersons(country), part, figures: rounded(figures) },
-      cooperatives: population.country?.cooperatives ?? 0,
-      ...(small === undefined ? {} : { small: rounded(small) }),
-    };
-    keep(entry);
-    const { headings, rows } = comparison([isSmall ? { ...entry, small: figures } : entry]);
+    const countries = members === SMALL_MEMBERS ? [country] : [country, await openCountry(SMALL_MEMBERS)];
+    const entries: Entry[] = [];
+    for (const name of stages) {
+      const [figures = {}, small] = await (STAGES[name] as Stage)(countries, options);
+      entries.push(keep(country, figures, small));
+    }
+    const entry = entries.slice(-1);
+    const { headings, rows } = comparison(entry);
     console.log(
       [headings, headings.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n'),
     );
-    for (const line of listMissing([entry])) console.log(`Not measured: ${line}`);
+    for (const line of listMissing(entry)) console.log(`Not measured: ${line}`);
     console.log(`\nKept in ${RESULTS}`);
   } finally {
     killServers();
@@ -135,12 +157,12 @@ async function measureAndKeep(): Promise<void> {
   }
 }
 
-if (values.only !== 'measure') {
+if (['', 'import'].includes(values.only)) {
   await importCountry(members, part);
   // In the same run, on the same machine; in one part.
   await importCountry(SMALL_MEMBERS, SMALL_MEMBERS);
 }
 if (values.only !== 'import') {
   await requireWrk();
-  await measureAndKeep();
+  await measureAndKeep(['', 'measure'].includes(values.only) ? Object.keys(STAGES) : only);
 }

@@ -42,7 +42,7 @@ function lacksRoom(country: Country, times: number): { readonly missing: string 
   return { missing: `${needed} of free disk would be needed, and ${free} were there` };
 }
 
-async function measureBackup(country: Country, { folder }: Options): Promise<CountryFigures> {
+export async function measureBackup(country: Country, { folder }: Options): Promise<CountryFigures> {
   const missing = lacksRoom(country, 1);
   const names = ['backup', 'backup, of the size', 'verification of a backup', 'verification, of the size'];
   if (missing !== undefined) return Object.fromEntries(names.map((name) => [name, missing]));
@@ -90,14 +90,13 @@ async function measureErasure(country: Country): Promise<CountryFigures> {
   return { [name]: seconds, [ofSize]: perSecond(country, seconds) };
 }
 
-export async function measureCommands(country: Country, options: Options): Promise<CountryFigures> {
-  const backup = await measureBackup(country, options);
-  const checking = await timeCommand(country, 'check', '--json');
-  return {
-    ...backup,
-    check: checking,
-    'check, of the size': perSecond(country, checking),
-    'merge of two members': await measureMerges(country),
-    ...(await measureErasure(country)),
-  };
+/** Of the whole file, without a change. */
+export async function measureCheck(country: Country): Promise<CountryFigures> {
+  const seconds = await timeCommand(country, 'check', '--json');
+  return { check: seconds, 'check, of the size': perSecond(country, seconds) };
 }
+
+export const measureCorrections = async (country: Country): Promise<CountryFigures> => ({
+  'merge of two members': await measureMerges(country),
+  ...(await measureErasure(country)),
+});

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { mergePairs } from '../../../src/store/sqlite/corrections/merge.ts';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
 import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
@@ -85,6 +86,19 @@ test('every statement of the registry and of what is beside it has an index and 
   ] as const) {
     assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
     for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);
+  }
+});
+
+test('a merge walks no table: it holds the lock as long in a large registry as in a small one', (context) => {
+  const { statistics: db } = open(context);
+  db.exec('CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE)');
+  const exec = context.mock.method(db, 'exec');
+  mergePairs(db, 1);
+  const statements = exec.mock.calls.map(({ arguments: [sql] }) => sql);
+  assert.equal(statements.length, 5);
+  for (const sql of statements) {
+    const walked = planOf(db, sql).filter((line) => /^SCAN (?!p\b|pairs\b)/.test(line));
+    assert.deepEqual(walked, [], sql);
   }
 });
 

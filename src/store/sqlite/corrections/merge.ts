@@ -32,11 +32,12 @@ export const TOUCHED_BY_MERGE: Touched = {
   ),
 };
 
-/** Merges the staged pairs. */
+/** Merges the staged pairs. With IN, SQLite finds their rows by an index, with FROM it walks the table. */
 export function mergePairs(db: Connection, correctionId: number): void {
   for (const { table } of OWNED) {
-    db.exec(`UPDATE main.${table} AS e SET member_id = p.into_id FROM temp.pairs p
-      WHERE e.member_id = p.from_id`);
+    db.exec(`UPDATE main.${table} AS e
+      SET member_id = (SELECT into_id FROM temp.pairs p WHERE p.from_id = e.member_id)
+      WHERE e.member_id IN (SELECT from_id FROM temp.pairs)`);
   }
   takeOverValues(db);
   db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
@@ -59,7 +60,8 @@ function takeOverValues(db: Connection): void {
     (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
   );
   db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
-    FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id WHERE m.id = p.into_id`);
+    FROM temp.pairs p, main.members f WHERE m.id IN (SELECT into_id FROM temp.pairs)
+      AND p.into_id = m.id AND f.id = p.from_id`);
 }
 
 /** What of the staged pairs somebody should look at. */

@@ -97,11 +97,11 @@ test('the options that the text gives to all commands are those of all but the c
   const lacking = (option: string) =>
     [...COMMANDS].filter(([, command]) => !optionsOf(command).includes(option)).map(([name]) => name);
   assert.deepEqual(lacking('--json'), ['serve', 'export', 'ledger export']);
-  assert.deepEqual(lacking('--db'), ['import map']);
+  assert.deepEqual(lacking('--db'), ['import map', 'import template']);
   assert.deepEqual(lacking('--lang'), []);
   const text = onOneLine(read('docs/operating.md'));
   assert.ok(text.includes('All commands but `serve`, `export` and `ledger export` take `--json`.'));
-  assert.ok(text.includes('All but `import map` take `--db FILE`'));
+  assert.ok(text.includes('All but `import map` and `import template` take `--db FILE`'));
 });
 
 /** The program's arguments in each command line: in a checkout, and where it is installed. */

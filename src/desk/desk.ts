@@ -19,6 +19,7 @@ import { HEALTH } from './screens/health/health.ts';
 import { IMPORT_FILE, REJECTS } from './screens/import/file.ts';
 import { IMPORT } from './screens/import/import.ts';
 import { RECORDED_IMPORT } from './screens/import/recorded.ts';
+import { TEMPLATE } from './screens/import/template.ts';
 import { KEY } from './screens/keys/key.ts';
 import { KEYS } from './screens/keys/keys.ts';
 import { HELD } from './screens/person/held.ts';
@@ -33,7 +34,7 @@ export const SCREENS: readonly Screen[] = [
   ...[START, FOUND, PERSON, HELD, READERS],
   ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
-  ...[IMPORT, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
+  ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
   ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, HEALTH],
 ];
 

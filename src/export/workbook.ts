@@ -8,7 +8,10 @@ import { EXPORT_COLUMNS, type ExportColumn } from './export-columns.ts';
 /** What people can still work with; a workbook of a million rows opens nowhere. */
 export const MOST_WORKBOOK_ROWS = 100_000;
 
-type Cell = string | number | null;
+/** Media type of a workbook. */
+export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+export type Cell = string | number | null;
 
 /** What is used of the library, which only a workbook needs. */
 interface WorkbookLibrary {
@@ -25,16 +28,21 @@ interface WorkbookLibrary {
     },
   ): AsyncIterable<Uint8Array>;
 }
-const LIBRARY = 'hucre/xlsx';
+export const LIBRARY = 'hucre/xlsx';
 
-type Type = ExportColumn<never>['type'];
+export type CellType = ExportColumn<never>['type'];
 
-const FORMATS: { readonly [type in Type]?: string } = {
+export const FORMATS: { readonly [type in CellType]?: string } = {
   text: '@',
   date: 'yyyy-mm-dd',
   instant: 'yyyy-mm-dd hh:mm:ss',
 };
-const WIDTHS: { readonly [type in Type]: number } = { text: 20, number: 14, date: 12, instant: 20 };
+export const WIDTHS: { readonly [type in CellType]: number } = {
+  text: 20,
+  number: 14,
+  date: 12,
+  instant: 20,
+};
 
 /** Day 0 of workbooks, in days before 1970. The days before 1 March 1900 are counted in different ways. */
 const DAY_ZERO = -25_569;
@@ -53,7 +61,7 @@ const asWorkbookText = (text: string): string =>
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
     .replace(/[\ufffe\uffff]/g, (character) => (character === '\ufffe' ? '_xFFFE_' : '_xFFFF_'));
 
-function toCell(type: Type, text: string | null): Cell {
+export function toCell(type: CellType, text: string | null): Cell {
   if (text === null) return null;
   if (type === 'number') return Number(text);
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);

@@ -6,6 +6,13 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** Each in itself, as somebody looks for it who reads no other. */
+export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
+  en: 'English',
+  fr: 'Français',
+  rw: 'Ikinyarwanda',
+};
+
 type Catalogue = { readonly [template: string]: string };
 
 /** English templates → translations. Who speaks the language can correct them: CONTRIBUTING.md. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
-import { fill, give, openedDesk, settled, submit } from '../support/desk-import.ts';
+import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { COOPERATIVES, member, members, nid, startedPlace } from '../support/importing.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
 
@@ -92,6 +92,23 @@ test('another sheet of a workbook is chosen', async (context) => {
   assert.match(open.page.text, /Several sheets may be meant/);
   const chosen = await submit(browser, open.path, 'kind', { kind: 'members', sheet: '2025' });
   assert.match(chosen.text, /<option value="2025" selected>/);
+});
+
+test('a template is downloaded in the language of the page, and imported once it is filled in', async (context) => {
+  const { databaseFile, value } = await startedPlace(context);
+  const desk = await testDesk(context, databaseFile);
+  desk.clock.advance(SAMPLES_MS - desk.clock.now());
+  const browser = await desk.enter();
+  const links = [...(await browser.get('/import')).text.matchAll(/href="(\/import\/template\/[a-z]+)"/g)];
+  assert.equal(links.length, 6);
+  const headers = { cookie: browser.cookie, 'accept-language': 'fr' };
+  const file = await fetch(`http://127.0.0.1:${desk.port}${links[0]?.[1]}`, { headers });
+  const content = Buffer.from(await file.arrayBuffer());
+  const { path, page } = await give(browser, 'modele.xlsx', content);
+  assert.match(page.text, /<option value="Colonnes">/);
+  await submit(browser, path, 'check');
+  await submit(browser, path, 'import');
+  assert.equal(value('SELECT count(*) FROM cooperatives'), 3);
 });
 
 test('the cooperative is guessed where the file names one', async (context) => {

@@ -6,10 +6,12 @@ import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/domain/lending/payments.ts';
 import { COOPERATIVE_STATUSES, SECTORS } from '../../src/domain/membership/cooperatives.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/membership/members.ts';
+import { CHOICE_LABELS } from '../../src/domain/values/choice-labels.ts';
 import { meaningsOf } from '../../src/import/cells/words.ts';
 import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import * as words from '../../src/import/dictionary/words.ts';
 import type { FileLayout } from '../../src/import/map/file-layout.ts';
+import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
 import { importText, MEMBERS_HEADER, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 
 const MORE = 'gender,date_of_birth,mobile,role,status';
@@ -36,7 +38,10 @@ test('each word of a choice means one value of it', () => {
     const meanings = meaningsOf(choices, dictionary);
     for (const choice of choices) {
       assert.equal(meanings.get(foldHeading(choice)), choice);
-      for (const word of dictionary[choice] ?? [])
+      const label = CHOICE_LABELS[choice];
+      assert.ok(label !== undefined, choice);
+      const labels = LANGUAGES.map((language) => inLanguage(label, language));
+      for (const word of [...labels, ...(dictionary[choice] ?? [])])
         assert.equal(meanings.get(foldHeading(word)), choice, word);
     }
     assert.deepEqual(

@@ -9,7 +9,8 @@ import { rowsOfEverything } from './rows-of-everything.ts';
 
 /** Those that serve, change something or write files; all others are tried. */
 const OTHERS = [
-  ...['serve', 'desk', 'seed', 'import', 'import map', 'imports undo', 'summarize', 'fence'],
+  ...['serve', 'desk', 'seed', 'import', 'import map', 'import template'],
+  ...['imports undo', 'summarize', 'fence'],
   ...['nid replace', 'nid release', 'members merge', 'members move', 'members transfer'],
   ...['cooperatives merge', 'persons deceased', 'persons erase', 'entries remove', 'duplicates dismiss'],
   'duplicates same-person',

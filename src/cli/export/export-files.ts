@@ -21,7 +21,10 @@ export const createPlace = (folder: string): Promise<void> =>
 const INCOMPLETE = '.part';
 
 /** @throws CommandError `refused` when the disk takes no more; nothing is left then */
-export async function writePrivately(path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+export async function writePrivately(
+  path: string,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
   const incomplete = path + INCOMPLETE;
   const descriptor = await refusing(refused(path), () => {
     rmSync(incomplete, { force: true });

@@ -14,6 +14,7 @@ import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
 import { addLayoutOptions, type LayoutOptions, readLayoutOptions } from './import-layout.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
+import { declareImportTemplate } from './import-template.ts';
 
 const columnsHelp = IMPORT_KINDS.map((kind) => `  ${kind.padEnd(13)} ${describeColumns(kind)}\n`).join('');
 
@@ -25,6 +26,7 @@ Examples:
   import members members-huye.csv --dry-run
   import map members members-huye.csv --out huye.map.json
   import members members-huye.csv --map huye.map.json
+  import template members --out members-of-huye.xlsx
 `;
 
 type Options = ImportCommandOptions & LayoutOptions;
@@ -65,6 +67,12 @@ export function declareImport(command: Command, context: CliContext): void {
   declareImportMap(
     showingNobody(command.command('map')).description(
       'propose a map for a file; without a kind, it is guessed',
+    ),
+    context,
+  );
+  declareImportTemplate(
+    showingNobody(command.command('template')).description(
+      'write a workbook to fill in: the headings of a kind, and an invented row',
     ),
     context,
   );

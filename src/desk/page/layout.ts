@@ -1,16 +1,9 @@
 /** What surrounds every page: menu, box, languages. */
 import type { Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
-import { inLanguage, LANGUAGES, type Language } from '../../language/language.ts';
+import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../../language/language.ts';
 import type { Told } from '../visit/screen.ts';
 import { withCommands } from './commands.ts';
-
-/** Each in itself, as somebody looks for it who reads no other. */
-const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
-  en: 'English',
-  fr: 'Français',
-  rw: 'Ikinyarwanda',
-};
 
 export interface MenuEntry {
   readonly path: string;

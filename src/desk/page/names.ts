@@ -1,17 +1,28 @@
 /** What stored words and fields are called on the screen. */
 import { ACCOUNT_FIELDS } from '../../domain/entries/entries.ts';
 import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
+import { CHOICE_LABELS } from '../../domain/values/choice-labels.ts';
 import { listFields } from '../../domain/values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
-import { FILE_FIELDS } from '../../store/contract/import/import-columns.ts';
+import { FILE_COLUMNS, FILE_FIELDS } from '../../store/contract/import/import-columns.ts';
 
 /** Of declared fields. A name that several entities have is called as members call it. */
 const LABELS = Object.fromEntries(
   [...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields).map(({ name, label }) => [name, label]),
 );
 
+/** Of the columns of files that name what a row belongs to, where their fields alone do not say it. */
+const OWNERS = Object.fromEntries(
+  Object.values(FILE_COLUMNS)
+    .flat()
+    .filter(({ role, name }) => role === 'owner' && LABELS[name] === undefined)
+    .map(({ name, label }) => [name, label]),
+);
+
 const NAMES: { readonly [stored: string]: Message } = {
   ...LABELS,
+  ...OWNERS,
+  ...CHOICE_LABELS,
   // Kinds of imports and corrections.
   cooperatives: say('Cooperatives'),
   members: say('Members'),
@@ -31,39 +42,6 @@ const NAMES: { readonly [stored: string]: Message } = {
   entries_remove: say('Entries removed'),
   persons_erase: say('Person erased'),
   row_enter: say('Entered by hand'),
-  // Statuses of members and loans.
-  active: say('active'),
-  inactive: say('inactive'),
-  suspended: say('suspended'),
-  withdrawn: say('withdrawn'),
-  deceased: say('deceased'),
-  pending: say('pending'),
-  approved: say('approved'),
-  rejected: say('rejected'),
-  cancelled: say('cancelled'),
-  paid: say('paid'),
-  defaulted: say('defaulted'),
-  recorded: say('recorded'),
-  void: say('void'),
-  // Roles and genders.
-  MEMBER: say('member'),
-  PRESIDENT: say('president'),
-  VICE_PRESIDENT: say('vice-president'),
-  SECRETARY: say('secretary'),
-  TREASURER: say('treasurer'),
-  ADVISOR: say('advisor'),
-  AUDITOR: say('auditor'),
-  MANAGER: say('manager'),
-  MALE: say('man'),
-  FEMALE: say('woman'),
-  OTHER: say('other'),
-  // Savings transactions and payments.
-  contribution: say('paid in'),
-  withdrawal: say('paid out'),
-  cash: say('cash'),
-  bank: say('bank'),
-  mobile_money: say('mobile money'),
-  deduction: say('deduction'),
   // What attention is about.
   clock: say('Clock'),
   disk: say('Disk'),
@@ -82,21 +60,6 @@ const NAMES: { readonly [stored: string]: Message } = {
   id: say('Number in the registry'),
   created_at: say('Recorded on'),
   updated_at: say('Last changed on'),
-  cooperative_code: say('Code of the cooperative'),
-  loan_reference: say('Reference of the loan'),
-  // Statuses and sectors of cooperatives.
-  dissolved: say('dissolved'),
-  agriculture: say('agriculture'),
-  livestock: say('livestock'),
-  fishing: say('fishing'),
-  trading: say('trading'),
-  services: say('services'),
-  transport: say('transport'),
-  housing: say('housing'),
-  handicraft: say('handicraft'),
-  mining: say('mining'),
-  savings_credit: say('savings and credit'),
-  other: say('other'),
 };
 
 /** The word itself where none is declared: what is new is shown, if only in English. */

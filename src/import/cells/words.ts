@@ -1,8 +1,10 @@
 /** Words of people → the values of a choice (docs/import-reference.md#words). */
 
 import { GENDERS, type Gender } from '../../domain/membership/members.ts';
+import { CHOICE_LABELS } from '../../domain/values/choice-labels.ts';
 import { FieldError, mayEchoCell } from '../../domain/values/errors.ts';
 import { say } from '../../domain/values/message.ts';
+import { inLanguage, LANGUAGES } from '../../language/language.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { GENDER_WORDS, type Words } from '../dictionary/words.ts';
 import type { CellContext } from './context.ts';
@@ -39,6 +41,13 @@ export function readChoice<T extends string>(choices: readonly T[], words: Words
   };
 }
 
+/** What the desk calls it, and what else people write. */
+const wordsOf = <T extends string>(choice: T, words: Words<T>): readonly string[] => {
+  const label = CHOICE_LABELS[choice];
+  const labels = label === undefined ? [] : LANGUAGES.map((language) => inLanguage(label, language));
+  return [choice, ...labels, ...(words[choice] ?? [])];
+};
+
 /** By folded word, the choice that it means. */
 export const meaningsOf = <T extends string>(
   choices: readonly T[],
@@ -46,7 +55,7 @@ export const meaningsOf = <T extends string>(
 ): ReadonlyMap<string, T> =>
   new Map(
     choices.flatMap((choice) =>
-      [choice, ...(words[choice] ?? [])].map((word): [string, T] => [foldHeading(word), choice]),
+      wordsOf(choice, words).map((word): [string, T] => [foldHeading(word), choice]),
     ),
   );
 

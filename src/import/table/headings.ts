@@ -100,9 +100,8 @@ function lookUp(kind: ImportKind, text: string): string | undefined {
 
 /** Its name, what the desk calls it, and what else cooperatives write. */
 export function headingsOf(kind: ImportKind, column: string): string[] {
-  const { field, role } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
-  const isOwn = field !== undefined && (role === 'key' || role === 'value');
-  const labels = isOwn ? LANGUAGES.map((language) => inLanguage(field.label, language)) : [];
+  const { label = column } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
+  const labels = LANGUAGES.map((language) => inLanguage(label, language));
   return [...new Set([column, ...labels, ...(HEADINGS[kind][column] ?? [])])];
 }
 

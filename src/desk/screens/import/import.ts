@@ -1,6 +1,7 @@
 /** `/import`: where files are dropped, those that are being looked at, and every import there was. */
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
+import { IMPORT_KINDS } from '../../../store/contract/import/import-session.ts';
 import type { RecordedImport } from '../../../store/contract/journal/operations.ts';
 import { nameOf } from '../../page/names.ts';
 import { form, table } from '../../page/parts.ts';
@@ -22,7 +23,7 @@ export const IMPORT: Screen = {
     // One more than is shown: there are earlier ones.
     const imports = visit.use((storage) => storage.openJournal()).list({ before, limit: PAGE + 1 });
     const body = html`<h1>${visit.say('Import')}</h1>
-${dropping(visit)}${given(visit)}
+${dropping(visit)}${templates(visit)}${given(visit)}
 <h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;
     // Not while one is imported, which may take minutes: whoever is choosing files would lose them.
     const isReading = visit.desk.files.list().some(({ proposing }) => proposing.status === undefined);
@@ -50,6 +51,13 @@ const dropping = (visit: Visit): Html =>
 <small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
 <p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
   });
+
+/** In the language of the page. */
+const templates = (visit: Visit): Html =>
+  html`<p>${visit.say('A workbook to fill in:')} ${IMPORT_KINDS.map(
+    (kind, i) =>
+      html`${i > 0 && ' · '}<a href="/import/template/${kind}">${visit.translate(nameOf(kind))}</a>`,
+  )}</p>`;
 
 function given(visit: Visit): Html | false {
   const files = visit.desk.files.list();

@@ -13,12 +13,15 @@ import {
   listFields,
   type NamedField,
 } from '../../../domain/values/declared-fields.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import { IMPORT_KINDS, type ImportKind } from './import-session.ts';
 
 export interface FileColumn {
   readonly name: string;
   /** Whether the file must have it and no cell of it may be empty. */
   readonly isRequired: boolean;
+  /** What people call it, and may head it with. */
+  readonly label: Message;
   readonly field: NamedField;
   /**
    * What it is for a stored row: it names what the row belongs to, finds the row, may change it, or is only
@@ -30,6 +33,8 @@ export interface FileColumn {
 interface Owner {
   readonly name: string;
   readonly field: Field;
+  /** Where the field alone does not say whose it is. */
+  readonly label?: Message;
   readonly isRequired: boolean;
   /** It names nothing: a warning compares it with what the row belongs to. */
   readonly isCompared?: true;
@@ -38,6 +43,7 @@ interface Owner {
 const COOPERATIVE: Owner = {
   name: 'cooperative_code',
   field: COOPERATIVE_FIELDS.code,
+  label: say('Code of the cooperative'),
   isRequired: true,
 };
 /** Either names the member of an entry. */
@@ -55,6 +61,7 @@ const NAME: Owner = {
 const LOAN: Owner = {
   name: 'loan_reference',
   field: LOAN_FIELDS.reference,
+  label: say('Reference of the loan'),
   isRequired: true,
 };
 const ACCOUNT: Owner = {
@@ -90,12 +97,13 @@ function columnsOf(kind: ImportKind): FileColumn[] {
     .filter(isInFiles)
     .map((field): FileColumn => {
       const role = field.isKey === true ? 'key' : 'value';
-      return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), field, role };
+      const { label } = field;
+      return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), label, field, role };
     });
-  const others = owners.map(({ name, isRequired, field, isCompared }): FileColumn => {
+  const others = owners.map(({ name, isRequired, field, label = field.label, isCompared }): FileColumn => {
     const [named] = listFields({ [name]: field });
     const role = isCompared === true ? 'compared' : 'owner';
-    return { name, isRequired, field: named as NamedField, role };
+    return { name, isRequired, label, field: named as NamedField, role };
   });
   const all = [...others, ...own];
   return (['owner', 'key', 'value', 'compared'] as const).flatMap((role) =>

@@ -1,0 +1,85 @@
+/** Workbooks to fill in: what `import template` writes, `import` reads (docs/importing.md#a-template). */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
+import { openFile as openImported } from '../../src/import/formats/open-file.ts';
+import { recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
+import { LANGUAGES } from '../../src/language/language.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { importPlace } from '../support/importing.ts';
+
+async function rowsOf(path: string, kind: ImportKind) {
+  const source = await openImported(path, { scoreHeader: (cells) => scoreHeader(kind, cells) });
+  const rows = [];
+  try {
+    for await (const { records } of source.read()) rows.push(...records);
+    return { rows, sheets: source.sheets ?? [] };
+  } finally {
+    await source.close();
+  }
+}
+
+for (const language of LANGUAGES)
+  test(`the templates in ${language} are imported one after the other, with their invented rows`, async (t) => {
+    const place = importPlace(t);
+    for (const kind of IMPORT_KINDS) {
+      const file = join(place.folder, `${kind}.xlsx`);
+      const written = await place.run('template', kind, '--out', file, '--lang', language);
+      assert.equal(written.status, 0, written.err);
+      const imported = await place.run(kind, file);
+      assert.equal(imported.status, 0, `${kind}: ${imported.err}`);
+      assert.match(imported.out, /xlsx: 1 new, 0 changed, 0 unchanged/);
+      assert.doesNotMatch(imported.err, /ignored|warning/);
+    }
+    assert.deepEqual(place.query('SELECT gender, status, mobile FROM members'), [
+      { gender: 'MALE', status: 'active', mobile: '+250781234567' },
+    ]);
+  });
+
+test('a template heads its columns in the language, and marks those that are required', async (t) => {
+  const place = importPlace(t);
+  const expected = {
+    en: ['Code of the cooperative *', 'National ID *', 'Member code *', 'Name *', 'Gender'],
+    fr: ['Code de la coopérative *', 'Numéro d’identité nationale *', 'Code du membre *', 'Nom *', 'Sexe'],
+  };
+  for (const language of ['en', 'fr'] as const) {
+    const file = join(place.folder, `${language}.xlsx`);
+    await place.run('template', 'members', '--out', file, '--lang', language);
+    const { rows, sheets } = await rowsOf(file, 'members');
+    const fold = (text: string) => text.replaceAll("'", '’');
+    assert.deepEqual(rows[1]?.cells.slice(0, 5).map(fold), expected[language]);
+    assert.equal(sheets.length, 2);
+  }
+});
+
+test('each template has every column that its kind of file needs, and no other kind of heading', async (t) => {
+  const place = importPlace(t);
+  for (const kind of IMPORT_KINDS) {
+    const file = join(place.folder, `${kind}.xlsx`);
+    await place.run('template', kind, '--out', file, '--lang', 'rw');
+    const { rows } = await rowsOf(file, kind);
+    const columns = recogniseHeadings(kind, rows[1]?.cells ?? []).map(({ column }) => column);
+    const needed = IMPORT_COLUMNS[kind].filter(({ isRequired }) => isRequired).map(({ name }) => name);
+    assert.deepEqual(
+      needed.filter((name) => !columns.includes(name)),
+      [],
+      kind,
+    );
+    assert.ok(!columns.includes(undefined), kind);
+    // The rows that are formatted for what will be written are empty.
+    assert.equal(rows.length, 3, kind);
+  }
+});
+
+test('a template takes the place of no file, and says so', async (t) => {
+  const place = importPlace(t);
+  const file = place.write('members.xlsx', 'mine');
+  const refused = await place.run('template', 'members', '--out', file);
+  assert.equal(refused.status, 2);
+  assert.match(refused.err, /exists already\. Choose another --out\./);
+  const unknown = await place.run('template', 'people', '--out', join(place.folder, 'new.xlsx'));
+  assert.equal(unknown.status, 2);
+  assert.ok(!existsSync(join(place.folder, 'new.xlsx')));
+});

@@ -111,6 +111,19 @@ test('a template is downloaded in the language of the page, and imported once it
   assert.equal(value('SELECT count(*) FROM cooperatives'), 3);
 });
 
+test('columns that have no place are named beside the button that imports the file', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const content = `cooperative_code,identity_card,member_code,full_name,Land (ha)\n${member(4)},1.5\n`;
+  const { path } = await give(browser, 'members.csv', content);
+  const checked = await submit(browser, path, 'check');
+  assert.match(
+    checked.text,
+    /<h2>Columns that have no place in the registry<\/h2><ul><li>[a-z ]+: &quot;Land \(ha\)&quot;<\/li>/,
+  );
+  assert.match(checked.text, /value="import"/);
+});
+
 test('the cooperative is guessed where the file names one', async (context) => {
   const { databaseFile } = await startedPlace(context);
   const browser = await openedDesk(context, databaseFile);

@@ -1,31 +1,55 @@
 /** The notes of a file for an operator: one line for all headings, one for each other kind and column. */
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import type { ImportNote, NoteKind } from '../../import/cells/notes.ts';
+import { ignoredHeadings } from '../../import/table/header.ts';
 import type { FileFindings } from '../../import/table/read-and-check.ts';
 
 /** Lines shown of a note or warning. */
 export const SHOWN_LINES = 5;
 
-export function describeNotes({ notes, header }: FileFindings): Message[] {
-  const others = notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column');
-  const ignored = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
-  const recognised = (header?.headings ?? [])
+/** What the headings were recognised as. */
+export function describeHeadings({ header }: Pick<FileFindings, 'header'>): Message[] {
+  const headings = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
     .map(({ text, column }) => say('"{heading}" is {column}', { heading: text, column: column ?? '' }));
-  return [
-    ...(recognised.length === 0 ? [] : [say('headings: {headings}', { headings: recognised })]),
-    ...(ignored.length === 0 ? [] : [describeIgnored(ignored)]),
-    ...others.map(describeNote),
-  ];
+  return headings.length === 0 ? [] : [say('headings: {headings}', { headings })];
 }
 
-/** A column that is not shown, as it may be somebody's data, is named by its position: `#5`. */
-function describeIgnored(ignored: readonly string[]): Message {
-  const isHidden = (column: string) => column.startsWith('#');
-  const columns = ignored.map((column) => (isHidden(column) ? column : `"${column}"`));
-  return ignored.some(isHidden)
-    ? say('ignored columns: {columns} (import map shows their headings)', { columns })
-    : say('ignored columns: {columns}', { columns });
+/** Those that are not about headings. */
+export const describeNotes = ({ notes }: Pick<FileFindings, 'notes'>): Message[] =>
+  notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column').map(describeNote);
+
+const ignoredIn = ({ notes }: Pick<FileFindings, 'notes'>): readonly string[] =>
+  notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
+
+const isPosition = (column: string): boolean => column.startsWith('#');
+
+/**
+ * Columns of which nothing is imported, where nobody has seen the file before: one that may be somebody's
+ * data is named by its position, `#5`.
+ */
+export function describeIgnored(findings: Pick<FileFindings, 'notes'>): Message[] {
+  const ignored = ignoredIn(findings);
+  const columns = ignored.map((column) => (isPosition(column) ? column : `"${column}"`));
+  if (columns.length === 0) return [];
+  return ignored.some(isPosition)
+    ? [say('ignored columns: {columns} (import map shows their headings)', { columns })]
+    : [say('ignored columns: {columns}', { columns })];
+}
+
+/** The same for whoever is to agree to it: those that a map ignores too, and as the file heads them. */
+export function describePlaceless({ notes, header }: FileFindings): Message[] {
+  if (header === undefined) return describeIgnored({ notes });
+  const headed = ignoredHeadings(header);
+  const known = new Set(headed.map(({ position }) => `#${position}`));
+  const unheaded = ignoredIn({ notes }).filter((column) => isPosition(column) && !known.has(column));
+  const columns = [
+    ...headed.map(({ position, text }) =>
+      text === undefined ? say('column number {position}', { position }) : asMessage(`"${text}"`),
+    ),
+    ...unheaded.map((column) => say('column number {position}', { position: column.slice(1) })),
+  ];
+  return columns.length === 0 ? [] : [say('ignored columns: {columns}', { columns })];
 }
 
 /** What the kinds of notes are called. */

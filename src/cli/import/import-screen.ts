@@ -14,7 +14,14 @@ import { type CliContext, print, tell, translate } from '../terminal/context.ts'
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
 import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
-import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
+import {
+  describeHeadings,
+  describeIgnored,
+  describeLines,
+  describeNotes,
+  describePlaceless,
+  SHOWN_LINES,
+} from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview, listFirstRows } from './preview-text.ts';
 
@@ -56,10 +63,15 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
     checked(shown) {
       const { file, checked, findings } = shown;
       const name = nameOf(file);
-      for (const note of describeNotes(findings)) {
-        tell(context, say('{file}: note: {note}', { file: name, note }));
-        inform('note', note);
-      }
+      const note = (part: NewsPart, texts: readonly Message[]) => {
+        for (const text of texts) {
+          tell(context, say('{file}: note: {note}', { file: name, note: text }));
+          inform(part, text);
+        }
+      };
+      note('note', describeHeadings(findings));
+      note('ignored', showsPreview ? describePlaceless(findings) : describeIgnored(findings));
+      note('note', describeNotes(findings));
       if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
       for (const found of checked.warnings) {
         const warning = describeWarning(found);

@@ -4,7 +4,7 @@ import { valueIn } from '../cells/blanks.ts';
 import type { CellContext } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
-import { FAULTS_COLUMN, recogniseHeadings } from '../table/headings.ts';
+import { FAULTS_COLUMN, mayBeData, recogniseHeadings } from '../table/headings.ts';
 import { isTotalsRow } from '../table/totals-row.ts';
 import { type Guess, guessColumns } from './guess-columns.ts';
 import type { FileSample } from './sample-file.ts';
@@ -62,9 +62,6 @@ function toPlaced({ text, column, by }: Recognised, isRepeated: boolean): Placed
     return { text, column: null, isNameable };
   return { text, column, isNameable, ...(by !== undefined && { by }) };
 }
-
-/** A run of digits may be part of a national ID; nobody writes headings of that length. */
-const mayBeData = (text: string): boolean => text.length > 100 || /\p{Nd}{6}|\p{C}/u.test(text);
 
 /** Of several headings that mean one column only its exact name keeps it: which is right is not known. */
 function withoutRivals(headings: readonly PlacedHeading[]): PlacedHeading[] {

@@ -3,7 +3,7 @@ import type { MapProposal } from '../proposal/propose-map.ts';
 import type { FileReport } from './import-report.ts';
 
 /** What a sentence about a file is. */
-export type NewsPart = 'note' | 'warning' | 'fault' | 'kept' | 'missing' | 'changed' | 'failed';
+export type NewsPart = 'note' | 'ignored' | 'warning' | 'fault' | 'kept' | 'missing' | 'changed' | 'failed';
 
 export type ReportNews = Pick<
   FileReport,

@@ -13,6 +13,7 @@ import {
   FILE_COLUMN,
   type Heading,
   MAX_COLUMNS,
+  mayBeData,
   REPEATS_COLUMN,
   recogniseHeadings,
 } from './headings.ts';
@@ -153,6 +154,23 @@ function unknownColumns(
 function looksLikeHeader(headings: readonly Heading[]): boolean {
   const named = headings.filter(({ text }) => text !== '');
   return 2 * named.filter(({ column }) => column !== undefined).length >= named.length;
+}
+
+/** A heading that is read as no column. */
+export interface IgnoredHeading {
+  /** Of its column, from 1. */
+  readonly position: number;
+  /** Undefined where it may be somebody's data. */
+  readonly text: string | undefined;
+}
+
+/** For whoever is to agree to the file: the headings that the registry or the map has no place for. */
+export function ignoredHeadings({ headings }: Pick<Header, 'headings'>): IgnoredHeading[] {
+  const isHeader = looksLikeHeader(headings);
+  return headings.flatMap(({ text, column, by }, i) => {
+    const isIgnored = text !== '' && (column === undefined || (column === null && by === 'map'));
+    return isIgnored ? { position: i + 1, text: isHeader && !mayBeData(text) ? text : undefined } : [];
+  });
 }
 
 /** One word, as column names are: a person's name has several, a code or a date has other characters. */

@@ -105,6 +105,9 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
   return [...new Set([column, ...labels, ...(HEADINGS[kind][column] ?? [])])];
 }
 
+/** A run of digits may be part of a national ID; nobody writes headings of that length. */
+export const mayBeData = (text: string): boolean => text.length > 100 || /\p{Nd}{6}|\p{C}/u.test(text);
+
 const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 
 /** By folded heading, in both ways of folding, the columns of a kind. */

@@ -11,6 +11,7 @@ import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { shorten } from './findings.ts';
 import { askedConstants, askedHeadings, FIELD } from './map-choices.ts';
 
 type Choice = readonly [value: string, shown: string];
@@ -60,7 +61,9 @@ export async function choicesForm(
   const decisions = await open(visit, file, proposal);
   const { missing, headings } = proposal;
   const asked = askedHeadings(proposal);
-  const rest = headings.filter(({ text }) => text !== '').length - asked.length;
+  const rest = headings.flatMap(({ text }, place) =>
+    text === '' || asked.includes(place) ? [] : `“${hideIdentityCards(text, visit.say('(hidden)'))}”`,
+  );
   const body = html`${
     decisions.length > 0 &&
     html`<section class="attention"><h2>${visit.say('To be decided')}</h2>
@@ -68,7 +71,15 @@ export async function choicesForm(
   }
 <h2>${visit.say('The columns of the file')}</h2>
 <div class="choices">${asked.map((place) => heading(visit, file, proposal, place))}</div>
-${rest > 0 && html`<p>${visit.say('{n} more columns are ignored.', { n: visit.write.number(rest) })}</p>`}
+${
+  rest.length > 0 &&
+  html`<p>${shorten(
+    visit.say('{n|# more column is|# more columns are} ignored: {columns}', {
+      n: rest.length,
+      columns: rest.join(', '),
+    }),
+  )}</p>`
+}
 <h2>${visit.say('Another version of a file?')}</h2>
 <div class="narrow">${earlier(visit, file, kind)}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;

@@ -12,7 +12,7 @@ import type { Visit } from '../../visit/screen.ts';
 /** A sentence that lists ten thousand columns is not read to its end. */
 const MOST_CHARACTERS = 1_500;
 
-const shorten = (text: string): string =>
+export const shorten = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
 /** With columns as the page calls them, also in what stands in a sentence. */
@@ -71,6 +71,7 @@ export function details(visit: Visit, run: CommandRun): Html {
   return html`${part(visit, run, 'failed', visit.say('It could not be done'), 'refused')}
 ${part(visit, run, 'fault', visit.say('Faults'), 'refused')}
 ${part(visit, run, 'warning', visit.say('Warnings'), 'attention')}
+${part(visit, run, 'ignored', visit.say('Columns that have no place in the registry'), 'attention')}
 ${part(visit, run, 'missing', visit.say('Rows of the earlier version that this one has not'))}
 ${part(visit, run, 'kept', visit.say('Values that are kept'))}
 ${run.firstRows.length > 0 && firstRows(visit, run.firstRows)}

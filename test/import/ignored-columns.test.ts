@@ -1,4 +1,4 @@
-/** Columns without a place in the registry are named before anybody agrees (docs/import-reference.md#notes). */
+/** Columns without a place are named before anybody agrees (docs/import-reference.md#notes). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importPlace, nid, startedPlace } from '../support/importing.ts';

@@ -4,7 +4,7 @@ import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { AcceptedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
-import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, warningsOf } from './import-output.ts';
 
 const INDENT = ' '.repeat(8);
 /** Lists of a file that are known once it is checked, in the order in which they are written. */
@@ -49,7 +49,12 @@ export function createImportJson(context: CliContext, database: string, isDryRun
       );
       await list(
         'warnings',
-        checked.warnings.map(({ kind, stops, message, lines }) => ({ kind, stops, message, lines: lines() })),
+        warningsOf(shown).map(({ kind, stops, message, lines }) => ({
+          kind,
+          stops,
+          message,
+          lines: lines(),
+        })),
       );
       if (!checked.isRefused) await list('conflicts', describeConflicts(checked));
     },

@@ -6,6 +6,7 @@ import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileFindings } from '../../import/table/read-and-check.ts';
 import type { CheckedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
+import type { ImportWarning } from '../../store/contract/import/import-warnings.ts';
 
 /** A file that was read and checked, before anything of it is written. */
 export interface FileToShow {
@@ -14,6 +15,15 @@ export interface FileToShow {
   readonly source: RecordSource;
   readonly findings: FileFindings;
 }
+
+/** Those that stop the file first. */
+export const warningsOf = ({
+  checked,
+  findings,
+}: Pick<FileToShow, 'checked' | 'findings'>): readonly ImportWarning[] => [
+  ...checked.warnings,
+  ...findings.warnings,
+];
 
 /** What the operator or a program sees of an import, while it runs and afterwards. */
 export interface ImportOutput {

@@ -9,19 +9,11 @@ import { formatStored } from '../../import/columns/stored-values.ts';
 import type { NewsPart } from '../../import/run/import-news.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
 import type { AcceptedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
-import type { ImportWarning } from '../../store/contract/import/import-warnings.ts';
 import { type CliContext, print, tell, translate } from '../terminal/context.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
 import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
-import {
-  describeHeadings,
-  describeIgnored,
-  describeLines,
-  describeNotes,
-  describePlaceless,
-  SHOWN_LINES,
-} from './import-notes.ts';
+import { findingsOf } from './import-findings.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview, listFirstRows } from './preview-text.ts';
 
@@ -61,23 +53,13 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
     begin: (registry) =>
       print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
     checked(shown) {
-      const { file, checked, findings } = shown;
+      const { file, checked } = shown;
       const name = nameOf(file);
-      const note = (part: NewsPart, texts: readonly Message[]) => {
-        for (const text of texts) {
-          tell(context, say('{file}: note: {note}', { file: name, note: text }));
-          inform(part, text);
-        }
-      };
-      note('note', describeHeadings(findings));
-      note('ignored', showsPreview ? describePlaceless(findings) : describeIgnored(findings));
-      note('note', describeNotes(findings));
-      if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
-      for (const found of checked.warnings) {
-        const warning = describeWarning(found);
-        tell(context, say('{file}: warning: {warning}', { file: name, warning }));
-        inform('warning', warning);
+      for (const { part, text, told } of findingsOf(shown, name, showsPreview)) {
+        tell(context, told);
+        inform(part, text);
       }
+      if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
       showFaults(showing('fault'), shown, options.rejects);
       if (checked.isRefused) {
         if (checked.warnings.some(({ stops }) => stops))
@@ -211,12 +193,6 @@ function showMissing(
         absent,
       }),
     );
-}
-
-function describeWarning({ message, count, lines }: ImportWarning): Message {
-  const first: number[] = [];
-  for (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
-  return say('{message} ({lines})', { message: asMessage(message), lines: describeLines(first, count) });
 }
 
 function describeOutcome(report: FileReport): Message {

@@ -8,6 +8,7 @@ import type {
   ImportSession,
   StagedRow,
 } from '../../store/contract/import/import-session.ts';
+import type { ImportWarning } from '../../store/contract/import/import-warnings.ts';
 import type { CellContext } from '../cells/context.ts';
 import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
 import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';
@@ -32,6 +33,8 @@ const FIRST_ROWS = 3;
 /** How a file was read. */
 export interface FileFindings {
   readonly notes: readonly ImportNote[];
+  /** Of the rows as they are in the file; those about what is stored are with the checked file. */
+  readonly warnings: readonly ImportWarning[];
   /** Undefined when it could not be read. */
   readonly header: Header | undefined;
   /** Some, as they were understood. */
@@ -63,6 +66,7 @@ export async function readAndCheck(
   const checked = staging.check(options);
   const findings: FileFindings = {
     notes,
+    warnings: table?.warnings() ?? [],
     firstRows,
     header: table?.header,
     isReferenceMissing: table?.isReferenceMissing() === true,

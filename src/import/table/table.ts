@@ -1,10 +1,12 @@
 /** The table of a file: where it begins, and its records → rows, faults and notes. */
 import type { ImportFault, ImportKind, StagedRow } from '../../store/contract/import/import-session.ts';
+import type { ImportWarning } from '../../store/contract/import/import-warnings.ts';
 import type { CellContext } from '../cells/context.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
 import type { FileLayout } from '../map/file-layout.ts';
+import { createTotalsCheck } from './compare-totals.ts';
 import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
@@ -36,6 +38,8 @@ export interface Table {
   isReferenceMissing(): boolean;
   /** Ends the file. @returns faults of its columns as a whole */
   end(): ImportFault[];
+  /** What its totals say that its rows do not add up to; once it is ended. */
+  warnings(): ImportWarning[];
 }
 
 /**
@@ -51,6 +55,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
   const reader = createRowReader({ kind, header, map, format, survey, context: options.cells });
   const unnamed = createUnnamedColumns(header, notes);
+  const totals = createTotalsCheck(kind);
 
   let lastLine = header.line;
   const reference = IMPORT_COLUMNS[kind].findIndex(
@@ -66,8 +71,13 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     const { values, findings } = reader.read(record);
     if (findings.faults.length > 0 && isTotalsRow(kind, header, record.cells)) {
       notes.note('totals_row', '', line);
+      totals.compare(line, values);
       return undefined;
     }
+    totals.addRow(
+      values,
+      findings.faults.map(({ column }) => column),
+    );
     reader.accept(findings);
     for (const note of findings.notes) notes.note(note.kind, note.column, line);
     unnamed.look(record);
@@ -100,6 +110,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     isReferenceMissing: () => isReferenceMissing,
     end: () =>
       reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
+    warnings: totals.warnings,
   };
 }
 

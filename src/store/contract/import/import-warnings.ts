@@ -20,6 +20,7 @@ export const WARNINGS = {
   after_death: { stops: false },
   other_name: { stops: false },
   end_before_start: { stops: false },
+  totals_differ: { stops: false },
 } as const;
 
 export type WarningKind = keyof typeof WARNINGS;

@@ -135,6 +135,10 @@ export const DECLARATIONS = {
     type: 'gauge',
     help: '1 if `backup verify` has found that backup sound; else 0',
   },
+  registry_last_backup_present: {
+    type: 'gauge',
+    help: '1 if that backup is still where it was written; 0 if it is gone, as while its disk is not mounted',
+  },
   registry_webhook_lag_seconds: {
     type: 'gauge',
     help: 'Age of the oldest event that waits for the endpoint; 0 if none waits',

@@ -29,6 +29,7 @@ export function registryFacts(condition: Condition | undefined, nowSeconds: numb
     registry_last_backup_verified: last
       ? Number(last.verifiedAtMs !== null && last.fault === null)
       : undefined,
+    registry_last_backup_present: last ? Number(last.place !== 'missing') : undefined,
     registry_webhook_lag_seconds: endpoints.flatMap(({ labels, behind, oldestAt }) =>
       behind === null ? [] : [[labels, oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt)] as const],
     ),

@@ -20,6 +20,7 @@ async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
   const db = await copyRegistry(root);
   const all = join(root, 'all');
+  mkdirSync(all);
   return {
     root,
     db,
@@ -156,5 +157,36 @@ test('--keep is refused when it makes no sense', async (context) => {
     assert.equal(refused.status, 2);
     assert.match(refused.err, /Expected a number from 1 to 9999\./);
   }
+  assert.deepEqual(readdirSync(all), []);
+});
+
+test('a folder of all backups that is missing is created only when somebody wants it', async (context) => {
+  const { db, all, backUpAt } = await prepare(context);
+  rmSync(all, { recursive: true });
+  const instant = '2026-01-01T06:00:00Z';
+  const refused = await backUpAt(instant, '--keep', '2');
+  assert.deepEqual(refused, {
+    ...{ status: 2, out: '' },
+    err: `There is no folder ${all}. Mount its disk, or create it first; --yes creates it.\n`,
+  });
+  const questions: string[] = [];
+  const answering = (answer: string, ...more: readonly string[]) =>
+    command(['backup', all, '--keep', '2', '--db', db, ...more], {}, undefined, {
+      ask: async (question) => {
+        questions.push(question);
+        return answer;
+      },
+    });
+  assert.deepEqual(await answering('n'), refused);
+  assert.match(
+    questions[0] ?? '',
+    /^There is no folder .*\/all\. Is its disk mounted\? Create the folder\? \[y\/N\] $/,
+  );
   assert.ok(!existsSync(all));
+  assert.equal((await answering('y')).status, 0);
+  assert.equal(readdirSync(all).length, 1);
+  rmSync(all, { recursive: true });
+  assert.equal((await answering('n', '--yes')).status, 0);
+  assert.equal(questions.length, 2);
+  assert.equal(readdirSync(all).length, 1);
 });

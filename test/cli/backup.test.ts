@@ -7,6 +7,7 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/app.ts';
@@ -107,16 +108,39 @@ test('backup refuses a folder with anything in it, a file, and a place without a
   assert.match(unwritable.err, /^\/proc\/backup cannot be written: .*\n$/);
 });
 
-test('a backup goes into an empty folder, and into one whose parents do not exist', async (context) => {
+test('a backup goes into an empty folder, and with --yes into one in a folder that is missing', async (context) => {
   const { root, db } = await backedUp(context);
   const empty = join(root, 'empty');
   mkdirSync(empty);
   const deep = join(root, 'a', 'b');
+  const refused = await command(['backup', deep, '--db', db]);
+  assert.equal(refused.status, 2);
+  assert.match(
+    refused.err,
+    /^There is no folder .*\/a\. Mount its disk, or create it first; --yes creates it\.$/m,
+  );
+  assert.ok(!existsSync(join(root, 'a')));
   for (const folder of [empty, deep]) {
-    assert.equal((await command(['backup', folder, '--db', db])).status, 0);
+    assert.equal((await command(['backup', folder, '--db', db, '--yes'])).status, 0);
     assert.equal(modeOf(folder), 0o700);
     assert.equal((await verify(folder)).status, 0);
   }
+});
+
+test('a backup beside the registry, or on its disk, is made, and that is said', async (context) => {
+  const { root, db } = await backedUp(context);
+  const note = async (folder: string) => (await command(['backup', folder, '--db', db])).err;
+  assert.equal(
+    await note(join(dirname(db), 'backup')),
+    'This backup is in the folder of the registry: keep another one elsewhere.\n',
+  );
+  const there = 'This backup is on the disk of the registry: copy it to another one.\n';
+  assert.equal(await note(join(root, 'there')), there);
+  const memory = '/dev/shm';
+  if (!existsSync(memory) || statSync(memory).dev === statSync(root).dev) return;
+  const away = mkdtempSync(join(memory, 'registry-test-'));
+  context.after(() => rmSync(away, { recursive: true }));
+  assert.equal(await note(join(away, 'backup')), '');
 });
 
 test('what a killed backup has left is no backup, and the next one removes it', async (context) => {

@@ -59,7 +59,7 @@ test('the first key, the registry, erasures, a backup and a restore belong to th
   await load('members', members(member(1), member(2)));
   assert.equal((await place.command('persons', 'erase', nid(1), '--yes', '--reason', 'Request')).status, 0);
   const backup = join(place.folder, 'backups', 'one');
-  assert.equal((await place.command('backup', backup)).status, 0);
+  assert.equal((await place.command('backup', backup, '--yes')).status, 0);
   assert.equal((await place.command('restore', backup, '--replace')).status, 0);
   assert.deepEqual(othersIn(place.folder), []);
   assert.ok(readdirSync(place.folder).some((name) => name === 'registry.erasures.db'));

@@ -25,6 +25,7 @@ async function prepare(context: TestContext) {
   const { key } = JSON.parse(created.out) as { key: string };
   const { server, port } = await serveProcess(context, first);
   const copies = join(root, 'copies');
+  mkdirSync(join(root, 'out'));
   const settings = {
     ...{ PRIMARY: '', PRIMARY_DB: first, PRIMARY_OUT: join(root, 'out') },
     ...{ REGISTRY_DB: second, COPIES: copies, KEEP: '2', REGISTRY: `${process.execPath} ${MAIN}` },
@@ -149,7 +150,7 @@ test('a copy that is damaged or cannot be made is no copy, and the newest ones s
 test('a clock that was years ahead changes neither which copy is restored nor which one stays', async (context) => {
   const { first, second, key, port, copies, standby } = await prepare(context);
   await add(port, key, 'A-1');
-  assert.equal((await on(first, 'backup', join(copies, '2099-01-01T00-00-00Z'))).status, 0);
+  assert.equal((await on(first, 'backup', join(copies, '2099-01-01T00-00-00Z'), '--yes')).status, 0);
   await add(port, key, 'B-2');
   for (let i = 0; i < 2; i++) assert.equal((await standby('copy')).status, 0);
   assert.ok(!existsSync(join(copies, '2099-01-01T00-00-00Z')));

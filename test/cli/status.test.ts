@@ -1,6 +1,6 @@
 /** `status`: what an operator reads in the morning (docs/operating.md#status). */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
@@ -70,6 +70,12 @@ test('what needs attention comes first, with the command that settles it, and st
   await run('backup', next);
   await run('backup', 'verify', next);
   assert.deepEqual(await attention(), []);
+  const away = `${next}.away`;
+  renameSync(next, away);
+  assert.match((await attention())[0] ?? '', new RegExp(`^  backup: The last one, in ${next}, is gone:`));
+  assert.match((await run('status')).out, /^last backup +2100-06-15T12:00:00\+02:00, GONE from \S+$/m);
+  renameSync(away, next);
+  assert.deepEqual(await attention(), []);
   clock.advance(27 * 3_600_000);
   assert.match((await attention())[0] ?? '', /^ {2}backup: The last one is of .*: older than a day\.$/);
 });
@@ -122,7 +128,7 @@ const ENDPOINT: Condition['endpoints'][number] = {
   ...{ behind: 0, oldestAt: null },
 };
 const LAST = {
-  ...{ epoch: 'a', folder: '/b', bytes: 1, fault: null },
+  ...{ epoch: 'a', folder: '/b', bytes: 1, fault: null, place: 'elsewhere' as const },
   ...{ instantMs: NOW * 1000, verifiedAtMs: NOW * 1000 },
 };
 const CONDITION: Condition = {
@@ -186,6 +192,11 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
     [[/recorded at 2001-09-09T03:47:41\+02:00, which is still to come/, 'timedatectl']],
   ],
   ['a clock that was set a little', of({ lastBackup: { ...LAST, instantMs: NOW * 1000 + 60_000 } }), []],
+  [
+    'a backup that is gone',
+    of({ lastBackup: { ...LAST, place: 'missing' } }),
+    [[/^The last one, in \/b, is gone:/, 'backup DIR --keep 14 --verify']],
+  ],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],

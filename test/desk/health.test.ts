@@ -1,6 +1,6 @@
 /** Health at the desk: the facts of `status`, `check`, and a backup. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testDesk } from '../support/desk.ts';
@@ -15,7 +15,13 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   const relative = await browser.post('/health', { action: 'backup', folder: 'backups' });
   assert.equal(relative.status, 422);
   const target = join(folder, 'backups');
-  const begun = await browser.post('/health', { action: 'backup', folder: target });
+  // Its disk may not be mounted.
+  const unmounted = await browser.post('/health', { action: 'backup', folder: target });
+  assert.equal(unmounted.status, 422);
+  assert.match(unmounted.text, /There is no such folder\. Mount its disk, or tick the box to create it\./);
+  assert.ok(unmounted.text.includes(`value="${target}"`));
+  assert.ok(!existsSync(target));
+  const begun = await browser.post('/health', { action: 'backup', folder: target, create: 'yes' });
   assert.equal(begun.headers.location, '/health');
   const { text } = await browser.whenDone('/health');
   assert.match(text, /and read back: it is sound/);
@@ -26,6 +32,11 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   await browser.post('/health', { action: 'backup', folder: target });
   assert.match((await browser.whenDone('/health')).text, /and read back: it is sound/);
   assert.deepEqual(readdirSync(target).sort(), [name, `${name}-2`]);
+  assert.match((await browser.get('/health')).text, /<dt>Disk<\/dt><dd>in the folder of the registry<\/dd>/);
+  renameSync(target, `${target}-away`);
+  const { text: gone } = await browser.get('/health');
+  assert.match(gone, /is gone: its disk is not mounted, or it was removed\./);
+  assert.match(gone, /<dt>State<\/dt><dd><b>GONE<\/b><\/dd>/);
 });
 
 test('everything is checked, and what was found is shown', async (context) => {

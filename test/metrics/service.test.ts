@@ -88,14 +88,18 @@ test('how the registry is doing is looked up once a second, and what is not know
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 0']);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 1']);
-  const backup = (isVerified: 0 | 1) => [
+  const backup = (isVerified: 0 | 1, isPresent: 0 | 1 = 1) => [
     'registry_last_backup_timestamp_seconds 6.5',
     `registry_last_backup_verified ${isVerified}`,
+    `registry_last_backup_present ${isPresent}`,
   ];
   assert.deepEqual(await read('registry_last_'), backup(0));
   await storage.verifyBackup(folder, () => 7_000);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_last_'), backup(1));
+  rmSync(folder, { recursive: true });
+  app.clock.advance(1_000);
+  assert.deepEqual(await read('registry_last_'), backup(1, 0));
 
   await app.registry.store.close();
   assert.equal((await app.send('//readyz')).status, 503);

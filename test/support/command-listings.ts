@@ -40,7 +40,7 @@ const OPTIONS: { readonly [command: string]: readonly string[] } = {
 export async function tryEveryListing(context: TestContext, rows: number): Promise<void> {
   const place = await rowsOfEverything(context, rows);
   const backups = join(place.folder, 'backups');
-  assert.equal((await place.command('backup', backups, '--keep', '1')).status, 0);
+  assert.equal((await place.command('backup', backups, '--keep', '1', '--yes')).status, 0);
   const commands = await namedCommands();
   assert.deepEqual(
     OTHERS.filter((name) => !commands.has(name)),

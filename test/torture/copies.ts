@@ -34,7 +34,7 @@ class Machines {
 
   constructor(root: string, random: () => number, faulty: readonly Fault[]) {
     [this.root, this.random, this.faulty] = [root, random, faulty];
-    for (const name of ['0', '1']) mkdirSync(join(root, name), { recursive: true });
+    for (const name of ['0', '1', 'out-0', 'out-1']) mkdirSync(join(root, name), { recursive: true });
   }
 
   get db(): string {

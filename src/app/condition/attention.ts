@@ -123,7 +123,13 @@ function ofBackups({
   const at = (ms: number) => formatDateTime(Math.floor(ms / 1000), zone);
   const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
   if (last === null) add(say('No backup from this machine is known.'), again);
-  else if (last.fault !== null) {
+  else if (last.place === 'missing') {
+    const { folder } = last;
+    add(
+      say('The last one, in {folder}, is gone: its disk is not mounted, or it was removed.', { folder }),
+      again,
+    );
+  } else if (last.fault !== null) {
     const { folder, fault } = last;
     add(say('The last one, in {folder}, is not sound: {fault}', { folder, fault }), again);
   } else if (now - last.instantMs / 1000 > OLDEST_BACKUP_SECONDS)

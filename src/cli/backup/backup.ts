@@ -1,6 +1,6 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
 
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../../runtime/version.ts';
 import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/contract/backup.ts';
@@ -11,11 +11,13 @@ import { refusing } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
+import { requireFolder, tellPlace } from './backup-place.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
 
 interface BackupCommandOptions extends PrintOptions {
   readonly keep?: number;
   readonly verify?: boolean;
+  readonly yes?: true;
 }
 
 const MORE_HELP = `
@@ -37,6 +39,7 @@ export function declareBackup(command: Command, context: CliContext): void {
       '--verify',
       'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
     )
+    .option('--yes', 'create the folder that the backup goes into, if there is none')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, runBackup));
   declareVerify(showingNobody(command.command('verify')), context);
@@ -51,7 +54,8 @@ function parseKeep(text: string): number {
 
 async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promise<void> {
   const { storage, clock } = run;
-  const { keep, verify } = run.options;
+  const { keep, verify, yes = false } = run.options;
+  await requireFolder(run, keep === undefined ? dirname(resolve(folder)) : folder, yes);
   const target = keep === undefined ? folder : storage.datedFolderIn(folder, clock.now());
   const backup = await writeBackup(run, target);
   const { fault, ledgerFault } =
@@ -67,6 +71,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   } finally {
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
     run.show(printed, formatWritten(storage, target, backup, pruned));
+    tellPlace(run, target);
   }
   assertLedger(backup.ledgerFault ?? ledgerFault);
 }

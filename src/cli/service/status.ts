@@ -12,6 +12,7 @@ import { refusalsOf } from '../../app/shown-keys.ts';
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
+import type { BackupPlace } from '../../store/contract/backup.ts';
 import type { RecordedImport } from '../../store/contract/journal/operations.ts';
 import { describeImport, formatUndone } from '../journal/imports-text.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
@@ -126,11 +127,18 @@ function importText(last: RecordedImport, zone: TimeZone): string {
 
 function backupText({ condition: { lastBackup: last }, zone }: StatusFacts): string {
   if (last === null) return 'none known from this machine';
+  if (last.place === 'missing') return `${instant(last.instantMs, zone)}, GONE from ${last.folder}`;
   const checked =
     last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;
   const result = last.fault === null ? checked : 'NOT sound';
-  return `${instant(last.instantMs, zone)}, ${result}, ${formatBytes(last.bytes)} in ${last.folder}`;
+  const place = PLACES[last.place] ?? '';
+  return `${instant(last.instantMs, zone)}, ${result}, ${formatBytes(last.bytes)} in ${last.folder}${place}`;
 }
+
+const PLACES: { readonly [place in BackupPlace]?: string } = {
+  beside: ', beside the registry',
+  same_disk: ', on the disk of the registry',
+};
 
 function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   const isOn = isLedgerOn ? 'on' : 'OFF';
@@ -163,6 +171,7 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
       bytes: last.bytes,
       verified_at: last.verifiedAtMs === null ? null : instant(last.verifiedAtMs, zone),
       fault: last.fault,
+      place: last.place,
     },
     read_model: { stale_members: condition.readModel.stale, other_rules: condition.readModel.hasOtherRules },
     epoch: condition.sequence?.epoch ?? null,

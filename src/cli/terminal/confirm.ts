@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import { say } from '../../domain/values/message.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { Language } from '../../language/language.ts';
 import { type CliContext, CommandError, EXIT, languageFor, translate } from './context.ts';
 
@@ -29,7 +29,7 @@ const YES: { readonly [language in Language]: readonly string[] } = {
  * @param question ends with the answers to it
  * @returns whether the answer is yes; false where there is nobody to ask
  */
-export async function asksYes(context: CliContext, question: string, signal: AbortSignal): Promise<boolean> {
+export async function asksYes(context: CliContext, question: Text, signal: AbortSignal): Promise<boolean> {
   const answer = await context.ask?.(`${translate(context, question)} `, signal);
   return YES[languageFor(context)].includes(answer?.trim().toLowerCase() ?? '');
 }

@@ -1,5 +1,11 @@
 /** Copies of a registry: what it keeps, what a backup contains, and what writing or checking one reports. */
 
+/**
+ * Where a backup or its folder is, seen from the registry: in the folder `beside` it, elsewhere on the
+ * `same_disk`, or on another disk; `missing` where nothing is there, as while a disk is not mounted.
+ */
+export type BackupPlace = 'missing' | 'beside' | 'same_disk' | 'elsewhere';
+
 /** One file of a backup. */
 export interface BackupFile {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** How a registry is doing: the facts that `status` and metrics show, none of which takes long to read. */
-import type { SequencePosition } from './backup.ts';
+import type { BackupPlace, SequencePosition } from './backup.ts';
 import type { RegistrySize } from './import/import-session.ts';
 import type { RecordedImport } from './journal/operations.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
@@ -21,7 +21,7 @@ export interface Condition {
   /** An undone one too; corrections are left out. */
   readonly lastImport: RecordedImport | undefined;
   /** The last complete one that was made on this machine; null when none is known. */
-  readonly lastBackup: RememberedBackup | null;
+  readonly lastBackup: LastBackup | null;
   /** The endpoints of webhooks. */
   readonly endpoints: readonly EndpointCondition[];
 }
@@ -62,6 +62,11 @@ export interface RememberedBackup {
   readonly verifiedAtMs: number | null;
   /** What was wrong with it then; null when nothing was. */
   readonly fault: string | null;
+}
+
+export interface LastBackup extends RememberedBackup {
+  /** Where it is now; what this user may not look into counts as `elsewhere`. */
+  readonly place: BackupPlace;
 }
 
 export interface EndpointCondition {

@@ -9,6 +9,7 @@ import type { AccessLedger, LedgerCondition, LedgerReader, ServedLedgerOptions }
 import type { ApiKeyStore } from './api-keys.ts';
 import type {
   BackupOptions,
+  BackupPlace,
   CheckedBackup,
   ListedBackup,
   PrunedBackups,
@@ -181,6 +182,8 @@ export interface Storage {
   pruneBackups(parent: string, keep: number, made?: string): PrunedBackups;
   /** A folder for a backup in the folder of all, named by its instant, which nothing has yet. */
   datedFolderIn(parent: string, instantMs: number): string;
+  /** Where a folder for backups is. */
+  backupPlaceOf(folder: string): BackupPlace;
   /** The complete backups in a folder, the newest first: by what they hold. @throws the system's error */
   listBackups(parent: string): readonly ListedBackup[];
   /**

@@ -1,6 +1,7 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Storage, StorageDependencies } from '../contract/storage.ts';
+import { placeOf } from './backup/backup-place.ts';
 import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './backup/dated-backups.ts';
 import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { assertUnused, isInService } from './backup/in-use.ts';
@@ -100,6 +101,7 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     verifyBackup: (folder, now) => verifyRemembered(file, folder, now),
     pruneBackups: pruneDatedBackups,
     datedFolderIn,
+    backupPlaceOf: (folder) => placeOf(file, folder),
     listBackups: listDatedBackups,
     fence: () => fence(file),
     isFenced: () => isFenced(file),

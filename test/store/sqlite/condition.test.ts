@@ -82,7 +82,10 @@ test('the last backup and its check are remembered, and a failed attempt changes
   const last = await remembered();
   assert.deepEqual(
     { ...last, bytes: 0, epoch: '' },
-    { epoch: '', folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
+    {
+      ...{ epoch: '', folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
+      place: 'same_disk',
+    },
   );
   const sizes = ['registry.db', 'registry.keys.db'].map((name) => statSync(join(second, name)).size);
   assert.equal(
@@ -106,6 +109,7 @@ test('the last backup and its check are remembered, and a failed attempt changes
   const fault = 'registry.keys.db: it is missing.';
   assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 10_000, fault });
   rmSync(second, { recursive: true });
+  assert.equal((await remembered())?.place, 'missing');
   await assert.rejects(storage.verifyBackup(second, () => 11_000));
   assert.equal((await remembered())?.fault, `There is no backup in ${second}.`);
 });

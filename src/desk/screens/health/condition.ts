@@ -65,11 +65,14 @@ function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries 
   const at = (ms: number) => write.moment(Math.floor(ms / 1000));
   const checked =
     last.verifiedAtMs === null ? say('not read back') : say('read back {at}', { at: at(last.verifiedAtMs) });
+  const disk = { beside: say('in the folder of the registry'), same_disk: say('that of the registry') };
+  const bad = last.place === 'missing' ? say('GONE') : last.fault !== null && say('NOT sound');
   return [
     [say('When'), at(last.instantMs)],
     [say('Where'), last.folder],
+    [say('Disk'), last.place in disk && disk[last.place as keyof typeof disk]],
     [say('Size'), write.bytes(last.bytes)],
-    [say('State'), last.fault === null ? checked : html`<b>${say('NOT sound')}</b>`],
+    [say('State'), bad ? html`<b>${bad}</b>` : checked],
   ];
 }
 

@@ -11,7 +11,6 @@ import { form, input, table } from '../../page/parts.ts';
 import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
 import type { Page, Screen, Visit } from '../../visit/screen.ts';
 import { attention } from '../attention.ts';
-import { refuseGiven } from '../propose-correction.ts';
 import { conditionOf } from './condition.ts';
 
 const PATH = '/health';
@@ -21,40 +20,24 @@ export const HEALTH: Screen = {
   title: say('Health'),
   menu: say('Health'),
   personal: 'none',
-  async read(visit): Promise<Page> {
-    const { storage, clock, config, files } = visit.desk;
-    const heading = html`<h1>${visit.say('Health')}</h1>`;
-    const backup = files.workOf('backup');
-    if (backup?.isAtWork)
-      return workUnderWay(
-        visit,
-        heading,
-        visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
-        backup,
-      );
-    const check = files.workOf('check');
-    if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
-    const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
-    return {
-      body: html`${heading}${attention(visit, findAttention(facts))}
-${conditionOf(visit, facts)}
-<div class="beside forms"><section class="card">${backups(visit, facts, backup)}</section>
-<section class="card">${checks(visit, check)}</section></div>`,
-    };
-  },
+  read: (visit) => showHealth(visit),
   actions: {
-    backup(visit, given) {
-      const parent = given.get('folder');
-      const heading = say('Back up now');
-      if (!isAbsolute(parent))
-        return refuseGiven(
-          visit,
-          heading,
-          PATH,
-          say('Give the complete path of a folder, such as /var/backups/registry.'),
-        );
+    async backup(visit, given) {
       const { clock, files, storage } = visit.desk;
-      files.startWork('backup', [storage.datedFolderIn(parent, clock.now()), '--verify'], runAs(visit));
+      const folder = given.get('folder');
+      const mayCreate = given.get('create') !== '';
+      const refuse = async (fault: string): Promise<Page> => ({
+        ...(await showHealth(visit, { folder, fault })),
+        status: 422,
+      });
+      if (!isAbsolute(folder))
+        return await refuse(visit.say('Give the complete path of a folder, such as /var/backups/registry.'));
+      if (!mayCreate && storage.backupPlaceOf(folder) === 'missing')
+        return await refuse(
+          visit.say('There is no such folder. Mount its disk, or tick the box to create it.'),
+        );
+      const args = [storage.datedFolderIn(folder, clock.now()), '--verify', ...(mayCreate ? ['--yes'] : [])];
+      files.startWork('backup', args, runAs(visit));
       return { goTo: PATH };
     },
     check(visit) {
@@ -64,15 +47,50 @@ ${conditionOf(visit, facts)}
   },
 };
 
+/** A folder that was typed, and what is wrong with it. */
+interface RefusedFolder {
+  readonly folder: string;
+  readonly fault: string;
+}
+
+async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> {
+  const { storage, clock, config, files } = visit.desk;
+  const heading = html`<h1>${visit.say('Health')}</h1>`;
+  const backup = files.workOf('backup');
+  if (backup?.isAtWork)
+    return workUnderWay(
+      visit,
+      heading,
+      visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
+      backup,
+    );
+  const check = files.workOf('check');
+  if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
+  const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+  return {
+    body: html`${heading}${attention(visit, findAttention(facts))}
+${conditionOf(visit, facts)}
+<div class="beside forms"><section class="card">${backups(visit, facts, backup, refused)}</section>
+<section class="card">${checks(visit, check)}</section></div>`,
+  };
+}
+
 /** It gets a folder of its own, named by the time, in that of all backups. */
 const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
 
-function backups(visit: Visit, { condition }: StatusFacts, run: CommandRun | undefined): Html {
+function backups(
+  visit: Visit,
+  { condition }: StatusFacts,
+  run: CommandRun | undefined,
+  refused: RefusedFolder | undefined,
+): Html {
   const { say } = visit;
   const last = condition.lastBackup;
+  const folder = refused?.folder ?? (last === null ? undefined : dirname(last.folder));
   return html`<h2>${say('Back up now')}</h2>
 ${
   run !== undefined &&
+  refused === undefined &&
   (run.status === 0
     ? html`<p class="told" role="status">
 ${say('Backed up in {folder}, and read back: it is sound.', { folder: run.args[1] ?? '' })}</p>`
@@ -82,15 +100,17 @@ ${form(visit, {
   path: PATH,
   action: 'backup',
   button: say('Back up now'),
-  body: input({
+  body: html`${input({
     name: 'folder',
     label: say('Folder of the backups'),
     maxLength: 1_000,
-    ...(last === null ? {} : { value: dirname(last.folder) }),
+    ...(folder === undefined ? {} : { value: folder }),
+    fault: refused?.fault,
     hint: say(
       'On another disk than the registry. The backup gets a folder of its own in it, and is read back.',
     ),
-  }),
+  })}<label class="tick"><input type="checkbox" name="create" value="yes">
+${say('Create this folder if there is none. Not if it is on a disk that has to be mounted first.')}</label>`,
 })}`;
 }
 

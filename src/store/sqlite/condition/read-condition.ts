@@ -3,11 +3,12 @@ import { statSync } from 'node:fs';
 import {
   type Condition,
   type EndpointCondition,
+  type LastBackup,
   type ReadModelCondition,
-  type RememberedBackup,
   STALE_COUNTED,
 } from '../../contract/condition.ts';
 import type { WebhookEndpoint } from '../../contract/webhooks.ts';
+import { locate } from '../backup/backup-place.ts';
 import { readRemembered } from '../backup/remembered-backups.ts';
 import type { Connection } from '../engine/connection.ts';
 import { withDatabase } from '../engine/open-database.ts';
@@ -56,9 +57,9 @@ export function readCondition(databaseFile: string, format: ReadModelFormat, wai
 }
 
 /** A backup of another epoch is one of another registry, or of what this one was before a restore. */
-function readLastBackup(databaseFile: string, sequence: Condition['sequence']): RememberedBackup | null {
+function readLastBackup(databaseFile: string, sequence: Condition['sequence']): LastBackup | null {
   const last = readRemembered(databaseFile);
-  return last?.epoch === (sequence?.epoch ?? null) ? last : null;
+  return last?.epoch === (sequence?.epoch ?? null) ? locate(databaseFile, last) : null;
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

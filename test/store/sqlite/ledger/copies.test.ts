@@ -32,7 +32,11 @@ async function backedUp(context: TestContext) {
   const backUp = async (...options: string[]) => {
     clock.advance(1_000);
     const folder = join(root, 'backups');
-    return await command(['backup', folder, '--keep', '2', '--json', ...options, '--db', db], {}, clock);
+    return await command(
+      ['backup', folder, '--keep', '2', '--yes', '--json', ...options, '--db', db],
+      {},
+      clock,
+    );
   };
   const outcome = await backUp('--verify');
   assert.equal(outcome.status, 0, outcome.err);

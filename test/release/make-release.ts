@@ -161,9 +161,13 @@ try {
   writeFileSync(join(OUT, `${TITLE}-licences.txt`), licencesOf(join(server, TITLE)));
   writeFileSync(
     join(OUT, `${TITLE}-sbom.json`),
-    run('npm', ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application'], {
-      cwd: join(server, TITLE),
-    }),
+    run(
+      'npm',
+      ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'],
+      {
+        cwd: join(server, TITLE),
+      },
+    ),
   );
   await tryArchive(archive, TITLE, join(work, 'tried'));
   if (!process.argv.includes('--untested')) test();

@@ -68,6 +68,6 @@ export async function tryArchive(archive: string, title: string, folder: string)
     service.kill('SIGTERM');
     await ended;
   }
-  registry('restore', join(folder, 'backup'), '--replace', '--yes');
+  registry('restore', join(folder, 'backup'), '--replace');
   registry('check');
 }

@@ -7,7 +7,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { measureBackup, measureCheck, measureCorrections } from './country/commands.ts';
+import { measureBackup, measureCheck, measureErasure, measureMerges } from './country/commands.ts';
 import {
   type CountryFigures,
   comparison,
@@ -91,7 +91,8 @@ const STAGES: { readonly [name: string]: Stage } = {
   sizes: each(sizeFigures),
   starts: measureStarts,
   requests: measureRequests,
-  corrections: each(measureCorrections),
+  merges: each(measureMerges),
+  erasure: each(measureErasure),
   backup: each(measureBackup),
   check: each(measureCheck),
 };

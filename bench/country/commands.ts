@@ -71,17 +71,17 @@ function pairToMerge(country: Country): readonly [from: number, into: number] {
   }
 }
 
-async function measureMerges(country: Country): Promise<number> {
+export async function measureMerges(country: Country): Promise<CountryFigures> {
   const times: number[] = [];
   for (let i = 0; i < MERGES; i++) {
     const [from, into] = pairToMerge(country).map((n) => memberName(n, country.population));
     times.push(await timeCommand(country, 'members', 'merge', from as string, into as string, ...REASON));
   }
-  return median(times);
+  return { 'merge of two members': median(times) };
 }
 
 /** The file is rewritten, by way of a copy and of the log. */
-async function measureErasure(country: Country): Promise<CountryFigures> {
+export async function measureErasure(country: Country): Promise<CountryFigures> {
   const [name, ofSize] = ['erasure of a person', 'erasure, of the size'] as const;
   const missing = lacksRoom(country, 2);
   if (missing !== undefined) return { [name]: missing, [ofSize]: missing };
@@ -95,8 +95,3 @@ export async function measureCheck(country: Country): Promise<CountryFigures> {
   const seconds = await timeCommand(country, 'check', '--json');
   return { check: seconds, 'check, of the size': perSecond(country, seconds) };
 }
-
-export const measureCorrections = async (country: Country): Promise<CountryFigures> => ({
-  'merge of two members': await measureMerges(country),
-  ...(await measureErasure(country)),
-});

@@ -75,3 +75,28 @@ test('a file builds the indexes again when it brings at least a quarter of the r
     assert.equal(place.value(`SELECT count(*) FROM members INDEXED BY ${index}`), stored + 2 * ROWS, index);
   assert.equal(place.value('PRAGMA integrity_check'), 'ok');
 });
+
+test('many deliveries beside more stored ones count in the lookups of their members only', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nC-1,Name\n');
+  await place.load('members', members(`C-1,${nid(1)},M-1,Somebody`, `C-1,${nid(2)},M-2,Somebody else`));
+  const delivered = new Date(place.clock.now() - 86_400_000).toISOString();
+  const stored = 4 * ROWS;
+  const db = openFile(place.databaseFile);
+  context.after(() => db.close());
+  db.run(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${stored})
+     INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams)
+     SELECT 1, 1, 'S-' || i, unixepoch(?), 1000 FROM n`,
+    [delivered],
+  );
+  // What a lookup is served from until a trigger, or what stands for it, says that it is out of date.
+  db.exec("UPDATE members SET production = 'served'");
+  const rows = Array.from({ length: ROWS }, (_, i) => `C-1,M-2,P-${i},${delivered},1`);
+  const header = 'cooperative_code,member_code,reference,delivered_at,kg';
+  const { status, err } = await place.load('production', `${[header, ...rows].join('\n')}\n`);
+  assert.equal(status, 0, err);
+  const [one, other] = place.query('SELECT production FROM members ORDER BY id');
+  assert.deepEqual(one, { production: 'served' });
+  assert.match(JSON.stringify(other), new RegExp(`\\b${ROWS}\\b`));
+});

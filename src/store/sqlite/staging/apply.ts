@@ -91,11 +91,10 @@ interface Dropped {
 }
 
 /**
- * Drops the indexes of a table and its triggers on new rows for the time of an insert: all of them when
- * a quarter of the table or more will be new, else only triggers whose work is done faster for many rows.
- * Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes larger
- * than the cache does not. Other connections see the old schema until the commit, and keep it when that
- * fails.
+ * Drops the triggers on new rows of a table for the time of an insert, as their work is done faster for many
+ * rows, and when a quarter of the table or more will be new its indexes as well. Sorting the entries once
+ * keeps the lock linear in the rows, where adding them one by one to indexes larger than the cache does not.
+ * Other connections see the old schema until the commit, and keep it when that fails.
  * @returns what was dropped, to be created again
  * @throws as `groupOf`
  */
@@ -109,7 +108,7 @@ function dropForInsert(db: Connection, { table }: Target, newRows: number): read
       [table],
     )
     .map((each) => ({ ...each, group: each.type === 'trigger' ? groupOf(each.name, table) : undefined }))
-    .filter(({ group }) => rebuilds || group?.isForFewRows === true);
+    .filter(({ type }) => rebuilds || type === 'trigger');
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
   return found;
 }

@@ -18,8 +18,6 @@ export interface AddedRows {
 
 export interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
-  /** Whether it pays beside many stored rows, too, and not only where indexes are built again. */
-  readonly isForFewRows: boolean;
   /** Does what the triggers would have done for the rows. */
   readonly twin: (db: Connection, rows: AddedRows) => void;
 }
@@ -33,22 +31,18 @@ const STALE: { readonly [table: string]: ReadModelColumn } = {
 export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   {
     has: (trigger) => ADDED_UP.some(({ table }) => trigger === `${table}_added`),
-    isForFewRows: true,
     twin: (db, { table, firstId }) => addNewRows(db, table, firstId),
   },
   {
     has: (trigger) => trigger === 'member_names_added',
-    isForFewRows: true,
     twin: (db, { firstId }) => leaveUnindexed(db, firstId),
   },
   {
     has: (trigger) => trigger === 'cooperative_names_added',
-    isForFewRows: true,
     twin: (db, { firstId }) => indexNewCooperatives(db, firstId),
   },
   {
     has: (trigger, table) => table in STALE && trigger === `${table}_insert`,
-    isForFewRows: false,
     twin: (db, { table, members }) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
   },
 ];

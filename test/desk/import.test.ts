@@ -32,7 +32,10 @@ test('of a file with bad rows the good ones come in, and the others are download
   const browser = await openedDesk(context, databaseFile);
   const { path } = await give(browser, 'members.csv', members(member(4), 'A-1,123,M-5,Bad Number'));
   const checked = await submit(browser, path, 'check');
-  assert.match(checked.text, /members\.csv line 3, column National ID: Expected a national ID of exactly 16/);
+  assert.match(
+    checked.text,
+    /members\.csv line 3, column National ID: Expected a national ID of exactly 16.*>line 3: Bad Number</,
+  );
   assert.match(checked.text, /as they are understood[\s\S]*>Person 4</);
   assert.doesNotMatch(checked.text, /value="import"/);
   assert.doesNotMatch(checked.text, /\d{16}/);
@@ -89,7 +92,9 @@ test('another sheet of a workbook is chosen', async (context) => {
   assert.match(wrong.text, /<option value="Old">/);
   const several = [named[0], { ...named[0], name: '2025' }] as typeof named;
   const open = await give(browser, 'members.xlsx', workbookOf({ sheets: several }));
-  assert.match(open.page.text, /Several sheets may be meant/);
+  assert.match(open.page.text, /Several sheets of the workbook may be meant: choose one\./);
+  assert.match(open.page.text, /<option value="2026">2026<\/option><option value="2025">/);
+  assert.doesNotMatch(open.page.text, /--/);
   const chosen = await submit(browser, open.path, 'kind', { kind: 'members', sheet: '2025' });
   assert.match(chosen.text, /<option value="2025" selected>/);
 });
@@ -122,6 +127,26 @@ test('columns that have no place are named beside the button that imports the fi
     /<h2>Columns that have no place in the registry<\/h2><ul><li>[a-z ]+: &quot;Land \(ha\)&quot;<\/li>/,
   );
   assert.match(checked.text, /value="import"/);
+});
+
+test('what is wrong is said by the names of columns and words, without options, beside the person', async (context) => {
+  const { databaseFile, load } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const header = 'cooperative_code,identity_card,member_code,full_name,gender,date_of_birth\n';
+  const bad = `A-1,${nid(4)},M-4,Keza Marie,Widowed,1990-02-31\n`;
+  const wrong = await give(browser, 'members.csv', header + bad);
+  const refused = await submit(browser, wrong.path, 'check');
+  assert.match(refused.text, /&quot;Widowed&quot; is not a valid choice\. Known: man, woman, other\./);
+  assert.match(refused.text, /column Date of birth: This is not a day, such as 31\/03\/2024\./);
+  assert.match(refused.text, /<small>line 2: Keza Marie<\/small>/);
+  const changed = `A-1,${nid(1)},M-1,Person 1,F,1985-03-31\n`;
+  assert.equal((await load('members', header + changed)).status, 0);
+  const other = await give(browser, 'members.csv', header + changed.replace(',F,1985', ',M,1984'));
+  const shown = await submit(browser, other.path, 'check');
+  assert.match(shown.text, /<li>Gender changes in 1 row: M-1 woman → man<\/li>/);
+  assert.match(shown.text, /<li>Date of birth changes in 1 row: M-1 31 Mar 1985 → 31 Mar 1984<\/li>/);
+  for (const { text } of [refused, shown])
+    assert.doesNotMatch(text, / --|FEMALE|date_of_birth|\d{4}-\d\d-\d\d/);
 });
 
 test('the cooperative is guessed where the file names one', async (context) => {

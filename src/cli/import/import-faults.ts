@@ -8,8 +8,8 @@ import type { FileToShow } from './import-output.ts';
 /** Different faults shown of one file, and values that are kept; the rest is counted. */
 export const SHOWN_FAULTS = 20;
 
-/** Shows a line. */
-export type Show = (text: Text) => void;
+/** Shows a line. @param lines of the file that it is about, the first of them */
+export type Show = (text: Text, lines?: readonly number[]) => void;
 
 /** Equal faults of several rows, with the first of them. */
 interface EqualFaults {
@@ -41,7 +41,7 @@ export function showFaults(show: Show, shown: FileToShow, rejects: string | unde
   for (const { fault, rows, lines } of collectFaults(shown)) {
     rest -= rows;
     areLinesLeft ||= rows > lines.length;
-    show(describeFault(file, fault, { rows, lines, sheet, cell: findings.cellOf(fault) }));
+    show(describeFault(file, fault, { rows, lines, sheet, cell: findings.cellOf(fault) }), lines);
   }
   if (rest > 0) {
     show(

@@ -17,6 +17,8 @@ interface Finding {
   readonly text: Message;
   /** The same on a line of its own. */
   readonly told: Message;
+  /** The first of those that it is about. */
+  readonly lines: readonly number[];
 }
 
 /** @param isPreview whether somebody is to agree to the file, or has only asked what it would do */
@@ -26,23 +28,27 @@ export function findingsOf(shown: FileToShow, file: string, isPreview: boolean):
     part,
     text,
     told: say('{file}: note: {note}', { file, note: text }),
+    lines: [],
   });
   const ignored = isPreview ? describePlaceless(findings) : describeIgnored(findings);
-  const warnings = warningsOf(shown).map(describeWarning);
   return [
     ...describeHeadings(findings).map(noting('note')),
     ...ignored.map(noting('ignored')),
     ...describeNotes(findings).map(noting('note')),
-    ...warnings.map((text) => ({
-      part: 'warning' as const,
-      text,
-      told: say('{file}: warning: {warning}', { file, warning: text }),
-    })),
+    ...warningsOf(shown).map((warning) => {
+      const lines = firstOf(warning);
+      const text = describeWarning(warning, lines);
+      const told = say('{file}: warning: {warning}', { file, warning: text });
+      return { part: 'warning' as const, text, told, lines };
+    }),
   ];
 }
 
-function describeWarning({ message, count, lines }: ImportWarning): Message {
+function firstOf({ lines }: ImportWarning): readonly number[] {
   const first: number[] = [];
   for (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
-  return say('{message} ({lines})', { message: asMessage(message), lines: describeLines(first, count) });
+  return first;
 }
+
+const describeWarning = ({ message, count }: ImportWarning, lines: readonly number[]): Message =>
+  say('{message} ({lines})', { message: asMessage(message), lines: describeLines(lines, count) });

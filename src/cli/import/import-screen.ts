@@ -1,28 +1,20 @@
 /** What an operator sees of an import. */
 
 import { countEntities } from '../../app/wording/entity-names.ts';
-import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { asMessage, type Message, pack, say, type Text } from '../../domain/values/message.ts';
-import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
-import { formatStored } from '../../import/columns/stored-values.ts';
-import type { NewsPart } from '../../import/run/import-news.ts';
+import type { NewsPart, ReportNews } from '../../import/run/import-news.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
-import type { AcceptedFile, RegistrySize } from '../../store/contract/import/import-session.ts';
+import type { RegistrySize } from '../../store/contract/import/import-session.ts';
 import { type CliContext, print, tell, translate } from '../terminal/context.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
-import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
+import { type Show, showFaults } from './import-faults.ts';
 import { findingsOf } from './import-findings.ts';
-import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
-import { describePreview, listFirstRows } from './preview-text.ts';
-
-/** Rows shown that the replaced import had and the file has not. */
-const SHOWN_MISSING = 3;
-const SHOWN_OF_MISSING = {
-  codes: ['code', 'member_code', 'loan_reference', 'reference', 'delivered_at', 'transacted_at', 'paid_at'],
-  values: ['kg', 'product', 'kind', 'amount'],
-};
+import { showKept, showMissing } from './import-kept.ts';
+import { type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
+import { namesOn } from './named-lines.ts';
+import { describePreview, listColumnChanges, listFirstRows } from './preview-text.ts';
 
 interface ScreenOptions {
   /** Given on the command line. */
@@ -43,32 +35,44 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
   const { database, zone, isDryRun, showsPreview, settings } = options;
   const undo = (id: number) => proposed(`imports undo ${id}`, settings);
   let preview: readonly Message[] = [];
-  const inform = (part: NewsPart, text: Text) => context.news?.({ part, text: pack(text) });
+  const inform = (part: NewsPart, text: Text, lines: readonly number[] = []) =>
+    context.news?.({ part, text: pack(text), lines });
+  /** Lines of which a program asks who is on them. */
+  const mentioned = new Set<number>();
   /** Shows texts of one part. */
-  const showing = (part: NewsPart) => (text: Text) => {
-    tell(context, text);
-    inform(part, text);
-  };
+  const showing =
+    (part: NewsPart): Show =>
+    (text, lines = []) => {
+      tell(context, text);
+      inform(part, text, lines);
+      for (const line of lines) mentioned.add(line);
+    };
   return {
     begin: (registry) =>
       print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
-    checked(shown) {
+    async checked(shown) {
       const { file, checked } = shown;
       const name = nameOf(file);
-      for (const { part, text, told } of findingsOf(shown, name, showsPreview)) {
+      for (const { part, text, told, lines } of findingsOf(shown, name, showsPreview)) {
         tell(context, told);
-        inform(part, text);
+        inform(part, text, lines);
+        for (const line of lines) mentioned.add(line);
       }
       if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
       showFaults(showing('fault'), shown, options.rejects);
+      if (!checked.isRefused) showKept(showing('kept'), name, checked);
+      if (context.news !== undefined) context.news({ names: await namesOn(mentioned, shown) });
+      mentioned.clear();
       if (checked.isRefused) {
         if (checked.warnings.some(({ stops }) => stops))
           tell(context, say('{file}: {text}', { file: name, text: STOPS_TOO }));
         return;
       }
-      showKept(showing('kept'), name, checked);
       showMissing(showing('missing'), shown, options);
-      if (showsPreview) preview = describePreview(name, checked, zone, translate(context, '(empty)'));
+      if (!showsPreview) return;
+      const changes = listColumnChanges(checked);
+      context.news?.({ changes });
+      preview = describePreview(name, changes, zone, translate(context, '(empty)'));
     },
     finished(report) {
       const name = nameOf(report.file);
@@ -77,10 +81,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       if (report.outcome !== 'not_reached')
         print(context, say('{file}: {text}', { file: name, text: describeOutcome(report) }));
       if (report.outcome === 'accepted' || report.outcome === 'stopped')
-        for (const line of preview) {
-          print(context, line);
-          inform('changed', line);
-        }
+        for (const line of preview) print(context, line);
       if (report.importId !== undefined)
         print(context, say('To undo it: {command}', { command: undo(report.importId) }));
       if (report.sameAsImport !== undefined)
@@ -93,18 +94,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       if (report.outcome === 'stopped') tellOf(STOPPED);
       if (report.outcome === 'refused' || report.outcome === 'stopped')
         tell(context, say('Nothing of {file} was imported.', { file: name }));
-      const { outcome, rows, refusedRows, isFileFaulty, changes, importId, sameAsImport } = report;
-      context.news?.({
-        report: {
-          outcome,
-          rows,
-          refusedRows,
-          isFileFaulty,
-          changes,
-          ...(importId && { importId }),
-          sameAsImport,
-        },
-      });
+      context.news?.({ report: toNews(report) });
     },
     end(reports, registry) {
       const values = { database, size: describeSize(registry) };
@@ -117,6 +107,12 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       showStop(context, reports, isDryRun);
     },
   };
+}
+
+function toNews(report: FileReport): ReportNews {
+  const { outcome, rows, refusedRows, isFileFaulty, changes, importId, sameAsImport } = report;
+  const imported = importId === undefined ? {} : { importId };
+  return { outcome, rows, refusedRows, isFileFaulty, changes, sameAsImport, ...imported };
 }
 
 const describeSize = ({
@@ -134,66 +130,6 @@ const describeSize = ({
   countEntities('payments', payments),
   countEntities('savings', transactions),
 ];
-
-function showKept(show: Show, file: string, accepted: AcceptedFile): void {
-  let shown = 0;
-  for (const { line, column } of accepted.listKept()) {
-    if (shown++ === SHOWN_FAULTS) break;
-    show(
-      say('{file} line {line}, column {column}: kept, because it was corrected after it was imported.', {
-        file,
-        line,
-        column,
-      }),
-    );
-  }
-  const rest = accepted.changes.kept - SHOWN_FAULTS;
-  if (rest > 0)
-    show(
-      say('{file}: {rest|# more value is|# more values are} kept; --json lists all of them.', { file, rest }),
-    );
-  if (accepted.canOverwriteKept)
-    show(say('{file}: to import these values nevertheless, add --overwrite-corrections.', { file }));
-}
-
-/** Of members only the codes; of entries that would be removed the amounts, too. */
-function showMissing(
-  show: Show,
-  { file, checked }: FileToShow,
-  { zone, absent }: Pick<ScreenOptions, 'zone' | 'absent'>,
-): void {
-  const missing = checked.isRefused ? undefined : checked.missing;
-  if (missing === undefined || missing.count === 0) return;
-  const names = IMPORT_COLUMNS[file.kind].map(({ name }) => name);
-  const isShown = (name: string) =>
-    SHOWN_OF_MISSING.codes.includes(name) || (missing.areRemoved && SHOWN_OF_MISSING.values.includes(name));
-  // Of an instant the day, and no reference that nobody has written.
-  const shorten = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
-  const examples: string[] = [];
-  for (const values of missing.list()) {
-    const cells = names.flatMap((name, i) =>
-      isShown(name) ? shorten(formatStored(name, values[i] ?? null, zone) ?? '') : [],
-    );
-    if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
-  }
-  const rest = missing.count > examples.length ? '; …' : '';
-  const { count } = missing;
-  const rows = say(
-    '{count|# row of the replaced import is|# rows of the replaced import are} not in this file ({examples})',
-    { count, examples: examples.join('; ') + rest },
-  );
-  const places = { file: nameOf(file), rows, count };
-  if (missing.areRemoved) show(say('{file}: {rows}.', places));
-  else if (absent === undefined)
-    show(say('{file}: {rows}: {count|it stays|they stay}; --absent FILE writes {count|it|them}.', places));
-  else
-    show(
-      say('{file}: {rows}: {count|it stays|they stay}; {absent} lists {count|it|them}.', {
-        ...places,
-        absent,
-      }),
-    );
-}
 
 function describeOutcome(report: FileReport): Message {
   const { outcome, rows, refusedRows } = report;

@@ -5,7 +5,7 @@ import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { FirstRow } from '../../import/run/import-news.ts';
+import type { ColumnChanges, FirstRow } from '../../import/run/import-news.ts';
 import type { AcceptedFile, StagedChange } from '../../store/contract/import/import-session.ts';
 import type { FileToShow } from './import-output.ts';
 
@@ -13,18 +13,8 @@ const SHOWN_EXAMPLES = 3;
 /** Changes among which examples are looked for; a column that changes only later has none. */
 const SEARCHED_CHANGES = 10_000;
 
-/**
- * A line for each column: how many values change, with the first ones as they are stored and as they would
- * be. National IDs are never shown.
- * @param name of the file
- * @param empty stands for a value that is not there
- */
-export function describePreview(
-  name: string,
-  accepted: AcceptedFile,
-  zone: TimeZone,
-  empty: string,
-): Message[] {
+/** For each column how many values change, with the first ones. National IDs are never among them. */
+export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   let searched = 0;
   for (const change of accepted.listChanges()) {
@@ -33,9 +23,33 @@ export function describePreview(
     const isEnough = [...examples.values()].every(({ length }) => length === SHOWN_EXAMPLES);
     if (++searched === SEARCHED_CHANGES || isEnough) break;
   }
-  return [...accepted.columns].map(([column, count]) => {
-    const shown = column === 'identity_card' ? [] : (examples.get(column) ?? []);
-    const texts = shown.map((change) => describeExample(change, zone, empty));
+  const hidden = (value: StagedChange['old']) =>
+    typeof value === 'string' ? hideIdentityCards(value) : value;
+  return [...accepted.columns].map(([column, count]) => ({
+    column,
+    count,
+    examples: (column === 'identity_card' ? [] : (examples.get(column) ?? [])).map((change) => ({
+      row: hideIdentityCards(change.row),
+      old: hidden(change.old),
+      new: hidden(change.new),
+    })),
+  }));
+}
+
+/**
+ * A line for each column, with values as they are stored and as they would be.
+ * @param name of the file
+ * @param empty stands for a value that is not there
+ */
+export function describePreview(
+  name: string,
+  changes: readonly ColumnChanges[],
+  zone: TimeZone,
+  empty: string,
+): Message[] {
+  return changes.map(({ column, count, examples }) => {
+    const show = (value: StagedChange['old']) => formatStored(column, value, zone) ?? empty;
+    const texts = examples.map((each) => `${each.row} ${show(each.old)} → ${show(each.new)}`);
     const list = (count > texts.length ? [...texts, '…'] : texts).join('; ');
     const fields = { file: name, column, count };
     return texts.length === 0
@@ -45,15 +59,6 @@ export function describePreview(
           examples: list,
         });
   });
-}
-
-function describeExample(
-  { row, column, old, new: next }: StagedChange,
-  zone: TimeZone,
-  empty: string,
-): string {
-  const show = (value: StagedChange['old']) => hideIdentityCards(formatStored(column, value, zone) ?? empty);
-  return `${hideIdentityCards(row)} ${show(old)} → ${show(next)}`;
 }
 
 /** The first rows as they were understood, without national IDs. */

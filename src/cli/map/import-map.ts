@@ -1,9 +1,10 @@
 /** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
 import type { Command } from 'commander';
+import { pack, type Text } from '../../domain/values/message.ts';
 import { cellContext } from '../../import/cells/context.ts';
 import { openFile } from '../../import/formats/open-file.ts';
 import { FileFault } from '../../import/formats/source/records.ts';
-import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
+import { SeveralSheets, UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
 import { guessKind } from '../../import/proposal/guess-kind.ts';
 import type { PlacedHeading } from '../../import/proposal/place-headings.ts';
 import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.ts';
@@ -37,7 +38,7 @@ export function declareImportMap(command: Command, context: CliContext): void {
         const name = run.options.fileName;
         if (path !== undefined) return printMap(run, { kind: parseKind(kindOrFile), path, name });
         assertFile(kindOrFile);
-        const kind = await orRefuse({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
+        const kind = await orRefuse(run, { path: kindOrFile, name }, () => guessKind(kindOrFile, name));
         return printMap(run, { kind, path: kindOrFile, name });
       }),
     );
@@ -55,7 +56,7 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
       replaces: { kind: 'a map', accepts: isReplaceableMap },
     });
   const cells = cellContext(run.zone, run.now);
-  const proposal = await orRefuse(file, () => propose(file, { cells, sheet }));
+  const proposal = await orRefuse(run, file, () => propose(file, { cells, sheet }));
   run.news?.({ proposal });
   const text = formatJson(proposal.document);
   if (out !== undefined) await writeMapFile(out, text);
@@ -83,15 +84,25 @@ async function propose(
 }
 
 /** @throws CommandError for whatever keeps a file from being read */
-async function orRefuse<T>(file: Pick<ImportFile, 'path' | 'name'>, work: () => Promise<T>): Promise<T> {
+async function orRefuse<T>(
+  { news }: Pick<CliContext, 'news'>,
+  file: Pick<ImportFile, 'path' | 'name'>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await refusing(
       (code) => new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${code}).`),
       work,
     );
   } catch (error) {
-    if (error instanceof UnknownSheetError) throw new CommandError(EXIT.usage, error.message);
+    const inform = (text: Text) => news?.({ part: 'failed', text: pack(text) });
+    if (error instanceof UnknownSheetError) {
+      inform(error.message);
+      throw new CommandError(EXIT.usage, error.message);
+    }
     if (error instanceof FileFault) {
+      for (const { message } of error.faults) inform(message);
+      if (error.cause instanceof SeveralSheets) news?.({ sheets: error.cause.sheets });
       const lines = error.faults.map(({ line, message }) => `${nameOf(file)} line ${line}: ${message}`);
       throw new CommandError(EXIT.refused, lines.join('\n'));
     }

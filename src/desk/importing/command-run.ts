@@ -2,7 +2,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { type Text, unpack } from '../../domain/values/message.ts';
 import type { MapProposal } from '../../import/proposal/propose-map.ts';
-import type { FirstRow, ImportNews, NewsPart, ReportNews } from '../../import/run/import-news.ts';
+import type {
+  ColumnChanges,
+  FirstRow,
+  ImportNews,
+  NewsPart,
+  ReportNews,
+} from '../../import/run/import-news.ts';
 import type { Language } from '../../language/language.ts';
 
 /** Beyond them nobody reads on. */
@@ -22,6 +28,12 @@ export interface CommandOptions {
   readonly startedAt: number;
 }
 
+/** A sentence, and the first lines of the file that it is about. */
+export interface Told {
+  readonly text: Text;
+  readonly lines: readonly number[];
+}
+
 /** How long one waits for an answer: it keeps what it has checked, in memory and on the disk. */
 const PATIENCE_MS = 30 * 60_000;
 
@@ -35,6 +47,11 @@ export class CommandRun {
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
   firstRows: readonly FirstRow[] = [];
+  changes: readonly ColumnChanges[] = [];
+  /** By line of the file. */
+  names: { readonly [line: number]: string } = {};
+  /** Of a workbook of which none was chosen. */
+  sheets: readonly string[] | undefined;
   /** The end of what was written to standard error. */
   errors = '';
   /** Undefined until it has ended; null after a signal. */
@@ -46,7 +63,7 @@ export class CommandRun {
   readonly user: string;
   readonly startedAt: number;
   readonly args: readonly string[];
-  private readonly texts = new Map<NewsPart, Text[]>();
+  private readonly texts = new Map<NewsPart, Told[]>();
   private readonly options: CommandOptions;
   private output = '';
   private parsed: unknown;
@@ -65,6 +82,11 @@ export class CommandRun {
   }
 
   textsOf(part: NewsPart): readonly Text[] {
+    return this.toldOf(part).map(({ text }) => text);
+  }
+
+  /** The same, with the lines of the file that each is about. */
+  toldOf(part: NewsPart): readonly Told[] {
     return this.texts.get(part) ?? [];
   }
 
@@ -110,6 +132,9 @@ export class CommandRun {
     else if ('report' in news) this.report = news.report;
     else if ('firstRows' in news) this.firstRows = news.firstRows;
     else if ('proposal' in news) this.proposal = news.proposal;
+    else if ('changes' in news) this.changes = news.changes;
+    else if ('names' in news) this.names = news.names;
+    else if ('sheets' in news) this.sheets = news.sheets;
     else if ('asks' in news) {
       this.isAsking = true;
       setTimeout(() => this.letGo(), PATIENCE_MS).unref();
@@ -117,7 +142,7 @@ export class CommandRun {
     } else {
       const texts = this.texts.get(news.part) ?? [];
       this.texts.set(news.part, texts);
-      if (texts.length < MOST_TEXTS) texts.push(unpack(news.text));
+      if (texts.length < MOST_TEXTS) texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
     }
   }
 
@@ -126,6 +151,7 @@ export class CommandRun {
     this.isAsking = false;
     this.hasAgreed = true;
     this.texts.delete('changed');
+    this.changes = [];
     this.child?.send('yes', () => {});
   }
 

@@ -60,7 +60,7 @@ async function openContent(
     try {
       return await openWorkbook(handle, content, options);
     } catch (error) {
-      if (error instanceof UnreadableWorkbook) return unreadable(handle, content, error.message);
+      if (error instanceof UnreadableWorkbook) return unreadable(handle, content, error.message, error);
       throw error;
     }
   }
@@ -69,13 +69,19 @@ async function openContent(
   return refusal === undefined ? openCsv(handle, content, options) : unreadable(handle, content, refusal);
 }
 
-const unreadable = (handle: FileHandle, content: FileContent, refusal: string): RecordSource => ({
+/** @param cause where more is known of it than its message */
+const unreadable = (
+  handle: FileHandle,
+  content: FileContent,
+  refusal: string,
+  cause?: Error,
+): RecordSource => ({
   bytes: content.bytes,
   sha256: content.sha256,
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
   // biome-ignore lint/correctness/useYield: a reading that ends before its first batch
   async *read() {
-    throw fileFault(1, refusal);
+    throw fileFault(1, refusal, { cause });
   },
   close: () => handle.close(),
 });

@@ -34,10 +34,10 @@ export const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefi
     )}${sheetChoice(visit, file)}`,
   });
 
-/** Typed where several may be meant: then the fault names them. */
+/** Typed where the sheets are not known, as of a workbook that cannot be read. */
 function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
-  const { sheet, sheets = earlier } = proposing.proposal ?? {};
+  const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
   if (sheets === undefined) return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
   return (
     sheets.length > 1 &&

@@ -86,10 +86,14 @@ ${form(visit, {
   return page(visit, file, body, { refreshSeconds: 1 });
 }
 
+/** In the sentences of the desk where it is the file that cannot be read. */
+const unread = (visit: Visit, run: CommandRun): Html =>
+  run.textsOf('failed').length > 0 ? details(visit, run) : failure(visit, run);
+
 async function choices(visit: Visit, file: DeskFile, faults: readonly string[] = []): Promise<Page> {
   const { proposal } = file.proposing;
   const body = html`<div class="narrow">${kindForm(visit, file, kindOf(file))}</div>
-${proposal === undefined ? failure(visit, file.proposing) : await choicesForm(visit, file, proposal, faults)}
+${proposal === undefined ? unread(visit, file.proposing) : await choicesForm(visit, file, proposal, faults)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body, faults.length > 0 ? { status: 422 } : {});
 }

@@ -1,13 +1,15 @@
 /** What the dry run of a file has found, in the sentences of the command. */
-import { Message, type Text } from '../../../domain/values/message.ts';
+import { say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../../../import/run/import-news.ts';
+import type { StagedValue } from '../../../store/contract/import/import-session.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { atDesk } from './at-desk.ts';
 
 /** A sentence that lists ten thousand columns is not read to its end. */
 const MOST_CHARACTERS = 1_500;
@@ -15,23 +17,52 @@ const MOST_CHARACTERS = 1_500;
 export const shorten = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
-/** With columns as the page calls them, also in what stands in a sentence. */
-function nameColumns(text: Text): Text {
-  if (typeof text === 'string') return text;
-  const values = Object.entries(text.values).map(([place, value]) => {
-    if (place === 'column' && typeof value === 'string') return [place, nameOf(value)];
-    return [place, value instanceof Message ? nameColumns(value) : value];
-  });
-  return new Message(text.template, Object.fromEntries(values));
-}
+const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(text).trim());
 
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
-  html`<ul>${texts.map((text) => html`<li>${shorten(visit.translate(nameColumns(text)).trim())}</li>`)}</ul>`;
+  html`<ul>${texts.flatMap((text) => {
+    const said = atDesk(text);
+    return said === undefined ? [] : html`<li>${sentence(visit, said)}</li>`;
+  })}</ul>`;
+
+/** Who is on the lines, as the file calls them. */
+function namesBeside(visit: Visit, { names }: CommandRun, lines: readonly number[]): Html | false {
+  const named = lines.flatMap((line) => {
+    const name = names[line];
+    return name === undefined ? [] : visit.say('line {line}: {name}', { line, name });
+  });
+  return named.length > 0 && html`<br><small>${named.join(' · ')}</small>`;
+}
 
 /** @param look of the section; nothing is shown of a part without sentences */
-const part = (visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false =>
-  run.textsOf(name).length > 0 &&
-  html`<section class="${look}"><h2>${heading}</h2>${sentences(visit, run.textsOf(name))}</section>`;
+function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
+  const told = run.toldOf(name).flatMap(({ text, lines }) => {
+    const said = atDesk(text);
+    return said === undefined ? [] : html`<li>${sentence(visit, said)}${namesBeside(visit, run, lines)}</li>`;
+  });
+  return told.length > 0 && html`<section class="${look}"><h2>${heading}</h2><ul>${told}</ul></section>`;
+}
+
+/** Stored values that the file would change, as the page writes them. */
+function changes(visit: Visit, run: CommandRun): Html | false {
+  const show = (column: string, value: StagedValue) =>
+    writeStored(visit, column, value) ?? visit.say('(empty)');
+  const listed = run.changes.map(({ column, count, examples }) => {
+    const shown = examples.map((each) => `${each.row} ${show(column, each.old)} → ${show(column, each.new)}`);
+    const fields = { column: nameOf(column), count };
+    const text =
+      shown.length === 0
+        ? say('{column} changes in {count|# row|# rows}', fields)
+        : say('{column} changes in {count|# row|# rows}: {examples}', {
+            ...fields,
+            examples: (count > shown.length ? [...shown, '…'] : shown).join('; '),
+          });
+    return html`<li>${sentence(visit, text)}</li>`;
+  });
+  return (
+    listed.length > 0 && html`<section><h2>${visit.say('What would change')}</h2><ul>${listed}</ul></section>`
+  );
+}
 
 /** How many rows would be, or were, what. */
 export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews): Html {
@@ -75,7 +106,7 @@ ${part(visit, run, 'ignored', visit.say('Columns that have no place in the regis
 ${part(visit, run, 'missing', visit.say('Rows of the earlier version that this one has not'))}
 ${part(visit, run, 'kept', visit.say('Values that are kept'))}
 ${run.firstRows.length > 0 && firstRows(visit, run.firstRows)}
-${part(visit, run, 'changed', visit.say('What would change'))}
+${changes(visit, run)}
 ${
   notes.length > 0 &&
   html`<details open><summary>${visit.say('How the file was read')}</summary>

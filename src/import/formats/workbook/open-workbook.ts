@@ -28,6 +28,16 @@ export class UnknownSheetError extends Error {
   }
 }
 
+/** None of them is meant more than the others. */
+export class SeveralSheets extends UnreadableWorkbook {
+  readonly sheets: readonly string[];
+
+  constructor(sheets: readonly Sheet[]) {
+    super(`Several sheets may be meant: ${namesOf(sheets)}. Name one with --sheet.`);
+    this.sheets = sheets.map(({ name }) => name);
+  }
+}
+
 /**
  * Only the texts of the workbook are kept in memory; its rows are read as they are needed
  * (docs/import-reference.md#workbooks).
@@ -90,8 +100,7 @@ async function chooseSheet(
   const [chosen, ...others] = best;
   if (chosen === undefined) throw new UnreadableWorkbook('The workbook has no sheet with cells.');
   if (others.length === 0) return chosen;
-  const names = namesOf(best.map(({ sheet }) => sheet));
-  throw new UnreadableWorkbook(`Several sheets may be meant: ${names}. Name one with --sheet.`);
+  throw new SeveralSheets(best.map(({ sheet }) => sheet));
 }
 
 function sheetCalled(name: string, sheets: readonly Sheet[]): Sheet {

@@ -3,7 +3,7 @@
  * in the place of one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import { counted } from '../../../../domain/values/text.ts';
+import { say, type Text } from '../../../../domain/values/message.ts';
 import { replacementOf } from '../../journal/operations.ts';
 import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
@@ -14,19 +14,35 @@ import type { FileScope } from '../staged/file-scope.ts';
 /** Entries shown with what is stored. */
 const SHOWN = 3;
 
+interface Found {
+  readonly rows: number;
+  readonly id: string;
+  readonly examples: string;
+}
+
 /** What is the same of an entry and its corrected version, and what is shown of both. */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
     at: 'delivered_at',
     value: { row: 'r.kg / 1000.0', stored: 't.grams / 1000.0', unit: 'kg' },
-    nouns: ['delivery is', 'deliveries are'],
+    found: (values: Found) =>
+      say(
+        '{rows|# delivery is|# deliveries are} new on a day on which import {id} has others that ' +
+          'this file has not ({examples})',
+        { ...values },
+      ),
   },
   savings: {
     same: 't.account_id = p.account_id AND t.kind = r.kind',
     at: 'transacted_at',
     value: { row: 'r.amount / 100.0', stored: 't.amount_minor / 100.0', unit: 'Frw' },
-    nouns: ['transaction is', 'transactions are'],
+    found: (values: Found) =>
+      say(
+        '{rows|# transaction is|# transactions are} new on a day on which import {id} has others that ' +
+          'this file has not ({examples})',
+        { ...values },
+      ),
   },
 } as const;
 
@@ -76,12 +92,12 @@ function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): st
 
 export const describeNewer =
   (kind: keyof typeof ENTRIES) =>
-  (rows: number, detail: string): string => {
+  (rows: number, detail: string): Text => {
     const [id = '', ...examples] = detail.split(' ');
-    const [one, more] = ENTRIES[kind].nouns;
-    return (
-      `${counted(rows, one, more)} new on a day on which import ${id} has others that this file has not ` +
-      `(${examples.join(' ')}). If the file is a newer version of import ${id}, add --replaces ${id}; ` +
-      'if they were made besides, add --yes.'
+    const found = ENTRIES[kind].found({ rows, id, examples: examples.join(' ') });
+    return say(
+      '{found}. If the file is a newer version of import {id}, add --replaces {id}; if they were made ' +
+        'besides, add --yes.',
+      { found, id },
     );
   };

@@ -149,6 +149,29 @@ test('what is wrong is said by the names of columns and words, without options, 
     assert.doesNotMatch(text, / --|FEMALE|date_of_birth|\d{4}-\d\d-\d\d/);
 });
 
+test('what the file has no column of is given once for all rows', async (context) => {
+  const { databaseFile, query } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const content = 'cooperative_code,member_code,kg\nA-1,M-1,12\nA-1,M-2,8\n';
+  const { path, page } = await give(browser, 'production.csv', content);
+  assert.match(page.text, /No column is read as: Delivered on\. Choose it beside the column that has it, or/);
+  assert.match(page.text, /<details open>\s*<summary>The same value in every row/);
+  const offered = [...page.text.matchAll(/name="constant-(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual(offered, ['delivered_at', 'product']);
+  const wrong = fill(page.text, 'check', { 'constant-delivered_at': '2999-01-01' });
+  const refused = await browser.post(path, wrong);
+  assert.equal(refused.status, 422);
+  assert.match(refused.text, /<li>Delivered on: /);
+  const given = { 'constant-delivered_at': '2025-03-05', 'constant-product': 'Coffee cherries' };
+  const checked = await submit(browser, path, 'check', given);
+  assert.match(checked.text, /value="import"/);
+  await submit(browser, path, 'import');
+  const stored = query(
+    "SELECT product, date(delivered_at, 'unixepoch', '+2 hours') AS day FROM production_entries",
+  );
+  assert.deepEqual(stored, Array(2).fill({ product: 'Coffee cherries', day: '2025-03-05' }));
+});
+
 test('the cooperative is guessed where the file names one', async (context) => {
   const { databaseFile } = await startedPlace(context);
   const browser = await openedDesk(context, databaseFile);
@@ -218,7 +241,7 @@ test('what is chosen twice is said, and a wrong kind is chosen again', async (co
   const twice = fill(page.text, 'check', { 'heading-2': 'identity_card' });
   const refused = await browser.post(path, twice);
   assert.equal(refused.status, 422);
-  assert.match(refused.text, /Another heading is read as identity_card, too\./);
+  assert.match(refused.text, /Two columns are read as National ID: choose something else for one of them\./);
   // What was chosen stays chosen.
   assert.equal(fill(refused.text, 'check')['heading-2'], 'identity_card');
   assert.equal(fill((await browser.get(path)).text, 'check')['heading-2'], 'identity_card');

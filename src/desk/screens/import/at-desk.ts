@@ -62,14 +62,15 @@ const INSTEAD: readonly (readonly [begins: string, says: Message | undefined])[]
   [
     'Some values of this column have a',
     saying(
-      'In some values of this column it is not clear what stands before decimals. Choose a comma or a point.',
+      'In some values of this column it is not clear what stands before decimals. ' +
+        'Choose a comma or a point.',
     ),
   ],
   [
     '{found}. If the file is a newer version',
     saying(
-      '{found}. If the file is a newer version of import {id}, choose that where you choose how it is read; ' +
-        'if they were made besides, it is the right file.',
+      '{found}. If the file is a newer version of import {id}, choose that where you choose how it is ' +
+        'read; if they were made besides, it is the right file.',
     ),
   ],
   ['Several sheets may be meant', saying('Several sheets of the workbook may be meant: choose one.')],

@@ -11,6 +11,7 @@ import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { constantsForm } from './constants.ts';
 import { shorten } from './findings.ts';
 import { askedConstants, askedHeadings, FIELD } from './map-choices.ts';
 
@@ -80,6 +81,7 @@ ${
     }),
   )}</p>`
 }
+${constantsForm(visit, file, proposal)}
 <h2>${visit.say('Another version of a file?')}</h2>
 <div class="narrow">${earlier(visit, file, kind)}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
@@ -87,12 +89,24 @@ ${
 ${
   missing.length > 0 &&
   html`<p class="attention">${visit.say(
-    'No column is read as: {columns}. Choose it beside the column that has it.',
-    { columns: missing.join(', ') },
+    'No column is read as: {columns}. Choose it beside the column that has it, ' +
+      'or give one value for all rows.',
+    { columns: missing.map((each) => columnsIn(visit, each)).join(', ') },
   )}</p>`
 }
 ${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
 }
+
+/** Of `member_code (or identity_card)`, the names of the columns. */
+const columnsIn = (visit: Visit, missing: string): string => {
+  const alternatives = /^(\w+) \(or (.+)\)$/.exec(missing);
+  if (alternatives === null) return visit.translate(nameOf(missing));
+  const [, column = '', others = ''] = alternatives;
+  return visit.say('{column} (or {others})', {
+    column: nameOf(column),
+    others: others.split(' and ').map(nameOf),
+  });
+};
 
 function heading(
   visit: Visit,

@@ -12,9 +12,10 @@ import { nameOf } from '../../page/names.ts';
 import { form } from '../../page/parts.ts';
 import { failure, runAs } from '../../page/under-way.ts';
 import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
+import { atDesk } from './at-desk.ts';
 import { choicesForm, kindForm } from './choose.ts';
 import { again, counts, details, nextSteps, rejectsLink } from './findings.ts';
-import { chosenMap } from './map-choices.ts';
+import { chosenMap, chosenTwice } from './map-choices.ts';
 import { showingAll } from './showing-all.ts';
 
 const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
@@ -140,7 +141,8 @@ ${aside(visit, file, false)}`;
 /** A fault of what was chosen, by the name of the column where it has one. */
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
-  return `${place === path ? path : visit.translate(nameOf(place))}: ${visit.translate(message)}`;
+  const where = place === path ? path : visit.translate(nameOf(place));
+  return `${where}: ${visit.translate(atDesk(message) ?? message)}`;
 }
 
 /** An action on a file where no command is at work. */
@@ -192,6 +194,12 @@ export const IMPORT_FILE: Screen = {
       if (proposal === undefined) return { goTo: pathOf(file) };
       file.given = (field) => given.get(field);
       const { kind } = proposal.document;
+      const twice = chosenTwice(proposal, given).map((column) =>
+        visit.say('Two columns are read as {column}: choose something else for one of them.', {
+          column: nameOf(column),
+        }),
+      );
+      if (twice.length > 0) return choices(visit, file, twice);
       const map = chosenMap(proposal, given);
       const read = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
       if (!('kind' in read))

@@ -1,6 +1,9 @@
 /** What was chosen on the page → the map that the import reads the file by. */
+
 import { IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
 import type { MapProposal } from '../../../import/proposal/propose-map.ts';
+import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
+import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import type { Form } from '../../visit/screen.ts';
 
 /** Beyond them a file has columns that nobody chooses from; they are ignored. */
@@ -22,12 +25,38 @@ export function askedHeadings({ headings }: MapProposal): readonly number[] {
   });
 }
 
-/** Columns of which every row may have the same value, as no heading is read as them. */
+/** Columns that need a value of every row, or are asked about first, as no heading is read as them. */
 export function askedConstants({ document, headings }: MapProposal): readonly string[] {
   const { kind, constants = {} } = document;
   const given = new Set(headings.map(({ column }) => column));
   const also = IMPORT_COLUMNS[kind].map(({ name }) => name).filter((name) => name === 'paid_until');
   return [...Object.keys(constants), ...also.filter((name) => !given.has(name))];
+}
+
+/** What says who or which one a row is: no two rows have it alike. */
+const OF_ONE_ROW: readonly string[] = ['identity_card', 'full_name', 'first_name', 'last_name', 'mobile'];
+
+/** Whether all rows of a file may have the same value of a column. */
+function mayBeAlike(kind: ImportKind, { name, role }: FileColumn): boolean {
+  if (OF_ONE_ROW.includes(name) || role === 'key' || role === 'compared') return false;
+  if (kind === 'cooperatives') return name !== 'name';
+  return kind !== 'members' || !['member_code', 'date_of_birth'].includes(name);
+}
+
+/** Further columns that the file lacks, and of which all its rows may have one value. */
+export function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
+  const { document, headings } = proposal;
+  const asked = askedConstants(proposal);
+  const given = new Set([...headings.map(({ column }) => column), ...asked]);
+  return FILE_COLUMNS[document.kind].filter(
+    (column) => !given.has(column.name) && mayBeAlike(document.kind, column),
+  );
+}
+
+/** Columns that several headings were chosen for. */
+export function chosenTwice(proposal: MapProposal, form: Form): readonly string[] {
+  const chosen = askedHeadings(proposal).flatMap((place) => form.get(FIELD.heading(place)) || []);
+  return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
 }
 
 /** @returns the map as a JSON text; what was left open is left out */
@@ -39,7 +68,8 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
     return [[text, asked.has(place) ? form.get(FIELD.heading(place)) || null : column]];
   });
   const taken = new Set(columns.map(([, column]) => column));
-  const constants = askedConstants(proposal).flatMap((column) => {
+  const offered = offeredConstants(proposal).map(({ name }) => name);
+  const constants = [...askedConstants(proposal), ...offered].flatMap((column) => {
     const given = form.get(FIELD.constant(column));
     return given === '' || taken.has(column) ? [] : [[column, given] as const];
   });

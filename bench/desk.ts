@@ -27,7 +27,7 @@ try {
 }
 
 async function visitPersons(): Promise<void> {
-  const config = { storage: databaseFile, zone: KIGALI, accessLedger: true };
+  const config = { storage: databaseFile, zone: KIGALI, accessLedger: true, registryName: undefined };
   const storage = openConfiguredStorage(config, systemClock);
   const ledger = storage.openCommandLedger();
   const report = (line: string) => void process.stderr.write(line);

@@ -76,6 +76,12 @@ export const SETTINGS = {
     isPersonal: true,
     parse: (text: string) => (text === '' ? undefined : parseUserName(text)),
   },
+  REGISTRY_NAME: {
+    default: 'none',
+    hasNoDefault: true,
+    help: 'what the registry is called, such as `Union of Huye`: on each page of the desk, and in its title',
+    parse: parseRegistryName,
+  },
   ACCESS_LEDGER: {
     default: 'on',
     help: '`on` records each reading of personal data before it is answered, `off` records none',
@@ -119,6 +125,8 @@ export interface Config {
   readonly zone: TimeZone;
   /** Who runs a command, where one is named. */
   readonly operator: string | undefined;
+  /** What it is called on the pages of the desk. */
+  readonly registryName: string | undefined;
   /** Whether readings of personal data are recorded. */
   readonly accessLedger: boolean;
   /** For how many days they are kept. */
@@ -164,6 +172,7 @@ export function readConfig(texts: SettingTexts): Config {
     metrics: read('METRICS'),
     zone: read('TIME_ZONE_OFFSET'),
     operator: read('REGISTRY_USER'),
+    registryName: read('REGISTRY_NAME'),
     accessLedger: read('ACCESS_LEDGER'),
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
@@ -182,6 +191,16 @@ export function parsePort(text: string): number | FieldError {
 
 function parseSwitch(text: string): boolean | FieldError {
   return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
+}
+
+/** It has to fit beside the title in the tab of a browser. */
+const MAX_NAME_CHARACTERS = 60;
+
+/** Titles are kept by browsers: a national ID has no place there. */
+function parseRegistryName(text: string): string | undefined | FieldError {
+  if (text === '') return undefined;
+  const isSound = [...text].length <= MAX_NAME_CHARACTERS && !/\p{C}|[0-9]{13}/u.test(text);
+  return isSound ? text : new FieldError(`Expected a name of at most ${MAX_NAME_CHARACTERS} characters.`);
 }
 
 const MAX_DAYS = 36_500;

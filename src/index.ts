@@ -88,6 +88,8 @@ function toConfig(options: RegistryOptions): Config {
       LOG_LEVEL: sound.logLevel ?? 'silent',
       // An embedding program names the person with each correction.
       REGISTRY_USER: undefined,
+      // Only the desk shows it.
+      REGISTRY_NAME: undefined,
     } satisfies { [name in SettingName]: string | undefined });
     if (all.length === 0) return config;
   } catch (error) {

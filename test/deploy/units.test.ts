@@ -1,9 +1,11 @@
 /** The systemd units of `deploy/`, as systemd reads them (docs/install.md#what-was-tried: they also ran). */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { say } from '../../src/domain/values/message.ts';
+import { inLanguage } from '../../src/language/language.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { missing, ROOT, readDeployed, replaceAll } from './programs.ts';
 
@@ -58,4 +60,24 @@ test('what the units, the command and the document name is the same', () => {
   assert.ok(stopsAfter > 15, 'longer than the service takes to stop');
   for (const name of ['registry', 'cooperative-.service.d/hardening.conf', ...SERVICES])
     assert.ok(readDeployed(name).includes(INSTALLED), name);
+});
+
+test('the launcher of the desk is called as the pages are, and starts what is installed', () => {
+  const launcher = readDeployed('registry-desk.desktop');
+  const value = (key: string) =>
+    launcher
+      .split('\n')
+      .find((line) => line.startsWith(`${key}=`))
+      ?.slice(key.length + 1);
+  assert.equal(value('Name'), 'Registry desk');
+  for (const language of ['fr', 'rw'] as const)
+    assert.equal(value(`Name[${language}]`), inLanguage(say('Registry desk'), language));
+  assert.equal(value('Path'), INSTALLED);
+  assert.equal(value('Exec'), `"${INSTALLED}/node_modules/.bin/node" src/main.ts desk --open`);
+  const icon = value('Icon')?.replace(INSTALLED, ROOT) ?? '';
+  assert.ok(existsSync(icon), icon);
+  const { status, stdout, error } = spawnSync('desktop-file-validate', [
+    join(ROOT, 'deploy/registry-desk.desktop'),
+  ]);
+  if (error === undefined) assert.equal(status, 0, String(stdout));
 });

@@ -1,16 +1,16 @@
 /** `registry desk`: the link that it prints, and what a second one does (docs/desk.md#the-link). */
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command, type RunningCommand, spawnCommand } from '../support/command.ts';
 import { createEmptyRegistry } from '../support/empty-registry.ts';
 
 /** Ends before its folder is removed. */
-function run(context: TestContext, args: readonly string[]): RunningCommand {
-  const started = spawnCommand(['desk', ...args]);
+function run(context: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  const started = spawnCommand(['desk', ...args], env);
   context.after(async () => {
     started.child.kill('SIGKILL');
     await started.ended;
@@ -86,4 +86,31 @@ test('it listens on this machine only, and needs a registry', async (context) =>
   const without = await command(['desk', '--db', `${db}.none`]);
   assert.equal(without.status, 2);
   assert.match(without.err, /^There is no registry at .*\. Create one with/);
+});
+
+test('with --open the link is opened, not printed, and printed where no browser can be opened', async (context) => {
+  const { db } = registry(context);
+  const programs = join(dirname(db), 'programs');
+  mkdirSync(programs);
+  const opened = join(programs, 'opened');
+  // Whole at once, as it is waited for.
+  const script = `#!/bin/sh\necho "$1" > ${opened}.new && /bin/mv ${opened}.new ${opened}\n`;
+  const PATH = programs;
+  const without = run(context, ['--db', db, '--port', '0', '--open'], { PATH });
+  await without.waitFor('/open/');
+  assert.match(
+    without.output(),
+    /^No browser could be opened \(spawn xdg-open ENOENT\)\. Open the link yourself\.$/m,
+  );
+  writeFileSync(join(programs, 'xdg-open'), script, { mode: 0o755 });
+  const again = run(context, ['--db', db, '--open'], { PATH });
+  assert.equal(await again.ended, 0);
+  assert.equal(again.output(), '');
+  const link = readFileSync(opened, 'utf8').trim();
+  assert.match(link, new RegExp(`^${LINK.source}$`));
+  assert.equal((await fetch(link)).status, 200);
+  writeFileSync(join(programs, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const failing = run(context, ['--db', db, '--open'], { PATH });
+  await failing.ended;
+  assert.match(failing.output(), /\(xdg-open ended with status 3\).*\/open\//s);
 });

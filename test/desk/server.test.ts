@@ -1,9 +1,13 @@
 /** Who may ask the desk for a page, and what every answer has (docs/desk.md#security). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
 import { SCREENS } from '../../src/desk/desk.ts';
 import { isOurForm } from '../../src/desk/server/guard.ts';
 import { createRouter } from '../../src/desk/server/router.ts';
+import { Sessions } from '../../src/desk/server/sessions.ts';
+import type { Session } from '../../src/desk/visit/screen.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { startedPlace } from '../support/importing.ts';
 
@@ -38,10 +42,91 @@ test('a session ends after half an hour without a request, or when it is left', 
   const closed = await browser.get('/');
   assert.equal(closed.status, 401);
   assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
+  assert.match(closed.text, /If &quot;Registry desk&quot; is among the programs of this machine/);
+  assert.match(closed.text, /ask those who look after that machine for a new link/);
   const again = await enter();
   const left = await again.post('/leave', {});
   assert.match(left.headers['set-cookie']?.[0] ?? '', /Max-Age=0/);
   assert.equal((await again.get('/')).status, 401);
+});
+
+test('whoever comes back goes on with the session: a form that was begun in it is taken', async (context) => {
+  const { enter, send, port, clock } = await desk(context);
+  const HALF_AN_HOUR = 30 * 60_000;
+  const first = await enter('A. (tester)');
+  const token = tokenOf((await first.get('/')).text);
+  const find = (cookie: string) => {
+    const body = String(new URLSearchParams({ token, action: 'find', text: 'Person 1' }));
+    return send('POST', '/', { ...OWN_FORM, host: `127.0.0.1:${port}`, cookie }, body);
+  };
+  clock.advance(HALF_AN_HOUR);
+  const late = await find(first.cookie);
+  assert.equal(late.status, 401);
+  assert.match(late.text, /was not saved\. Keep this page, and open the desk again in this browser\./);
+  // Another user gets a session of their own.
+  assert.equal((await find((await enter('B. (tester)')).cookie)).status, 403);
+  const again = await enter('A. (tester)');
+  assert.notEqual(again.cookie, first.cookie);
+  assert.equal((await find(again.cookie)).status, 303);
+  assert.equal((await find(first.cookie)).status, 401);
+  // It is one session: while it goes on, another link opens another.
+  assert.equal((await find((await enter('A. (tester)')).cookie)).status, 403);
+  await again.post('/leave', {});
+  assert.equal((await find((await enter('A. (tester)')).cookie)).status, 403);
+});
+
+test('after twelve hours a session is gone, and what was shown once is not shown again', async (context) => {
+  const { enter, clock } = await desk(context);
+  const first = await enter();
+  const tokenIn = async (browser: typeof first) => tokenOf((await browser.get('/')).text);
+  const begun = await tokenIn(first);
+  clock.advance(30 * 60_000 + 12 * 3_600_000 - 1);
+  const second = await enter();
+  assert.equal(await tokenIn(second), begun);
+  clock.advance(30 * 60_000 + 12 * 3_600_000);
+  assert.notEqual(await tokenIn(await enter()), begun);
+  const sessions = new Sessions(clock);
+  const come = () => sessions.find(sessions.open(sessions.issueLink('N.')) ?? '') as Session;
+  const session = come();
+  session.issued = { keyId: 1, secret: 'shown once' };
+  clock.advance(30 * 60_000);
+  assert.equal(come(), session);
+  assert.equal(session.issued, undefined);
+});
+
+test('a page may ask that its session goes on', async (context) => {
+  const { enter, clock } = await desk(context);
+  const browser = await enter();
+  const { text } = await browser.get('/');
+  assert.match(text, /<div id="idle" role="alert" data-life="1800000" data-warning="300000"\n hidden>/);
+  const body = { token: tokenOf(text) };
+  for (let i = 0; i < 3; i++) {
+    clock.advance(29 * 60_000);
+    assert.equal((await browser.post('/session', body)).status, 204);
+  }
+  assert.equal((await browser.post('/session', { token: 'guessed' })).status, 403);
+  clock.advance(30 * 60_000);
+  assert.equal((await browser.post('/session', body)).status, 401);
+});
+
+test('each page and its title say what the registry is called, without a session too', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const config = { storage: databaseFile, zone: KIGALI, accessLedger: true, registryName: 'Union <Huye>' };
+  const { enter, send, port } = await testDesk(context, databaseFile, { config });
+  const browser = await enter();
+  const pages = [
+    await browser.get('/'),
+    await browser.get('/nothing'),
+    await send('GET', '/', { host: `127.0.0.1:${port}` }),
+  ];
+  for (const { text } of pages) {
+    assert.match(text, /<title>[^<]+ · Union &lt;Huye&gt;<\/title>/);
+    assert.match(text, /<p class="registry">Union &lt;Huye&gt;<\/p>/);
+  }
+  const faults = (name: string) => () => readConfig({ REGISTRY_NAME: name });
+  for (const name of ['x'.repeat(61), 'a\nb', 'of 1198000000000001'])
+    assert.throws(faults(name), { message: 'REGISTRY_NAME: Expected a name of at most 60 characters.' });
+  assert.equal(readConfig({ REGISTRY_NAME: ' Union ' }).registryName, 'Union');
 });
 
 test('without the cookie of a session there is nothing but the style sheet', async (context) => {

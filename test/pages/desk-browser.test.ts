@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MEMBERS_HEADER, member, nid } from '../support/importing.ts';
-import { find, leading, openMenu, send, visitDesk } from './desk.ts';
+import { visitInEachLook } from './browser.ts';
+import { demoDesk, find, leading, openMenu, send, visitDesk } from './desk.ts';
 import { checkFile, type Dropped, drop, dropAndRead, waitFor } from './dropping.ts';
 
 const COOPERATIVE = 'KOMUKINYU-GSG';
@@ -142,5 +143,42 @@ test('two tabs agree to what they show, and a closed one loses nothing', async (
     await openMenu(page, '/import');
     await page.locator(`a[href="${pathname}"]`).click();
     await page.locator('.told', { hasText: 'The file is imported.' }).waitFor();
+  });
+});
+
+test('before a session ends the page says so, and what is typed outlives the end', async (context) => {
+  const { origin, issueLink, clock } = await demoDesk(context);
+  await visitInEachLook(context, { origin }, async ({ page, check }) => {
+    await page.clock.install();
+    const pass = async (minutes: number) => {
+      clock.advance(minutes * 60_000);
+      await page.clock.fastForward(minutes * 60_000);
+    };
+    await page.goto(issueLink());
+    await page.waitForURL(`${origin}/`);
+    const panel = page.locator('#idle');
+    const goOn = panel.getByRole('button', { name: 'Go on' });
+    await pass(24);
+    assert.ok(await panel.isHidden());
+    await pass(2);
+    assert.match(await panel.innerText(), /^In five minutes the desk closes here/);
+    await check('closing');
+    await goOn.click();
+    await panel.waitFor({ state: 'hidden' });
+    // Typing is enough.
+    await pass(28);
+    await page.locator('#find').pressSequentially('muk');
+    await panel.waitFor({ state: 'hidden' });
+    await pass(31);
+    assert.match(await panel.innerText(), /^The desk has closed here\. What you have typed still stands/);
+    await page.locator('#find').press('Enter');
+    assert.equal(await page.locator('#find').inputValue(), 'muk');
+    assert.ok(await panel.isVisible());
+    const other = await page.context().newPage();
+    await other.goto(issueLink());
+    await other.waitForURL(`${origin}/`);
+    await panel.waitFor({ state: 'hidden' });
+    await leading(page, () => page.locator('#find').press('Enter'));
+    assert.match(page.url(), /\/found\/\d+$/);
   });
 });

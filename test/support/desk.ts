@@ -59,7 +59,7 @@ export async function testDesk(
   more: Partial<DeskOptions> = {},
 ): Promise<TestDesk> {
   const clock = testClock(NOON);
-  const config = { storage: storageFile, zone: KIGALI, accessLedger: true };
+  const config = { storage: storageFile, zone: KIGALI, accessLedger: true, registryName: undefined };
   const reported: string[] = [];
   const storage = openConfiguredStorage(config, clock);
   const report = (line: string) => void reported.push(line);

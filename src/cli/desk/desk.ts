@@ -16,10 +16,12 @@ import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settin
 import { stopSignal } from '../terminal/signals.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { announceDesk, askOpenDesk, otherOwner } from './open-desk.ts';
+import { openInBrowser } from './open-in-browser.ts';
 
-interface DeskOptions extends Omit<PrintOptions, 'port' | 'host'> {
+interface DeskOptions extends Omit<PrintOptions, 'port' | 'host' | 'open'> {
   readonly port?: number;
   readonly host?: string;
+  readonly open?: true;
 }
 
 const PORT = 8081;
@@ -31,6 +33,7 @@ export function declareDesk(command: Command, context: CliContext): void {
       `port of 127.0.0.1 to listen on (default: ${PORT}, or a free one if that is in use)`,
       (text) => accept(parsePort(text)),
     )
+    .option('--open', 'open the link in the browser of this machine (xdg-open) instead of printing it')
     // Not an unknown option: whoever tries it wants to know the way from elsewhere.
     .addOption(new Option('--host <address>').hideHelp())
     .action((options: DeskOptions) => runDesk(context, options));
@@ -42,14 +45,14 @@ async function runDesk(context: CliContext, options: DeskOptions): Promise<void>
       EXIT.usage,
       'The desk listens on 127.0.0.1 only. From another machine: ssh -L 8081:127.0.0.1:8081 USER@SERVER',
     );
-  const { port: _port, host: _host, ...settings } = options;
+  const { port: _port, host: _host, open: _open, ...settings } = options;
   const config = configOf(context, settings);
   const user = describeUser(config);
   const storage = openConfiguredStorage(config, context.clock);
   const link = await askOpenDesk(storage.deskFile, user);
   if (link === undefined) return await open(context, { config, storage, user }, options);
-  tell(context, 'The desk is open already: this is a new link to it.');
-  show(context, options, link);
+  if (options.open !== true) tell(context, 'The desk is open already: this is a new link to it.');
+  await show(context, options, link);
 }
 
 interface Opened {
@@ -86,7 +89,7 @@ async function open(
     const takeBack =
       owner === undefined ? announceDesk(storage.deskFile, { port: server.port, secret }) : () => {};
     try {
-      show(context, options, server.issueLink(user));
+      await show(context, options, server.issueLink(user));
       await stopped;
     } finally {
       takeBack();
@@ -115,7 +118,12 @@ async function listen<T>(
   }
 }
 
-function show(context: CliContext, { json }: DeskOptions, link: string): void {
+async function show(context: CliContext, { json, open }: DeskOptions, link: string): Promise<void> {
+  if (open === true) {
+    const fault = await openInBrowser(link, context.env);
+    if (fault === undefined) return;
+    tell(context, say('No browser could be opened ({fault}). Open the link yourself.', { fault }));
+  }
   if (json === true) context.out(formatJson({ link }));
   else print(context, say('Open the desk within a minute, once: {link}', { link }));
 }

@@ -34,3 +34,4 @@ addEventListener('pageshow', () => {
 addEventListener('pagehide', () => document.querySelector('[data-once]')?.remove());
 
 if (document.querySelector('.drop') !== null) await import('/assets/import.js');
+if (document.querySelector('#idle') !== null) await import('/assets/idle.js');

@@ -2,7 +2,7 @@
 import type { Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../../language/language.ts';
-import type { Told } from '../visit/screen.ts';
+import { IDLE_MS, type Told, WARNING_MS } from '../visit/screen.ts';
 import { withCommands } from './commands.ts';
 
 export interface MenuEntry {
@@ -23,6 +23,8 @@ export interface Around {
 
 export interface Framed {
   readonly language: Language;
+  /** What the registry is called. */
+  readonly registry: string | undefined;
   readonly title: Text;
   readonly body: Html;
   readonly around?: Around;
@@ -31,26 +33,28 @@ export interface Framed {
 type Say = (text: Text) => string;
 
 /** A whole page. */
-export function layout({ language, title, body, around }: Framed): Html {
+export function layout({ language, registry, title, body, around }: Framed): Html {
   const say: Say = (text) => inLanguage(text, language);
   return html`<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${say(title)} · ${say('Registry desk')}</title>
+<title>${say(title)} · ${registry ?? say('Registry desk')}</title>
 <link rel="icon" href="/assets/icon.svg">
 <link rel="stylesheet" href="/assets/desk.css">
 <script type="module" src="/assets/desk.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">${say('Skip to the content')}</a>
+${registry !== undefined && html`<p class="registry">${registry}</p>`}
 ${around === undefined ? '' : head(say, around)}
 <main id="main" tabindex="-1">
 ${around?.told !== undefined && done(say, around.told)}
 ${body}
 </main>
 ${around === undefined ? '' : foot(say, around, language)}
+${around === undefined ? '' : idle(say)}
 </body>
 </html>`;
 }
@@ -82,6 +86,16 @@ export const findBox = (
  value="${searched}" aria-keyshortcuts="/" placeholder="${say('Number, name, phone')}">
 <button>${say('Find')}</button>
 </form>`;
+
+/** Shown by a script alone (../assets/idle.js): before a session ends, and when it has. */
+const idle = (
+  say: Say,
+): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"
+ hidden>
+<p data-when="soon">${say('In five minutes the desk closes here, as nothing was asked of it for a while.')}</p>
+<p data-when="ended">${say('The desk has closed here. What you have typed still stands on this page.')}
+${say('Open the desk again in this browser, then go on here.')}</p>
+<button type="button">${say('Go on')}</button></div>`;
 
 const foot = (say: Say, { token, user, path }: Around, language: Language): Html => html`<footer>
 <form method="post" action="/language">

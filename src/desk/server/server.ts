@@ -7,15 +7,28 @@ import type { AddressInfo } from 'node:net';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
-import { html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { findLanguage, inLanguage, type Language } from '../../language/language.ts';
-import { withCommands } from '../page/commands.ts';
 import { layout } from '../page/layout.ts';
 import type { Continuation, DeskDependencies, Form, Page, Session } from '../visit/screen.ts';
 import { readAssets } from './assets.ts';
 import { chooseLanguage } from './choose-language.ts';
 import { forget, languageCookie, readCookie, sessionCookie, setCookie, setLasting } from './cookies.ts';
 import { isOurForm, isOurHost } from './guard.ts';
+import {
+  entrance,
+  FAILED,
+  type Frame,
+  LEFT,
+  NO_SESSION,
+  NOT_FOUND,
+  NOT_OUR_FORM,
+  NOT_SAVED,
+  type Notice,
+  notice,
+  TOO_LARGE,
+  USED_LINK,
+} from './notices.ts';
 import { readForm, TooLarge } from './read-form.ts';
 import { recordReading } from './record.ts';
 import { goTo, send, sendDownload, sendPage } from './respond.ts';
@@ -121,16 +134,17 @@ class DeskPages {
     const secret = readCookie(request.headers.cookie, sessionCookie(port));
     const session = secret === undefined ? undefined : this.sessions.find(secret);
     if (secret === undefined || session === undefined)
-      return sendPage(response, 401, notice(language, NO_SESSION));
+      return sendPage(response, 401, this.notice(language, isPost ? NOT_SAVED : NO_SESSION));
     if (!isPost) return await this.answerVisit(asked, session, undefined);
     const takesFiles = this.findScreen(url.pathname)?.screen.takesFiles;
     const form = isOurForm(request.headers, port) ? await readForm(request, takesFiles) : undefined;
     if (form === undefined || !isSameSecret(form.get('token'), session.token))
-      return sendPage(response, 403, notice(language, NOT_OUR_FORM));
+      return sendPage(response, 403, this.notice(language, NOT_OUR_FORM));
+    if (url.pathname === '/session') return send(response, 204, '');
     if (url.pathname === '/language') return switchLanguage(asked, form);
     if (url.pathname === '/leave') {
       this.sessions.end(secret);
-      return sendPage(response, 200, notice(language, LEFT), {
+      return sendPage(response, 200, this.notice(language, LEFT), {
         'Set-Cookie': forget(sessionCookie(port)),
         'Clear-Site-Data': '"cache"',
       });
@@ -150,11 +164,11 @@ class DeskPages {
   private open({ request, response, url, port, language }: Asked): void {
     const opened = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
     if (opened === undefined) {
-      sendPage(response, 403, notice(language, USED_LINK));
+      sendPage(response, 403, this.notice(language, USED_LINK));
       return;
     }
     const cookie = setCookie(sessionCookie(port), opened);
-    sendPage(response, 200, entrance(language), { 'Set-Cookie': cookie, Refresh: '0; url=/' });
+    sendPage(response, 200, entrance(this.frame(language)), { 'Set-Cookie': cookie, Refresh: '0; url=/' });
   }
 
   private async answerVisit(asked: Asked, session: Session, form: Form | undefined): Promise<void> {
@@ -186,7 +200,7 @@ class DeskPages {
     const { token, user, told } = session;
     session.told = undefined;
     const around = { token, user, menu, path: url.pathname, told, searched: page.searched };
-    const framed = { language, title: page.title ?? title, body: page.body, around };
+    const framed = { ...this.frame(language), title: page.title ?? title, body: page.body, around };
     const { status = 200, refreshSeconds } = page;
     sendPage(response, status, layout(framed), refreshSeconds ? { Refresh: String(refreshSeconds) } : {});
   }
@@ -199,22 +213,30 @@ class DeskPages {
     this.sendScreen({ ...asked, url: new URL('/nothing', asked.url) }, session, NOT_FOUND[0], page);
   }
 
+  private frame(language: Language): Frame {
+    return { language, registry: this.options.config.registryName };
+  }
+
+  private notice(language: Language, said: Notice): Html {
+    return notice(this.frame(language), said);
+  }
+
   private fail(response: ServerResponse, language: Language, error: unknown): void {
     if (response.headersSent) {
       response.destroy();
       return;
     }
     if (error instanceof RegistryError && error.code === 'unavailable') {
-      sendPage(response, 503, notice(language, [say('Try again'), error.message]));
+      sendPage(response, 503, this.notice(language, [say('Try again'), error.message]));
       return;
     }
     if (error instanceof TooLarge) {
-      sendPage(response, 413, notice(language, TOO_LARGE));
+      sendPage(response, 413, this.notice(language, TOO_LARGE));
       return;
     }
     const { stack = String(error) } = error as Error;
     this.options.report(`The desk could not make a page: ${hideIdentityCards(stack)}\n`);
-    sendPage(response, 500, notice(language, FAILED));
+    sendPage(response, 500, this.notice(language, FAILED));
   }
 }
 
@@ -237,47 +259,3 @@ const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 const WRONG_HOST =
   'The desk answers under http://127.0.0.1 and http://localhost with its own port only. ' +
   'Give a tunnel the same port at both ends.\n';
-
-type Notice = readonly [heading: Text, sentence: Text];
-
-const NO_SESSION: Notice = [
-  say('The desk is closed here'),
-  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
-];
-const USED_LINK: Notice = [
-  say('This link does not work any more'),
-  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
-];
-const NOT_OUR_FORM: Notice = [
-  say('This form was not sent by the desk'),
-  say('Nothing was changed. Go back, reload the page and send it again.'),
-];
-const NOT_FOUND: Notice = [
-  say('There is nothing here'),
-  say('What stood here is gone, or was found in an earlier session. Search for it again.'),
-];
-const TOO_LARGE: Notice = [
-  say('This file is too large for a form'),
-  say('Drop it on the page, or import it with `registry import` in the terminal.'),
-];
-const FAILED: Notice = [
-  say('This page could not be made'),
-  say('What happened stands in the terminal in which the desk runs.'),
-];
-const LEFT: Notice = [
-  say('You have left the desk'),
-  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
-];
-
-/** A page without a session. */
-function notice(language: Language, [heading, sentence]: Notice) {
-  const [title, text] = [inLanguage(heading, language), inLanguage(sentence, language)];
-  return layout({ language, title: heading, body: html`<h1>${title}</h1><p>${withCommands(text)}</p>` });
-}
-
-const entrance = (language: Language) =>
-  layout({
-    language,
-    title: say('Registry desk'),
-    body: html`<p><a href="/">${inLanguage(say('Open the desk'), language)}</a></p>`,
-  });

@@ -2,11 +2,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import { Numbers } from '../visit/numbers.ts';
-import type { Session } from '../visit/screen.ts';
+import { IDLE_MS, type Session } from '../visit/screen.ts';
 
 const LINK_MS = 60_000;
-/** Without a request a session ends. */
-export const IDLE_MS = 30 * 60_000;
+/** So long after its end its user may go on with a session by a new link: forms that were begun still fit. */
+const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
 interface Kept<T> {
@@ -24,9 +24,11 @@ export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base6
 class Secrets<T> {
   private kept: Kept<T>[] = [];
   private readonly clock: Clock;
+  private readonly keptMs: number;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
+  /** @param keptMs for how long what has ended is kept */
+  constructor(clock: Clock, keptMs = 0) {
+    [this.clock, this.keptMs] = [clock, keptMs];
   }
 
   issue(value: T, lifeMs: number): string {
@@ -37,10 +39,22 @@ class Secrets<T> {
 
   /** Compares with each, in constant time. */
   find(secret: string): Kept<T> | undefined {
-    const now = this.clock.monotonicMs();
-    this.kept = this.kept.filter(({ endsAtMs }) => endsAtMs > now);
+    const now = this.forget();
     const digest = digestOf(secret);
-    return this.kept.filter((each) => timingSafeEqual(each.digest, digest))[0];
+    return this.kept.filter((each) => each.endsAtMs > now && timingSafeEqual(each.digest, digest))[0];
+  }
+
+  /** What has ended and is kept, the last one first. */
+  ended(): readonly Kept<T>[] {
+    const now = this.forget();
+    return this.kept.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
+  }
+
+  /** @returns now */
+  private forget(): number {
+    const now = this.clock.monotonicMs();
+    this.kept = this.kept.filter(({ endsAtMs }) => endsAtMs + this.keptMs > now);
+    return now;
   }
 
   remove(found: Kept<T>): void {
@@ -60,7 +74,7 @@ export class Sessions {
   constructor(clock: Clock) {
     this.clock = clock;
     this.links = new Secrets(clock);
-    this.sessions = new Secrets(clock);
+    this.sessions = new Secrets(clock, RESUMED_MS);
   }
 
   /** @param user under whom the changes of the session are recorded. @returns what the link ends with */
@@ -73,8 +87,14 @@ export class Sessions {
     const found = this.links.find(link);
     if (found === undefined) return undefined;
     this.links.remove(found);
+    const user = found.value;
+    const ended = this.sessions.ended().find(({ value }) => value.user === user);
+    if (ended !== undefined) {
+      this.sessions.remove(ended);
+      return this.sessions.issue(Object.assign(ended.value, { told: undefined, issued: undefined }), IDLE_MS);
+    }
     const session = {
-      user: found.value,
+      user,
       token: newSecret(),
       told: undefined,
       issued: undefined,

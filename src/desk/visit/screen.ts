@@ -20,6 +20,11 @@ export interface Told {
   readonly operationId?: number | undefined;
 }
 
+/** Without a request a session ends. */
+export const IDLE_MS = 30 * 60_000;
+/** So long before it is said on the page. */
+export const WARNING_MS = 5 * 60_000;
+
 /** One browser that has opened a link. It ends when nothing was asked of it for half an hour. */
 export interface Session {
   /** Under whom changes are recorded. */
@@ -38,7 +43,7 @@ export interface Session {
 
 /** What the desk as a whole depends on. */
 export interface DeskDependencies {
-  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger'>;
+  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger' | 'registryName'>;
   readonly clock: Clock;
   readonly storage: Storage;
   /** All that there are, in the order of the menu. */

@@ -1,0 +1,38 @@
+/** What goes wrong: what passes is waited for, what stays ends the program. */
+
+/** Somebody must change something: the program ends with status 1. Its text has no value that was sent. */
+export class LastingFault extends Error {}
+
+/** A fault that passes, on either side: tried again. */
+export class PassingFault extends Error {}
+
+/** The sequence that was followed does not go on: everything is loaded again. */
+export class SequenceEnded extends Error {}
+
+/**
+ * Classes of PostgreSQL's errors that stay: wrong data or statements (22, 23, 42), authorization (28), no such
+ * database (3D), an unsupported feature (0A).
+ */
+const LASTING_CLASSES = new Set(['0A', '22', '23', '28', '3D', '3F', '42']);
+
+/** Errors of `pg`: with a SQLSTATE from the server, without one when the connection failed. */
+export function databaseFault(error: unknown): Error {
+  if (error instanceof LastingFault || error instanceof PassingFault || error instanceof SequenceEnded)
+    return error;
+  const { code } = error as { readonly code?: string };
+  // The text of an error may have values of the row: the code says enough.
+  const isState = code !== undefined && /^[0-9A-Z]{5}$/.test(code);
+  if (isState && LASTING_CLASSES.has(code.slice(0, 2)))
+    return new LastingFault(`PostgreSQL refuses, with the code ${code} (${meaningOf(code)})`);
+  if (isState || code !== undefined || /onnection|terminated/.test(String(error)))
+    return new PassingFault(`PostgreSQL: ${code ?? 'the connection was lost'}`);
+  return error as Error;
+}
+
+const meaningOf = (code: string): string =>
+  ({
+    '28P01': 'wrong password',
+    '28000': 'this user may not connect',
+    '3D000': 'no such database',
+    '42501': 'the user of DATABASE_URL lacks a right',
+  })[code] ?? 'see its list of error codes';

@@ -1,0 +1,84 @@
+/** Keeps a copy of the registry in PostgreSQL, until it is ended or a fault stays (docs/mirror.md). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase } from './database.ts';
+import { databaseFault, LastingFault, PassingFault, SequenceEnded } from './faults.ts';
+import { type Mirror, rebuild, step } from './follow.ts';
+import { dropIncoming } from './load.ts';
+import { openRegistryClient } from './registry.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+const RETRY_MS = 2_000;
+const SCOPES = 'cooperatives:read,members:read,members:financials,loans:read,payments:read,webhooks:receive';
+
+const log = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+/** Follows until a connection is lost. */
+async function run(settings: Settings, signal: AbortSignal): Promise<void> {
+  const database = await openDatabase(settings.databaseUrl, log, signal);
+  const note = async (fault: string) => {
+    log(`waiting: ${fault}`);
+    await database.setState({ last_fault: fault, last_fault_at: new Date() });
+  };
+  const registry = openRegistryClient({ ...settings, signal, onFault: note });
+  const mirror: Mirror = { database, registry, reloadRows: settings.reloadRows, log };
+  try {
+    await checkKey(registry);
+    await dropIncoming(database);
+    for (;;)
+      await step(mirror).catch(async (error) => {
+        if (!(error instanceof SequenceEnded)) throw error;
+        log('the sequence of events does not go on: everything is loaded again');
+        await rebuild(mirror);
+      });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const fault = databaseFault(error);
+    await noteLast(database, fault);
+    throw fault;
+  } finally {
+    await database.client.end().catch(() => {});
+  }
+}
+
+/** @throws LastingFault for a key without the rights that every step needs */
+async function checkKey(registry: ReturnType<typeof openRegistryClient>): Promise<void> {
+  const found = await registry.read('/me', 'the key');
+  const caller = 'row' in found ? (found.row as { scopes: string[]; allow_export: boolean }) : undefined;
+  const lacking = SCOPES.split(',').filter((scope) => !caller?.scopes.includes(scope));
+  if (lacking.length === 0 && caller?.allow_export) return;
+  throw new LastingFault(
+    `the key of REGISTRY_KEY lacks ${[...lacking, ...(caller?.allow_export ? [] : ['--allow-export'])].join(', ')}`,
+  );
+}
+
+/** Where the database still answers. */
+async function noteLast(database: Database, { message }: Error): Promise<void> {
+  await database.setState({ last_fault: message, last_fault_at: new Date() }).catch(() => {});
+}
+
+async function main(): Promise<number> {
+  const settings = readSettings(process.env);
+  if ('faults' in settings) {
+    process.stderr.write(`${settings.faults.join('\n')}\n`);
+    return 2;
+  }
+  const ending = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => ending.abort());
+  for (;;) {
+    try {
+      await run(settings, ending.signal);
+    } catch (error) {
+      if (ending.signal.aborted) return 0;
+      if (error instanceof PassingFault || error instanceof SequenceEnded) {
+        log(`waiting: ${error.message}`);
+        await sleep(RETRY_MS, undefined, { signal: ending.signal }).catch(() => {});
+      } else {
+        const isKnown = error instanceof LastingFault;
+        process.stderr.write(`ended: ${isKnown ? error.message : (error as Error).stack}\n`);
+        return 1;
+      }
+    }
+  }
+}
+
+process.exitCode = await main();

@@ -73,7 +73,7 @@ test('what needs attention comes first, with the command that settles it, and st
   const away = `${next}.away`;
   renameSync(next, away);
   assert.match((await attention())[0] ?? '', new RegExp(`^  backup: The last one, in ${next}, is gone:`));
-  assert.match((await run('status')).out, /^last backup +2100-06-15T12:00:00\+02:00, GONE from \S+$/m);
+  assert.match((await run('status')).out, /^last backup +2100-06-15T12:00:00\+02:00, GONE from\s+\S+$/m);
   renameSync(away, next);
   assert.deepEqual(await attention(), []);
   clock.advance(27 * 3_600_000);

@@ -17,7 +17,9 @@ test('every page of the desk is there while the registry is empty', async (conte
 });
 
 for (const rows of [1, MORE_THAN_A_PAGE]) {
-  test(`every page of the desk is there with ${rows} rows of everything`, async (context) => {
+  // Hundreds of pages.
+  const slow = { timeout: 180_000 };
+  test(`every page of the desk is there with ${rows} rows of everything`, slow, async (context) => {
     assertComplete(await visitEveryPage(context, rows), rows);
   });
 }

@@ -56,7 +56,7 @@ function parametersOf(runs: number, seed: number | undefined) {
  * @param seed for always the same histories; without it others each time
  */
 export function testHistories(runs: number, seed?: number): void {
-  const timeout = 6_000 * Math.max(runs, Number(HISTORY_RUNS ?? 0));
+  const timeout = 20_000 * Math.max(runs, Number(HISTORY_RUNS ?? 0));
 
   test('imports that are undone in any order leave nothing behind, and a refused one has what builds on it', {
     timeout,

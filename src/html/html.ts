@@ -93,5 +93,11 @@ export function styleElement(css: string): Html {
   return new Html(`<style>${css}</style>`);
 }
 
+/** @param script of this program's own: nothing in it can be escaped */
+export function scriptElement(script: string): Html {
+  if (script.includes('</')) throw new Error('A script must not end its own element.');
+  return new Html(`<script>${script}</script>`);
+}
+
 /** A complete document, as it is sent. */
 export const toDocument = (page: Html): string => `<!doctype html>\n${page}\n`;

@@ -2,16 +2,19 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { scriptElement } from '../../src/html/html.ts';
 import type { BodyParts } from '../../src/http/declare/response.ts';
 import type { RouteRequest } from '../../src/http/declare/route.ts';
 import { fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
+import { WEBHOOK_MESSAGES } from '../../src/http/openapi/webhooks.ts';
 import { pageRoutes } from '../../src/http/reference/pages.ts';
 import { renderReference } from '../../src/http/reference/reference.ts';
+import { SCRIPT } from '../../src/http/reference/script.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { exampleOf } from '../../src/json/example.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
@@ -85,15 +88,18 @@ test('the reference says beside a field when it is null, and how long what works
   assert.match(text, /deprecated for six months/);
 });
 
-test('the reference is one page without scripts, at most 150 KB compressed, that loads nothing', async (context) => {
+test('the reference is one page with a script of its own, at most 150 KB compressed, that loads nothing', async (context) => {
   const app = await startApp(context);
   const { response, text } = await ask(app, '/docs', { 'Accept-Encoding': 'identity' });
   assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
   assert.equal(response.headers.get('vary'), 'Accept-Encoding');
-  assert.doesNotMatch(text, /<script|<link rel="stylesheet|<img|<iframe|\sstyle="/);
+  assert.doesNotMatch(text, /<script\s|<link rel="stylesheet|<img|<iframe|\sstyle="|\son\w+="/);
+  const scripts = all(text, /<script>(.*?)<\/script>/gs);
+  assert.equal(scripts.length, 1);
   const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
   const policy = response.headers.get('content-security-policy') ?? '';
-  assert.ok(policy.startsWith(`default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; `));
+  const [ofScript, ofStyle] = [...scripts, style].map((each) => `'sha256-${hash('sha256', each, 'base64')}'`);
+  assert.ok(policy.startsWith(`default-src 'none'; script-src ${ofScript}; style-src ${ofStyle}; `), policy);
   const head = await app.send('//docs', {
     method: 'HEAD',
     key: null,
@@ -159,12 +165,27 @@ test('every link leads to a place of the page, or under the prefix, and no two p
     else assert.ok(['/registry/', '/registry/openapi.json'].includes(link), link);
 });
 
+test('the reference has every type of webhook, its payload, and what to answer', () => {
+  const text = toText(reference());
+  const squeezed = text.replace(/\s/g, '');
+  const { webhooks } = describeApi(described, '1.0.0') as { webhooks: object };
+  for (const type of Object.keys(webhooks)) assert.ok(text.includes(type), type);
+  assert.deepEqual(
+    WEBHOOK_MESSAGES.flatMap(({ types }) => types),
+    Object.keys(webhooks),
+  );
+  for (const { schema } of WEBHOOK_MESSAGES)
+    assert.ok(squeezed.includes(JSON.stringify(exampleOf(schema))), String(schema.title));
+  assert.match(text, /webhook-signature\s*v1, and the HMAC-SHA256/);
+  assert.match(text, /410\s*The endpoint is disabled\./);
+});
+
 test('what a declaration says is shown as text', () => {
   const [first] = described;
   assert.ok(first);
   const page = renderReference([{ ...first, summary: '<img src=x onerror=alert(1)>' }], '"><script>', AT);
   assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;'));
-  assert.doesNotMatch(page, /<img|<script/);
+  assert.doesNotMatch(page.replace(String(scriptElement(SCRIPT)), ''), /<img|<script/);
 });
 
 const MEMBER = { identity_card: '1198589000123158', member_code: 'M-1', full_name: 'Uwase' };
@@ -176,7 +197,9 @@ test('every command of the reference works as it is', {
   skip: NEEDED.length > 0 && `${NEEDED.join()} missing`,
 }, async (context) => {
   const app = await startApp(context);
-  const commands = all((await ask(app, '/docs')).text, /<pre class="curl"><code>(.*?)<\/code>/gs).map(toText);
+  const commands = all((await ask(app, '/docs')).text, /<pre class="curl"\s*><code>(.*?)<\/code>/gs).map(
+    toText,
+  );
   assert.equal(commands.length, described.length + 1);
   const isPost = (command: string) => command.includes('Idempotency-Key');
   const others = commands.filter((each) => !isPost(each) && !each.startsWith('read '));
@@ -208,3 +231,53 @@ test('every command of the reference works as it is', {
   await copyPost('/payments');
   for (const command of others) await copy(command);
 });
+
+/** Those of one language, in the order of the operations. */
+const programsIn = (text: string, language: string): string[] =>
+  all(text, new RegExp(`<pre class="${language}"><code>(.*?)</code>`, 'gs')).map(toText);
+
+test('every program of the reference is one of its language, and what reads works as it is', async (context) => {
+  const app = await startApp(context);
+  const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
+  assert.equal((await app.send('/cooperatives/', { method: 'POST', body })).status, 201);
+  await app.send('/members/', { method: 'POST', body: { ...MEMBER, cooperative_id: '1' } });
+  const { text } = await ask(app, '/docs');
+  const commands = all(text, /<pre class="curl"><code>(.*?)<\/code>/gs).map(toText);
+  const reads = (i: number) => !/-X |Idempotency-Key/.test(commands[i] as string);
+  const cwd = temporaryFolder(context);
+  const env = { ...process.env, KEY: app.fullKey };
+  const run = promisify(execFile);
+
+  const typescript = programsIn(text, 'typescript');
+  assert.equal(typescript.length, described.length);
+  const blocks = typescript.map((program, i) => `if (${reads(i)}) {\n${program}\n}\n`).join('');
+  writeFileSync(join(cwd, 'all.mts'), blocks);
+  const { stdout } = await run(process.execPath, ['all.mts'], { cwd, env });
+  const statuses = all(stdout, /^([0-9]{3}) /gm);
+  assert.ok(statuses.filter((status) => status === '200').length > 10, stdout.slice(0, 2_000));
+  assert.deepEqual(
+    statuses.filter((status) => !/^(?:200|404)$/.test(status)),
+    [],
+  );
+
+  const python = programsIn(text, 'python');
+  assert.equal(python.length, described.length);
+  if (spawnSync('python3', ['--version']).error !== undefined) return;
+  const programs = pythonList(python.map((program, i) => [reads(i), program]));
+  const loop = `import urllib.error
+for reads, program in ${programs}:
+    code = compile(program, 'program', 'exec')
+    try:
+        if reads: exec(code, {})
+    except urllib.error.HTTPError as refusal:
+        if refusal.code != 404: raise
+`;
+  writeFileSync(join(cwd, 'all.py'), loop);
+  const printed = await run('python3', ['all.py'], { cwd, env });
+  assert.match(printed.stdout, /"code":"C-1"/);
+});
+
+const pythonList = (pairs: readonly (readonly [boolean, string])[]): string =>
+  `[${pairs
+    .map(([reads, program]) => `(${reads ? 'True' : 'False'}, ${JSON.stringify(program)})`)
+    .join(', ')}]`;

@@ -38,6 +38,36 @@ test('the reference is used by keyboard, and printed without its contents', asyn
   });
 });
 
+test('operations are filtered, commands copied, what is read is marked, and anchors stay put', async (context) => {
+  const { url: origin } = await startApp(context);
+  for (const isNarrow of [false, true])
+    await visitInEachLook(context, { origin, isNarrow }, async ({ page, check }) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+      await page.goto(`${origin}/docs#createMember`);
+      const topOf = () =>
+        page.locator('#createMember').evaluate((place) => Math.round(place.getBoundingClientRect().top));
+      const top = await topOf();
+      assert.ok(top >= 0 && top < 60, `${top}`);
+      const section = page.locator('.operation', { has: page.locator('#createMember') });
+      await section.getByRole('button', { name: 'Copy' }).first().click();
+      await section.getByRole('button', { name: 'Copied' }).waitFor();
+      assert.equal(await topOf(), top);
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(copied, /^curl -s .*\/api\/v1\/members'$/s);
+      const marked = page.locator('nav [aria-current]');
+      await page.locator('nav [aria-current][href="#createMember"]').waitFor({ state: 'attached' });
+      assert.equal(await marked.count(), 1);
+      await page.goto(`${origin}/docs`);
+      const field = page.getByRole('searchbox', { name: 'Filter operations' });
+      await field.fill('patch loan');
+      assert.equal(await page.locator('nav li[data-words]:visible').count(), 1);
+      assert.match(await page.locator('nav output').innerText(), /^1 of [0-9]+$/);
+      await check('filtered');
+      await field.press('Enter');
+      assert.match(new URL(page.url()).hash, /Loan$/);
+    });
+});
+
 const SOUND = '<html lang="en"><title>A</title><link rel="icon" href="data:,"><main><h1>A</h1></main>';
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 

@@ -92,7 +92,8 @@ const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"
  hidden>
-<p data-when="soon">${say('In five minutes the desk closes here, as nothing was asked of it.')}</p>
+<p data-when="soon">
+${say('In five minutes the desk closes here, as nothing was asked of it.')}</p>
 <p data-when="ended">${say('The desk has closed here. What you have typed is still on this page.')}
 ${say('Open the desk again in this browser, then go on here.')}</p>
 <button type="button">${say('Go on')}</button></div>`;

@@ -2,8 +2,8 @@
 
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { exampleOf } from '../../json/example.ts';
-import { exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
 import { fullPath, type Route, scopesOf } from '../declare/route.ts';
+import { curlLine, isExport, pythonProgram, typescriptProgram } from './commands.ts';
 import { type DescribedResponse, type Description, nameIn, type Operation, resolve } from './description.ts';
 import {
   code,
@@ -16,33 +16,6 @@ import {
   typeOf,
   withCode,
 } from './fields.ts';
-
-/** As one word of the shell, whatever is in it. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
-/** With the key in the variable KEY, and the examples that the route declares. */
-export function curlLine(route: Route, baseUrl: string): string {
-  const { method, access, body, params = {} } = route;
-  const path = fullPath(route).replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.example ?? name);
-  const isExport = typeof access === 'object' && access.isExport === true;
-  const parts = [
-    `curl -s${isExport ? 'OJ --compressed' : ''}`,
-    ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
-    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $KEY"']),
-    ...(method === 'POST' ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
-    ...(body === undefined
-      ? []
-      : [
-          `-H 'Content-Type: ${mediaTypesOf(body).at(-1)}'`,
-          `-d ${quoted(JSON.stringify(exampleOfBody(body), null, 2))}`,
-        ]),
-    quoted(baseUrl + path),
-  ];
-  return parts.join(body === undefined ? ' ' : ' \\\n  ');
-}
-
-export const isExport = ({ access }: Route): boolean =>
-  typeof access === 'object' && access.isExport === true;
 
 /** A long path breaks at its slashes. */
 const breakable = (path: string): HtmlValue =>
@@ -64,6 +37,10 @@ ${route.description === undefined ? undefined : html`<p>${withCode(route.descrip
 ${deprecation(route)}
 <p>${needs(route)}</p>
 <pre class="curl"><code>${curlLine(route, baseUrl)}</code></pre>
+<details><summary>Python</summary>
+<pre class="python"><code>${pythonProgram(route, baseUrl)}</code></pre></details>
+<details><summary>TypeScript</summary>
+<pre class="typescript"><code>${typescriptProgram(route, baseUrl)}</code></pre></details>
 ${parameters(operation, description)}
 ${requestBody(operation, description)}
 ${answers(route, operation, description)}

@@ -11,6 +11,7 @@ import { API_PREFIX, type Route, type RouteRequest } from '../declare/route.ts';
 import { acceptsGzip, prefersHtml } from '../server/accepted.ts';
 import { inFrame } from './frame.ts';
 import { type Addresses, renderReference, tryKey } from './reference.ts';
+import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
 const compress = promisify(gzip);
@@ -18,6 +19,7 @@ const compress = promisify(gzip);
 const PAGE_HEADERS: Headers = {
   'Content-Security-Policy': [
     "default-src 'none'",
+    `script-src 'sha256-${hash('sha256', SCRIPT, 'base64')}'`,
     `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
     'img-src data:',
     ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],

@@ -1,12 +1,15 @@
 /** The reference of the API: one page, from the declarations that openapi.json is made of. */
 import { SCOPE_MEANINGS } from '../../domain/access/api-keys.ts';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, html, scriptElement } from '../../html/html.ts';
 import { API_PREFIX, type Route } from '../declare/route.ts';
 import { describeApi } from '../openapi/openapi.ts';
+import { isExport } from './commands.ts';
 import type { Described, Description } from './description.ts';
 import { entries, entry, fieldList, withCode } from './fields.ts';
 import { inFrame } from './frame.ts';
-import { isExport, operationSection, shortNameOf } from './operations.ts';
+import { operationSection, shortNameOf } from './operations.ts';
+import { SCRIPT } from './script.ts';
+import { webhooks } from './webhooks.ts';
 
 export interface Addresses {
   /** What stands before all paths. */
@@ -22,7 +25,7 @@ interface Group {
 }
 
 const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Conventions' };
-const BEHIND = { statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
+const BEHIND = { webhooks: 'Webhooks', statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
 
 /** @param routes of the API, all of which are described */
 export function renderReference(routes: readonly Route[], version: string, addresses: Addresses): string {
@@ -32,6 +35,7 @@ export function renderReference(routes: readonly Route[], version: string, addre
   const body = html`<a class="skip" href="#start">Skip to the content</a>
 <div class="columns">
 ${contents(groups, prefix)}
+${scriptElement(SCRIPT)}
 <main id="start">
 <h1>Reference of the API</h1>
 <p>Version ${version}, under <code>${baseUrl}${API_PREFIX}</code>. For programs:
@@ -41,7 +45,9 @@ ${groups.map(
   (group) => html`<h2 id="${group.anchor}">${group.title}</h2>
 <p>${withCode(group.description)}</p>
 ${group.routes.map((route) => operationSection(route, description, baseUrl))}`,
-)}${refusals(description)}
+)}<h2 id="webhooks">${BEHIND.webhooks}</h2>
+${webhooks()}
+${refusals(description)}
 ${headers(description)}
 ${objects(description)}
 </main>
@@ -64,21 +70,28 @@ const links = (titles: { readonly [anchor: string]: string }): Html =>
 
 const contents = (groups: readonly Group[], prefix: string): Html => html`<nav aria-label="Contents">
 <p><a href="${prefix}/">Cooperative registry</a></p>
+<label class="filter" hidden>Filter operations <input type="search" autocomplete="off" spellcheck="false">
+<output></output></label>
 ${links(BEFORE)}
 ${groups.map(
   ({ anchor, title, routes }) => html`<p><a href="#${anchor}">${title}</a></p>
-<ul>${routes.map((route) => html`<li><a href="#${route.operationId}">${shortNameOf(route)}</a></li>`)}</ul>
+<ul>${routes.map(
+    (route) =>
+      html`<li data-words="${route.summary}"><a href="#${route.operationId}">${shortNameOf(route)}</a></li>`,
+  )}</ul>
 `,
 )}${links(BEHIND)}
 </nav>`;
 
 /** @param baseUrl for absolute links */
-export const tryKey = (baseUrl: string): Html => html`<pre class="curl"><code>read -rs KEY   # paste the key
+export const tryKey = (baseUrl: string): Html => html`<pre class="curl"
+><code>read -rs KEY && export KEY   # paste the key
 curl -s -H "Authorization: Bearer $KEY" '${baseUrl}${API_PREFIX}/me'</code></pre>`;
 
 const introduction = ({ info }: Description, baseUrl: string): Html => html`<h2 id="keys">${BEFORE.keys}</h2>
 <p>Every request under <code>${API_PREFIX}</code> carries a key, which the operator of this registry issues.
-The commands on this page take it from a variable. What your key may do, and what is left of its limits:</p>
+The commands and programs on this page take it from a variable. What your key may do, and what is left of its
+limits:</p>
 ${tryKey(baseUrl)}
 <p>The examples are invented. In the demo data, <code>1198079244288038</code> is somebody's national ID.</p>
 <p>A key may be narrow: a lookup-only key finds persons by their full national ID and nothing else; for a key

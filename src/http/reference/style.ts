@@ -68,7 +68,26 @@ nav ul:not(.row) a { padding-left: 3.1rem; text-indent: -3.1rem; }
 }
 .status.good, .good { color: var(--accent); }
 .bad { color: var(--refused); }
-.curl { border-left: 3px solid var(--accent); }
+.curl, .python, .typescript {
+  border-left: 3px solid var(--accent); position: relative; padding-right: 4.75rem;
+}
+pre button {
+  position: absolute; top: .4rem; right: .4rem; padding: .2rem .5rem; font: .8rem system-ui, sans-serif;
+  color: var(--accent); background: var(--ground); border: 1px solid var(--line); border-radius: 4px;
+}
+summary {
+  width: fit-content; padding: .2rem 0; margin-bottom: .35rem; color: var(--accent); cursor: pointer;
+}
+.filter { display: block; margin-bottom: .75rem; font-weight: 600; }
+.filter[hidden], nav li[hidden] { display: none; }
+.filter input {
+  display: block; width: 100%; padding: .35rem .5rem; font: inherit; color: inherit;
+  background: var(--ground); border: 1px solid var(--quiet); border-radius: 4px;
+}
+.filter output { font-weight: 400; color: var(--quiet); }
+nav.filtered ul:not(.row) { display: block; margin: 0; }
+nav.filtered :is(p:not(:first-child), .row) { display: none; }
+nav [aria-current] { font-weight: 700; text-decoration: underline; }
 @media (min-width: 64rem) {
   .columns { grid-template-columns: 21rem minmax(0, 1fr); max-width: 96rem; margin: 0 auto; }
   nav {
@@ -87,7 +106,7 @@ nav ul:not(.row) a { padding-left: 3.1rem; text-indent: -3.1rem; }
     --ground: #fff; --raised: #fff; --line: #aaa; --text: #000; --quiet: #333; --accent: #000;
   }
   body { font-size: 10pt; }
-  nav, .skip { display: none; }
+  nav, .skip, pre button { display: none; }
   h2, h3, h4 { break-after: avoid; }
   pre, tr, dt { break-inside: avoid; }
 }

@@ -24,6 +24,8 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   try {
     db = new Database(file, { readonly: true, fileMustExist: true });
     const read = (pragma: string) => db?.pragma(pragma, { simple: true });
+    // With SQLite's own 16 MiB, a check of 3.4 GB reads 84 GB.
+    read('cache_size = -262144');
     const result = read(depth === 'full' ? 'integrity_check(1)' : 'quick_check(1)');
     const isIntact = result === 'ok';
     return {

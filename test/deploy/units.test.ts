@@ -53,7 +53,10 @@ test('what the units, the command and the document name is the same', () => {
   const { devDependencies, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   assert.ok(document.includes(` node@${devDependencies.node}\n`), 'the version of Node in docs/install.md');
   assert.ok(readDeployed('Dockerfile').includes(`FROM node:${devDependencies.node}-`), 'in the Dockerfile');
-  assert.ok(document.includes(`cooperative-registry-${version}.tar.gz`), 'the version of the release');
+  assert.ok(
+    document.includes(`cooperative-registry-${version}-linux-x64.tar.gz`),
+    'the version of the release',
+  );
   const stopsAfter = Number(
     /^TimeoutStopSec=([0-9]+)$/m.exec(readDeployed('cooperative-registry.service'))?.[1],
   );

@@ -23,3 +23,10 @@ for (const rows of [1, MORE_THAN_A_PAGE]) {
     assertComplete(await visitEveryPage(context, rows), rows);
   });
 }
+
+for (const language of ['fr', 'rw'] as const) {
+  test(`every page of the desk is in ${language}`, async (context) => {
+    await visitEveryPage(context, 0, language);
+    assertComplete(await visitEveryPage(context, 1, language), 1);
+  });
+}

@@ -84,6 +84,8 @@ test('it is restricted, rotated, disabled and enabled, and warned of', async (co
   assert.equal((await shown()).state, 'disabled');
   await browser.post('/key/1', { action: 'enable' });
   assert.equal((await shown()).state, 'active');
+  for (const path of ['/keys', '/key/1'])
+    assert.match((await browser.get(path, { 'accept-language': 'fr' })).text, />clé active</);
   const refused = await browser.post('/key/1', { action: 'restrict', ...restricted, name: '' });
   assert.equal(refused.status, 422);
   assert.equal((await shown()).name, FORM.name);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { SCREENS } from '../../src/desk/desk.ts';
 import { createRouter } from '../../src/desk/server/router.ts';
+import type { Language } from '../../src/language/language.ts';
 import { testDesk } from './desk.ts';
 import { give, SAMPLES_MS, submit } from './desk-import.ts';
 import { members, nid } from './importing.ts';
@@ -18,12 +19,37 @@ export interface VisitedPages {
   linked(path: string): number;
 }
 
-/** @throws AssertionError for a page that is not there, or shows what is not a value */
-export async function visitEveryPage(context: TestContext, rows: number): Promise<VisitedPages> {
+/** Words of English that are none of French or Kinyarwanda. */
+const ENGLISH =
+  /(?<![\w'’-])(?:the|of|is|was|were|has|been|with|this|that|which|from|there|and|not)(?![\w'’-])/i;
+
+/** What a person reads on a page: neither code nor what somebody has typed in another language. */
+const sentencesOf = (page: string): string[] =>
+  page
+    .replace(/<(code|title|select|script)\b.*?<\/\1>/gs, ' ')
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+
+/** @throws AssertionError for what reads like English, and a line that begins with a colon */
+export function assertTranslated(page: string, where: string): void {
+  const faults = sentencesOf(page).filter((text) => ENGLISH.test(text) || /^[:;!?]/.test(text));
+  assert.deepEqual(faults, [], where);
+}
+
+/**
+ * @param language of the pages, in which every sentence has to be
+ * @throws AssertionError for a page that is not there, or shows what is not a value
+ */
+export async function visitEveryPage(
+  context: TestContext,
+  rows: number,
+  language: Language = 'en',
+): Promise<VisitedPages> {
   const place = await rowsOfEverything(context, rows);
   const desk = await testDesk(context, place.databaseFile);
   desk.clock.advance(SAMPLES_MS - desk.clock.now());
-  const browser = await desk.enter();
+  const browser = await desk.enter(undefined, language);
   const screenOf = createRouter(SCREENS);
   const pending = ['/'];
   const linked = new Map<string, Set<string>>();
@@ -61,6 +87,7 @@ export async function visitEveryPage(context: TestContext, rows: number): Promis
     const page = await browser.whenDone(address);
     assert.equal(page.status, 200, `${address} with ${rows} rows: ${desk.reported.join('')}`);
     assert.doesNotMatch(page.text, /\bundefined\b|\bNaN\b|Invalid Date|\[object|1 Jan 1970, /, address);
+    if (language !== 'en') assertTranslated(page.text, `${address} in ${language}`);
     screens.add(screenOf(new URL(address, 'http://desk').pathname)?.screen.path ?? '');
     for (const [, link = ''] of page.text.matchAll(/ href="([^"#]*)"/g))
       follow(link.replaceAll('&amp;', '&'));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { openConfiguredStorage } from '../../src/app/storage.ts';
 import { type DeskOptions, openDesk } from '../../src/desk/desk.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import type { Language } from '../../src/language/language.ts';
 import { NOON, type TestClock, testClock } from './app.ts';
 import { plainEnvironment } from './command.ts';
 
@@ -27,8 +28,8 @@ export interface TestDesk {
   issueLink(user?: string): string;
   /** One request, with nothing but these headers and a Host. */
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<DeskResponse>;
-  /** Opens a link, as a browser does. */
-  enter(user?: string): Promise<Browser>;
+  /** Opens a link, as a browser does. @param language that is chosen on its pages */
+  enter(user?: string, language?: Language): Promise<Browser>;
 }
 
 export interface Browser {
@@ -92,10 +93,11 @@ export async function testDesk(
       sent.on('error', reject).end(body);
     });
   const issueLink = (user = 'N. N. (tester)') => server.issueLink(user);
-  const enter = async (user?: string) => {
+  const enter = async (user?: string, language?: Language) => {
     const opened = await send('GET', new URL(issueLink(user)).pathname, { host: `127.0.0.1:${port}` });
     const cookie = opened.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-    return browse(send, port, cookie);
+    const chosen = language === undefined ? '' : `; desk_language_${port}=${language}`;
+    return browse(send, port, cookie + chosen);
   };
   return { port, clock, reported, issueLink, send, enter };
 }

@@ -52,8 +52,9 @@ const NAMES: { readonly [stored: string]: Message } = {
   keys: say('Keys'),
   unknown: say('unknown'),
   // States of keys.
-  disabled: say('disabled'),
-  expired: say('expired'),
+  key_active: say('active key'),
+  key_disabled: say('disabled key'),
+  key_expired: say('expired key'),
   // What is no declared field: columns of rows and of files.
   created: say('created'),
   cooperative: say('Cooperative'),

@@ -45,7 +45,7 @@ ${part(say('Lookups and events'), [
   ],
 ])}
 ${part(say('Keys'), [
-  [say('active'), number(keys.filter(({ isActive }) => isActive).length)],
+  [say('active keys'), number(keys.filter(({ isActive }) => isActive).length)],
   [say('ending within 30 days'), number(expiringSoon(facts).length)],
   [say('refused often'), number(refusedOften(facts).length)],
 ])}

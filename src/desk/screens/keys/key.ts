@@ -113,7 +113,7 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
   const { number, moment } = write;
   const [admitted] = usesOf(key, uses, 'admitted');
   return fields([
-    [translate(nameOf('status')), translate(nameOf(stateOfKey(key, now)))],
+    [translate(nameOf('status')), translate(nameOf(`key_${stateOfKey(key, now)}`))],
     [say('Starts with'), key.prefixes.join(', ')],
     [say('What it may do'), key.scopes.join(', ')],
     [say('Only'), narrowing(visit, key, codes).join(', ')],

@@ -89,7 +89,9 @@ function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
       return [
         html`<a class="hit" href="/key/${key.id}">${key.name}</a><br>
 <small>${key.prefixes.join(', ')}</small>`,
-        state === 'active' ? translate(nameOf(state)) : html`<b>${translate(nameOf(state))}</b>`,
+        state === 'active'
+          ? translate(nameOf(`key_${state}`))
+          : html`<b>${translate(nameOf(`key_${state}`))}</b>`,
         key.scopes.map((scope, i) => html`${i > 0 && html`<br>`}${scope}`),
         narrowing(visit, key, codes).join(', '),
         html`${say('{n} an hour', { n: write.number(key.limits.perHour) })}<br>

@@ -23,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates country bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages test-mirror pictures dev build openapi docs torture histories duplicates country bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,19 @@ test-pages: $(INSTALLED) ## the pages in Chromium: narrow, wide, light, dark, by
 	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }
 	tsc -p test/pages
 	timeout --kill-after=5 900 node --test --test-concurrency=2 --test-timeout=300000 $(PAGES)
+
+# The mirror's own packages, which neither the service nor its other tests need.
+POSTGRES := $(wildcard /usr/lib/postgresql/*/bin/initdb)
+MIRROR_INSTALLED := deploy/mirror/node_modules/.installed
+$(MIRROR_INSTALLED): deploy/mirror/package.json deploy/mirror/package-lock.json
+	npm ci --prefix deploy/mirror --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-mirror: $(INSTALLED) $(if $(POSTGRES),$(MIRROR_INSTALLED)) ## the mirror in PostgreSQL beside a registry, with kills of both
+	@if [ -z '$(POSTGRES)' ]; then \
+		echo 'PostgreSQL is missing, so the mirror was not tested: apt-get install postgresql'; \
+	else tsc -p deploy/mirror && \
+		timeout --kill-after=5 900 node --test --test-timeout=600000 deploy/mirror/test/mirror.test.ts; fi
 
 pictures: $(INSTALLED) ## take the pictures of README and documents, docs/pictures/, from the demo data
 	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }
@@ -124,4 +137,4 @@ release: $(INSTALLED) ## make what a release consists of in release/, from a com
 	node test/release/make-release.ts $(if $(UNTESTED),--untested)
 
 clean: ## remove what was installed, built and measured; the database stays
-	rm -rf node_modules bench/peers/node_modules dist coverage bench/.cache release *.tgz
+	rm -rf node_modules bench/peers/node_modules deploy/mirror/node_modules dist coverage bench/.cache release *.tgz

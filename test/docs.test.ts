@@ -28,6 +28,7 @@ const MANUAL = [
   'backup',
   'scale',
   'standby',
+  'mirror',
   'trouble',
   'incidents',
   'ledger',

@@ -12,7 +12,7 @@ const MAX_COLUMNS = 110;
 const withoutCallback = (line: string): string =>
   line.replace(/^(\s*test\(.*['"`]), (?:\{[^{}]*\}, )?(?:async )?\([^()]*\) => \{$/, '$1,');
 
-const files = ['src', 'test', 'bench'].flatMap((folder) =>
+const files = ['src', 'test', 'bench', 'deploy'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => `${folder}/${name}`),

@@ -39,7 +39,8 @@ export async function storeEmptyAccounts(
 const COUNTED = `SELECT cooperative_id, count(DISTINCT account_number) AS accounts
   FROM registry.savings_transactions GROUP BY cooperative_id`;
 const MEMBERS = `SELECT m.id, m.cooperative_id, m.status, n.identity_card, array(
-    SELECT DISTINCT t.account_number FROM registry.savings_transactions t WHERE t.member_id = m.id) AS accounts
+    SELECT DISTINCT t.account_number FROM registry.savings_transactions t
+    WHERE t.member_id = m.id) AS accounts
   FROM registry.members m JOIN registry_private.national_ids n ON n.member_id = m.id
   WHERE m.cooperative_id = $1 AND m.status = 'active'`;
 

@@ -12,8 +12,9 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const LOCK = 7_246_301_118;
 const LOCK_RETRY_MS = 2_000;
 /** Ends a session whose mirror is gone, with its lock. */
-const KEEP_ALIVE = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-  SET client_min_messages = warning; SET timezone = 'UTC'; SET search_path = pg_catalog`;
+const KEEP_ALIVE = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;
+  SET tcp_keepalives_count = 3; SET client_min_messages = warning;
+  SET timezone = 'UTC'; SET search_path = pg_catalog`;
 
 const file = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 export const INDEXES = file('./indexes.sql');

@@ -10,8 +10,8 @@ export class PassingFault extends Error {}
 export class SequenceEnded extends Error {}
 
 /**
- * Classes of PostgreSQL's errors that stay: wrong data or statements (22, 23, 42), authorization (28), no such
- * database (3D), an unsupported feature (0A).
+ * Classes of PostgreSQL's errors that stay: wrong data or statements (22, 23, 42), authorization (28), no
+ * such database or schema (3D, 3F), an unsupported feature (0A).
  */
 const LASTING_CLASSES = new Set(['0A', '22', '23', '28', '3D', '3F', '42']);
 

@@ -202,10 +202,9 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
     });
   });
   const rows = found.reduce((sum, each) => sum + each.rows.size, 0);
-  log(
-    `events ${state.sequence + 1} to ${last_sequence}: ${rows} rows read` +
-      `${reloaded.length === 0 ? '' : `, ${reloaded.join(' and ')} loaded again`}, lag ${lagSeconds().toFixed(1)} s`,
-  );
+  const again = reloaded.length === 0 ? '' : `, ${reloaded.join(' and ')} loaded again`;
+  const lag = lagSeconds().toFixed(1);
+  log(`events ${state.sequence + 1} to ${last_sequence}: ${rows} rows read${again}, lag ${lag} s`);
 }
 
 /** Loads everything again, beside the tables, and exchanges the rows with the new position. */

@@ -5,7 +5,8 @@ CREATE INDEX IF NOT EXISTS members_registration ON registry.members (registratio
 CREATE INDEX IF NOT EXISTS national_ids_identity_card ON registry_private.national_ids (identity_card);
 CREATE INDEX IF NOT EXISTS loans_member ON registry.loans (member_id);
 CREATE INDEX IF NOT EXISTS loans_cooperative ON registry.loans (cooperative_id, status);
-CREATE INDEX IF NOT EXISTS loans_end ON registry.loans (loan_end_date) WHERE status IN ('approved', 'defaulted');
+CREATE INDEX IF NOT EXISTS loans_end ON registry.loans (loan_end_date)
+  WHERE status IN ('approved', 'defaulted');
 CREATE INDEX IF NOT EXISTS payments_loan ON registry.payments (loan_id);
 CREATE INDEX IF NOT EXISTS payments_cooperative ON registry.payments (cooperative_id, paid_at);
 CREATE INDEX IF NOT EXISTS deliveries_member ON registry.deliveries (member_id, delivered_at);

@@ -45,10 +45,8 @@ async function checkKey(registry: ReturnType<typeof openRegistryClient>): Promis
   const found = await registry.read('/me', 'the key');
   const caller = 'row' in found ? (found.row as { scopes: string[]; allow_export: boolean }) : undefined;
   const lacking = SCOPES.split(',').filter((scope) => !caller?.scopes.includes(scope));
-  if (lacking.length === 0 && caller?.allow_export) return;
-  throw new LastingFault(
-    `the key of REGISTRY_KEY lacks ${[...lacking, ...(caller?.allow_export ? [] : ['--allow-export'])].join(', ')}`,
-  );
+  if (!caller?.allow_export) lacking.push('--allow-export');
+  if (lacking.length > 0) throw new LastingFault(`the key of REGISTRY_KEY lacks ${lacking.join(', ')}`);
 }
 
 /** Where the database still answers. */

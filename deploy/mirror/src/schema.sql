@@ -14,7 +14,8 @@ CREATE TABLE IF NOT EXISTS registry.mirror_state (
   must_vacuum boolean NOT NULL DEFAULT false,
   must_count_accounts boolean NOT NULL DEFAULT false
 );
-COMMENT ON TABLE registry.mirror_state IS 'How far the mirror is. It changes with the rows, in one transaction.';
+COMMENT ON TABLE registry.mirror_state IS
+  'How far the mirror is. It changes with the rows, in one transaction.';
 COMMENT ON COLUMN registry.mirror_state.epoch IS 'Names the sequence of events; null before the first load.';
 COMMENT ON COLUMN registry.mirror_state.sequence IS 'The last event that is in the tables.';
 COMMENT ON COLUMN registry.mirror_state.loaded IS 'By kind: the last event that is in its export.';
@@ -22,8 +23,9 @@ COMMENT ON COLUMN registry.mirror_state.utc_offset IS 'Offset in which the regis
 COMMENT ON COLUMN registry.mirror_state.last_event_at IS 'When the last event happened in the registry.';
 COMMENT ON COLUMN registry.mirror_state.current_at IS 'When the tables last had all that the registry had.';
 COMMENT ON COLUMN registry.mirror_state.lag_seconds IS
-  'From the oldest event of the last batch until its rows were here; the registry times events in whole seconds.';
+  'From the oldest event of the last batch, whose time is in whole seconds, until its rows were here.';
 COMMENT ON COLUMN registry.mirror_state.last_fault IS 'What was last waited for, or ended the mirror.';
+COMMENT ON COLUMN registry.mirror_state.last_fault_at IS 'When that was.';
 COMMENT ON COLUMN registry.mirror_state.must_vacuum IS 'Rows of erased persons are to be vacuumed.';
 COMMENT ON COLUMN registry.mirror_state.must_count_accounts IS
   'Savings accounts without a transaction are to be counted: no export has them.';
@@ -35,12 +37,13 @@ COMMENT ON TABLE registry.empty_savings_accounts IS
 
 -- A date-time as the registry writes it.
 CREATE OR REPLACE FUNCTION registry.iso(at timestamptz) RETURNS text LANGUAGE sql STABLE STRICT AS $$
-  SELECT to_char(at AT TIME ZONE 'UTC' + replace(utc_offset, 'Z', '+00:00')::interval, 'YYYY-MM-DD"T"HH24:MI:SS')
-    || utc_offset FROM registry.mirror_state
+  SELECT to_char(at AT TIME ZONE 'UTC' + replace(utc_offset, 'Z', '+00:00')::interval,
+    'YYYY-MM-DD"T"HH24:MI:SS') || utc_offset FROM registry.mirror_state
 $$;
 
 -- The first of each name, in their order.
-CREATE OR REPLACE FUNCTION registry.distinct_in_order(names text[]) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION registry.distinct_in_order(names text[]) RETURNS text[]
+LANGUAGE sql IMMUTABLE AS $$
   SELECT array_agg(name ORDER BY place)
   FROM (SELECT name, min(place) AS place FROM unnest(names) WITH ORDINALITY AS all_names (name, place)
     GROUP BY name) AS firsts
@@ -48,7 +51,8 @@ $$;
 
 -- The active memberships, with what a lookup says of each.
 CREATE OR REPLACE VIEW registry.memberships AS
-SELECT m.id AS member_id, m.cooperative_id, m.registration_date, m.full_name, m.gender, m.date_of_birth, m.mobile,
+SELECT m.id AS member_id, m.cooperative_id, m.registration_date, m.full_name, m.gender,
+  m.date_of_birth, m.mobile,
   jsonb_build_object(
     'cooperative', jsonb_build_object('id', c.id::text, 'code', c.code, 'name', c.name),
     'member_code', m.member_code, 'full_name', m.full_name,
@@ -66,7 +70,8 @@ SELECT m.id AS member_id, m.cooperative_id, m.registration_date, m.full_name, m.
         'loan_start_date', registry.iso(l.loan_start_date), 'loan_end_date', registry.iso(l.loan_end_date),
         'approved_at', registry.iso(l.approved_at)) ORDER BY l.place), '[]')
       FROM (SELECT h.*, row_number() OVER (ORDER BY
-          CASE WHEN h.status IN ('approved', 'defaulted', 'paid') THEN 0 WHEN h.status = 'pending' THEN 1 ELSE 2 END,
+          CASE WHEN h.status IN ('approved', 'defaulted', 'paid') THEN 0 WHEN h.status = 'pending' THEN 1
+            ELSE 2 END,
           h.loan_start_date DESC NULLS FIRST, h.id DESC) AS place
         FROM registry.loans h WHERE h.member_id = m.id) AS l
       WHERE l.place <= 10),
@@ -97,12 +102,14 @@ SELECT n.identity_card, min(m.member_id) AS person_id,
   jsonb_agg(m.record ORDER BY m.registration_date DESC, m.member_id DESC) AS memberships
 FROM registry.memberships m JOIN registry_private.national_ids n ON n.member_id = m.member_id
 GROUP BY n.identity_card;
-COMMENT ON VIEW registry_private.people IS 'Persons with an active membership, as a lookup by national ID shows them.';
+COMMENT ON VIEW registry_private.people IS
+  'Persons with an active membership, as a lookup by national ID shows them.';
 
 CREATE OR REPLACE VIEW registry.people AS
 SELECT person_id, primary_full_name, name_variants, gender, date_of_birth, mobile, memberships
 FROM registry_private.people;
-COMMENT ON VIEW registry.people IS 'The same without national IDs; person_id is the lowest number of their members.';
+COMMENT ON VIEW registry.people IS
+  'The same without national IDs; person_id is the lowest number of their members.';
 
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'analyst') THEN CREATE ROLE analyst NOLOGIN; END IF;

@@ -1,0 +1,41 @@
+/** Faults of a mirror that its tests must notice. */
+import type { Fault } from '../../../test/torture/faults.ts';
+
+const FOLLOW = 'deploy/mirror/src/follow.ts';
+
+export const KILLED_AT_COMMIT: Fault = {
+  name: 'it is killed before a commit',
+  file: 'deploy/mirror/src/database.ts',
+  old: "await client.query('COMMIT');",
+  planted: "process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});",
+};
+
+export const POSITION_OUTSIDE: Fault = {
+  name: 'the position is stored outside the transaction of the rows',
+  file: FOLLOW,
+  old: 'await database.transaction(async () => {\n    for (const kind of reloaded)',
+  planted:
+    'await database.setState({ sequence: last_sequence }); await database.transaction(async () => {\n' +
+    '    for (const kind of reloaded)',
+};
+
+export const ERASURE_IGNORED: Fault = {
+  name: 'an erasure is ignored',
+  file: FOLLOW,
+  old: 'else found.gone.push(id);',
+  planted: 'else if (answer.gone !== ERASED) found.gone.push(id);',
+};
+
+export const MERGED_KEPT: Fault = {
+  name: 'a merge keeps the old member',
+  file: FOLLOW,
+  old: 'else found.gone.push(id);',
+  planted: "else if (!answer.gone.startsWith('Merged')) found.gone.push(id);",
+};
+
+export const PLAINLY_VACUUMED: Fault = {
+  name: 'rows of erased persons stay in free space',
+  file: FOLLOW,
+  old: 'VACUUM (FULL, ANALYZE)',
+  planted: 'VACUUM',
+};

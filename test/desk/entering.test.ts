@@ -95,7 +95,7 @@ test('what is wrong is said beside its field, and what was typed stays', async (
   assert.match(refused.text, /value="FEMALE" selected/);
   assert.equal(place.value('SELECT count(*) FROM members'), 2);
   const text = await agree(browser, path, { ...given, identity_card: nid(3) });
-  assert.match(text, /New member: done/);
+  assert.match(text, /New member: done[\s\S]*<h1>Uwase Diane<\/h1>/);
   assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-3'"), 'Uwase Diane');
 });
 

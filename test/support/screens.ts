@@ -5,7 +5,7 @@ import { command } from './command.ts';
 import { type ImportPlace, MEMBERS_HEADER, member, members, nid, startedPlace } from './importing.ts';
 
 const FILES = {
-  'bad.csv': `${MEMBERS_HEADER},status,umudugudu
+  'bad.csv': `${MEMBERS_HEADER},status,umuryango
 A-1,1.19858E+15,M-1,Person 1,active,Kabeza
 A-1,123456,M-2,Person 2,active,Kabeza
 X-9,${nid(3)},M-3,Person 3,active,Kabeza

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { formatDate } from '../../../domain/values/date-time.ts';
+import { NOW } from '../../../domain/values/declared-fields.ts';
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { formatStored, kindOf } from '../../../import/columns/stored-values.ts';
@@ -213,10 +214,11 @@ ${warned.length > 0 && html`<section class="attention" role="alert">${warned}</s
 
 /** Every value as it was understood. */
 const understoodOf = (visit: Visit, { kind }: Entering, { understood }: RowPlan) =>
-  FILE_COLUMNS[kind].map(
-    (column, i) =>
-      [labelOf(visit, column), writeStored(visit, column.name, understood[i] ?? undefined)] as const,
-  );
+  FILE_COLUMNS[kind].map((column, i) => {
+    const { initial } = column.field;
+    const given = understood[i] ?? (initial === NOW ? visit.now : initial);
+    return [labelOf(visit, column), writeStored(visit, column.name, given)] as const;
+  });
 
 const changed = (
   visit: Visit,

@@ -66,6 +66,9 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       back: pathOf(visit),
       // The next line of the same paper.
       next: (given) => {
+        // Of a new member the page of the person, where everything else is entered.
+        if (kind === 'members')
+          return `/person/${visit.session.persons.of((given.identity_card ?? '').replace(/\s/g, ''))}`;
         const query = new URLSearchParams(kept.map((name): [string, string] => [name, given[name] ?? '']));
         return kept.length === 0 ? path : `${path}?${query}`;
       },

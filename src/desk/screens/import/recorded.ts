@@ -27,7 +27,7 @@ export const RECORDED_IMPORT: Screen = {
     const found = log.find(idOf(visit));
     if (found === undefined) return undefined;
     const undo = visit.desk.files.undoOf(found.id);
-    const changes = changesOf(visit, log, found.id);
+    const changes = changesOf(visit, log, found.id, found.kind === 'row_enter');
     const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
       id: found.id,
@@ -116,7 +116,7 @@ ${sentences(visit, told)}</section>${
 }
 
 /** @returns undefined when it changed none */
-function changesOf(visit: Visit, log: Journal, id: number): Html | undefined {
+function changesOf(visit: Visit, log: Journal, id: number, isTyped: boolean): Html | undefined {
   const { zone } = visit.desk.config;
   const rows: (readonly string[])[] = [];
   let isMore = false;
@@ -125,7 +125,7 @@ function changesOf(visit: Visit, log: Journal, id: number): Html | undefined {
     if (isMore) break;
     const show = (stored: typeof old) => hideIdentityCards(formatStored(column, stored, zone) ?? '');
     const shown = [hideIdentityCards(row), visit.translate(nameOf(column)), show(old), show(value)];
-    rows.push([line === null ? '' : visit.write.number(line), ...shown]);
+    rows.push([line === null || isTyped ? '' : visit.write.number(line), ...shown]);
   }
   if (rows.length === 0) return undefined;
   return html`${table(

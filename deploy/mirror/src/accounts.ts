@@ -11,10 +11,12 @@ export type EmptyAccounts = Map<string, number>;
 /** @param transactions all of the member, who counts only while active */
 export async function emptyAccountsOf(
   registry: RegistryClient,
-  { identity_card, status, cooperative }: Row,
+  id: string,
   transactions: readonly Row[],
 ): Promise<number> {
-  if (status !== 'active') return 0;
+  const member = await registry.read(`/members/${id}`, 'members');
+  if ('gone' in member || member.row.status !== 'active') return 0;
+  const { identity_card, cooperative } = member.row;
   const path = `/cooperatives/${(cooperative as Row).id}/members/${identity_card}`;
   const found = await registry.read(path, 'members of cooperatives');
   if ('gone' in found) return 0;
@@ -38,11 +40,10 @@ export async function storeEmptyAccounts(
 
 const COUNTED = `SELECT cooperative_id, count(DISTINCT account_number) AS accounts
   FROM registry.savings_transactions GROUP BY cooperative_id`;
-const MEMBERS = `SELECT m.id, m.cooperative_id, m.status, n.identity_card, array(
+const MEMBERS = `SELECT m.id, array(
     SELECT DISTINCT t.account_number FROM registry.savings_transactions t
     WHERE t.member_id = m.id) AS accounts
-  FROM registry.members m JOIN registry_private.national_ids n ON n.member_id = m.id
-  WHERE m.cooperative_id = $1 AND m.status = 'active'`;
+  FROM registry.members m WHERE m.cooperative_id = $1 AND m.status = 'active'`;
 
 async function accountsOf(registry: RegistryClient, path: string): Promise<number | undefined> {
   const found = await registry.read(path, 'statistics');
@@ -61,9 +62,8 @@ export async function countAccounts(database: Database, registry: RegistryClient
       const accounts = await accountsOf(registry, `/cooperatives/${id}/statistics`);
       if (accounts === undefined || accounts === (known.get(String(id)) ?? 0)) continue;
       for (const member of (await database.query(MEMBERS, [id])).rows) {
-        const row = { ...member, cooperative: { id: member.cooperative_id } };
         const transactions = member.accounts.map((account_number: string) => ({ account_number }));
-        empty.set(String(member.id), await emptyAccountsOf(registry, row, transactions));
+        empty.set(String(member.id), await emptyAccountsOf(registry, String(member.id), transactions));
       }
     }
   }

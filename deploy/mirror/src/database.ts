@@ -14,7 +14,8 @@ const LOCK_RETRY_MS = 2_000;
 /** Ends a session whose mirror is gone, with its lock. */
 const KEEP_ALIVE = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;
   SET tcp_keepalives_count = 3; SET client_min_messages = warning;
-  SET timezone = 'UTC'; SET search_path = pg_catalog`;
+  SET timezone = 'UTC'; SET search_path = pg_catalog;
+  SET work_mem = '128MB'; SET maintenance_work_mem = '512MB'`;
 
 const file = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 export const INDEXES = file('./indexes.sql');
@@ -27,12 +28,12 @@ export interface State {
   readonly loaded: { readonly [kind: string]: number };
   readonly must_vacuum: boolean;
   readonly must_count_accounts: boolean;
+  readonly current_at: Date | null;
 }
 
 export type Changes = Partial<State> & {
   readonly utc_offset?: string | undefined;
   readonly last_event_at?: string | undefined;
-  readonly current_at?: Date | undefined;
   readonly lag_seconds?: number | undefined;
   readonly last_fault?: string;
   readonly last_fault_at?: Date;

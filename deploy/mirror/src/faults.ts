@@ -24,8 +24,9 @@ export function databaseFault(error: unknown): Error {
   const isState = code !== undefined && /^[0-9A-Z]{5}$/.test(code);
   if (isState && LASTING_CLASSES.has(code.slice(0, 2)))
     return new LastingFault(`PostgreSQL refuses, with the code ${code} (${meaningOf(code)})`);
-  if (isState || code !== undefined || /onnection|terminated/.test(String(error)))
-    return new PassingFault(`PostgreSQL: ${code ?? 'the connection was lost'}`);
+  // A stream ends early when its connection does; other codes of Node itself are mistakes of this program.
+  const isLost = /^E(?!RR_)|^ERR_STREAM/.test(code ?? '') || /onnection|terminated/.test(String(error));
+  if (isState || isLost) return new PassingFault(`PostgreSQL: ${code ?? 'the connection was lost'}`);
   return error as Error;
 }
 

@@ -1,9 +1,10 @@
-/** What events ask to be read again; rows and position change in one transaction. */
-import { countAccounts, type EmptyAccounts, emptyAccountsOf, storeEmptyAccounts } from './accounts.ts';
+/** Applies events: what they ask to be read again, and the position, change in one transaction. */
+import { countAccounts, storeEmptyAccounts } from './accounts.ts';
 import { type Database, INDEXES, type State } from './database.ts';
 import { deleteStatements, KIND_NAMES, type KindName, upsertStatements } from './kinds.ts';
-import { exchange, fetchExport, type Loaded, seeOneEpoch } from './load.ts';
-import type { EventPage, RegistryClient, RegistryEvent, Row } from './registry.ts';
+import { exchange, fetchExport, fill, type Loaded, seeOneEpoch } from './load.ts';
+import { type Found, isEntryKind, readEntries, readRows, type Work, workOf } from './read-again.ts';
+import type { EventPage, RegistryClient } from './registry.ts';
 
 export interface Mirror {
   readonly database: Database;
@@ -15,118 +16,6 @@ export interface Mirror {
 const PAGE = 10_000;
 /** More events than that are not looked at together. */
 const MOST_EVENTS = 500_000;
-const READ_AT_ONCE = 16;
-const ERASED = 'Erased.';
-
-type EntryKind = 'deliveries' | 'savings_transactions';
-const LISTS: { readonly [kind in EntryKind]: string } = {
-  deliveries: 'deliveries',
-  savings_transactions: 'savings-transactions',
-};
-const ENTRY_KINDS = Object.keys(LISTS) as EntryKind[];
-const KIND_OF: { readonly [entity: string]: KindName } = {
-  ...{ cooperative: 'cooperatives', member: 'members', loan: 'loans', payment: 'payments' },
-};
-const SUMMARY_OF: { readonly [field: string]: EntryKind } = {
-  ...{ production_summary: 'deliveries', savings_summary: 'savings_transactions' },
-};
-
-/** What to read again: numbers by kind, of entries those of their members, with their cooperatives. */
-interface Work {
-  readonly rows: { readonly [kind in KindName]: Map<string, string> };
-  /** Kinds of which a change is not announced row by row. */
-  readonly all: Set<KindName>;
-}
-
-/** Entries that come or go with their member have no event of their own, nor have those of erased persons. */
-function entriesOf({ type, actor, data }: RegistryEvent): EntryKind[] {
-  const isCorrected = /^(?:correction|undo):/.test(actor);
-  if (type === 'member.deleted' || (type === 'member.created' && isCorrected)) return ENTRY_KINDS;
-  const named = data.fields_changed.flatMap((field) => SUMMARY_OF[field] ?? []);
-  // A lookup counts the accounts of active members only.
-  return data.fields_changed.includes('status')
-    ? [...new Set([...named, ENTRY_KINDS[1] as EntryKind])]
-    : named;
-}
-
-function workOf(events: readonly RegistryEvent[], loaded: State['loaded']): Work {
-  const rows = Object.fromEntries(KIND_NAMES.map((kind) => [kind, new Map<string, string>()]));
-  const all = new Set<KindName>();
-  for (const event of events) {
-    const { id, cooperative_id: cooperativeId } = event.data;
-    const [entity = ''] = event.type.split('.');
-    const kind = KIND_OF[entity] as KindName;
-    const kinds = entity === 'member' ? [kind, ...entriesOf(event)] : [kind];
-    for (const each of kinds) if (event.sequence > (loaded[each] ?? 0)) rows[each]?.set(id, cooperativeId);
-    // A cooperative that was merged gives away the entries of erased persons too.
-    if (entity === 'cooperative' && /^(?:correction|undo):/.test(event.actor))
-      for (const each of ENTRY_KINDS) if (event.sequence > (loaded[each] ?? 0)) all.add(each);
-  }
-  return { rows: rows as Work['rows'], all };
-}
-
-/** What was read: rows to store, and numbers of those that are gone. */
-interface Found {
-  readonly kind: KindName;
-  readonly rows: Map<string, Row>;
-  readonly gone: string[];
-  /** Of members whose entries were read: all others of theirs go. */
-  readonly owners: string[];
-  readonly emptyAccounts: EmptyAccounts;
-  /** Cooperatives with entries of persons who were erased, which only an export has. */
-  readonly cooperatives: Set<string>;
-  hasErased: boolean;
-}
-
-const nothingFound = (kind: KindName): Found => ({
-  ...{ kind, rows: new Map(), gone: [], owners: [], emptyAccounts: new Map(), cooperatives: new Set() },
-  hasErased: false,
-});
-
-async function inParallel<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const left = items[Symbol.iterator]();
-  const run = async () => {
-    for (let next = left.next(); next.done !== true; next = left.next()) await work(next.value);
-  };
-  await Promise.all(Array.from({ length: READ_AT_ONCE }, run));
-}
-
-async function readRows(registry: RegistryClient, kind: KindName, ids: Iterable<string>): Promise<Found> {
-  const found = nothingFound(kind);
-  await inParallel(ids, async (id) => {
-    const answer = await registry.read(`/${kind}/${id}`, kind);
-    if ('row' in answer) found.rows.set(id, answer.row);
-    else found.gone.push(id);
-    if ('gone' in answer && answer.gone === ERASED) found.hasErased = true;
-  });
-  return found;
-}
-
-/** @param members by number, with the cooperatives that their events name */
-async function readEntries(
-  registry: RegistryClient,
-  kind: EntryKind,
-  members: Map<string, string>,
-): Promise<Found> {
-  const found = nothingFound(kind);
-  await inParallel(members, async ([id, cooperativeId]) => {
-    const member = await registry.read(`/members/${id}`, 'members');
-    const list = await registry.readAll(`/members/${id}/${LISTS[kind]}`, kind);
-    if ([member, list].some((each) => 'gone' in each && each.gone === ERASED)) {
-      found.cooperatives.add(cooperativeId);
-      return;
-    }
-    found.owners.push(id);
-    if ('gone' in member || 'gone' in list) return;
-    const owner = { member: { id }, cooperative: member.row.cooperative };
-    // An entry may come twice, when its member is merged between two reads: an event of that follows.
-    for (const row of list.rows) found.rows.set(String(row.id), { ...row, ...owner });
-    if (kind === 'savings_transactions')
-      found.emptyAccounts.set(id, await emptyAccountsOf(registry, member.row, list.rows));
-  });
-  return found;
-}
-
 /** Stores what was read: part of the transaction under way. @returns whether a person was erased */
 async function store(database: Database, found: Found): Promise<boolean> {
   const { kind, gone, owners, hasErased } = found;
@@ -155,7 +44,6 @@ async function kindsToReload({ database, reloadRows }: Mirror, { rows, all }: Wo
   return KIND_NAMES.filter((kind) => all.has(kind) || rows[kind].size >= most(kind));
 }
 
-const isEntryKind = (kind: KindName): kind is EntryKind => kind in LISTS;
 const offsetOf = (timestamp: string | undefined): string | undefined =>
   /(?:Z|[+-][0-9]{2}:[0-9]{2})$/.exec(timestamp ?? '')?.[0];
 const sequencesOf = (loads: readonly Loaded[]) =>
@@ -207,6 +95,10 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
   log(`events ${state.sequence + 1} to ${last_sequence}: ${rows} rows read${again}, lag ${lag} s`);
 }
 
+async function isEmpty({ query }: Database, kind: KindName): Promise<boolean> {
+  return (await query(`SELECT FROM registry.${kind} LIMIT 1`)).rowCount === 0;
+}
+
 /** Loads everything again, beside the tables, and exchanges the rows with the new position. */
 export async function rebuild({ database, registry, log }: Mirror): Promise<void> {
   const started = Date.now();
@@ -219,10 +111,12 @@ export async function rebuild({ database, registry, log }: Mirror): Promise<void
   const sequence = Math.min(...loads.map((each) => each.sequence));
   await database.transaction(async () => {
     let deleted = 0;
-    for (const kind of KIND_NAMES) deleted += await exchange(database, kind);
+    for (const kind of KIND_NAMES)
+      if (await isEmpty(database, kind)) await fill(database, kind);
+      else deleted += await exchange(database, kind);
     await database.query(INDEXES);
     await database.setState({
-      ...{ epoch, sequence, loaded: sequencesOf(loads), must_count_accounts: true },
+      ...{ epoch, sequence, loaded: sequencesOf(loads), must_count_accounts: true, current_at: null },
       ...(deleted > 0 ? { must_vacuum: true } : {}),
       utc_offset: offsetOf(newest.rows[0]?.at),
     });
@@ -249,8 +143,13 @@ async function vacuum({ database, log }: Mirror): Promise<void> {
 }
 
 /** The next events, all of an import that is longer than a page. */
-async function nextEvents(registry: RegistryClient, epoch: string, after: number): Promise<EventPage> {
-  const page = await registry.events(after, epoch, PAGE);
+async function nextEvents(
+  registry: RegistryClient,
+  epoch: string,
+  { sequence, current_at }: State,
+): Promise<EventPage> {
+  // After a load, what it says of itself does not wait for an event.
+  const page = await registry.events(sequence, epoch, PAGE, current_at === null ? 0 : undefined);
   const results = [...page.results];
   let last = page;
   while (last.results.length === PAGE && results.length < MOST_EVENTS) {
@@ -267,7 +166,7 @@ export async function step(mirror: Mirror): Promise<void> {
   if (state.epoch === null) return rebuild(mirror);
   if (state.must_vacuum) await vacuum(mirror);
   if (state.must_count_accounts) await countAccounts(database, registry);
-  const page = await nextEvents(registry, state.epoch, state.sequence);
+  const page = await nextEvents(registry, state.epoch, state);
   if (page.results.length === 0) return database.setState({ current_at: new Date() });
   await apply(mirror, await database.state(), page);
 }

@@ -182,19 +182,41 @@ export const CREATE_TABLES = KIND_NAMES.flatMap((kind) =>
   }),
 ).join('\n');
 
-/** Statements that insert or change the rows of objects: those given as $1, or those of an export. */
-export const upsertStatements = (kind: KindName, source: string = GIVEN): string[] =>
-  tablesOf(kind).map(([name, table]) => {
-    const columns = Object.keys(table.columns);
-    const values = Object.entries(table.columns).map(
-      ([column, [type, , place = column]]) => `(row #>> '{${place}}')::${type}`,
-    );
-    const others = columns.slice(1);
-    const excluded = others.map((column) => `excluded.${column}`).join(', ');
-    return `INSERT INTO ${name} AS old (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${source}
-      ON CONFLICT (${keyOf(table)}) DO UPDATE SET (${others.join(', ')}) = ROW(${excluded})
-      WHERE (${others.map((column) => `old.${column}`).join(', ')}) IS DISTINCT FROM (${excluded})`;
+function partsOf([name, table]: [string, Table]) {
+  const columns = Object.keys(table.columns);
+  const [key = '', ...others] = columns;
+  const values = Object.entries(table.columns).map(
+    ([column, [type, , place = column]]) => `(row #>> '{${place}}')::${type}`,
+  );
+  const excluded = others.map((column) => `excluded.${column}`).join(', ');
+  return {
+    insert: `INSERT INTO ${name} AS old (${columns.join(', ')}) SELECT ${values.join(', ')}`,
+    columns: columns.join(', '),
+    onConflict: `ON CONFLICT (${key}) DO UPDATE SET (${others.join(', ')}) = ROW(${excluded})`,
+  };
+}
+
+/** Statements that insert or change rows: those of the objects given as $1. */
+export const upsertStatements = (kind: KindName): string[] =>
+  tablesOf(kind).map((table) => {
+    const { insert, onConflict } = partsOf(table);
+    return `${insert} FROM ${GIVEN} ${onConflict}`;
   });
+
+/** The same for those of an export, without touching rows that are as they should be. */
+export const mergeStatements = (kind: KindName): string[] =>
+  tablesOf(kind).map((table) => {
+    const { insert, columns, onConflict } = partsOf(table);
+    return `${insert} FROM ${incomingOf(kind)} EXCEPT SELECT ${columns} FROM ${table[0]} ${onConflict}`;
+  });
+
+/** The same for tables without rows: the key is made afterwards, which takes a fraction of the time. */
+export const fillStatements = (kind: KindName): string[] =>
+  tablesOf(kind).flatMap((table) => [
+    `ALTER TABLE ${table[0]} DROP CONSTRAINT ${table[0].split('.')[1]}_pkey`,
+    `${partsOf(table).insert} FROM ${incomingOf(kind)}`,
+    `ALTER TABLE ${table[0]} ADD PRIMARY KEY (${keyOf(table[1])})`,
+  ]);
 
 /** Statements that delete rows by their numbers, given as $1. */
 export const deleteStatements = (kind: KindName): string[] =>

@@ -4,7 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Database } from './database.ts';
 import { SequenceEnded } from './faults.ts';
-import { incomingOf, KINDS, type KindName, pruneStatements, upsertStatements } from './kinds.ts';
+import {
+  fillStatements,
+  incomingOf,
+  KINDS,
+  type KindName,
+  mergeStatements,
+  pruneStatements,
+} from './kinds.ts';
 import type { RegistryClient } from './registry.ts';
 
 export interface Loaded {
@@ -74,9 +81,15 @@ export async function exchange(
     const { rowCount } = await query(statement, values);
     if (kind === 'members') deleted += rowCount ?? 0;
   }
-  for (const statement of upsertStatements(kind, table)) await query(statement);
+  for (const statement of mergeStatements(kind)) await query(statement);
   await query(`DROP TABLE ${table}`);
   return deleted;
+}
+
+/** The same for tables that are still empty. */
+export async function fill({ query }: Database, kind: KindName): Promise<void> {
+  for (const statement of fillStatements(kind)) await query(statement);
+  await query(`DROP TABLE ${incomingOf(kind)}`);
 }
 
 /** @throws SequenceEnded for exports of two sequences: a backup was restored between them */

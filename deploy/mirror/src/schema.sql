@@ -99,6 +99,7 @@ SELECT n.identity_card, min(m.member_id) AS person_id,
     FILTER (WHERE m.date_of_birth IS NOT NULL))[1] AS date_of_birth,
   (array_agg(m.mobile ORDER BY m.registration_date DESC, m.member_id DESC)
     FILTER (WHERE m.mobile IS NOT NULL))[1] AS mobile,
+  count(*) AS memberships_count,
   jsonb_agg(m.record ORDER BY m.registration_date DESC, m.member_id DESC) AS memberships
 FROM registry.memberships m JOIN registry_private.national_ids n ON n.member_id = m.member_id
 GROUP BY n.identity_card;
@@ -106,7 +107,8 @@ COMMENT ON VIEW registry_private.people IS
   'Persons with an active membership, as a lookup by national ID shows them.';
 
 CREATE OR REPLACE VIEW registry.people AS
-SELECT person_id, primary_full_name, name_variants, gender, date_of_birth, mobile, memberships
+SELECT person_id, primary_full_name, name_variants, gender, date_of_birth, mobile,
+  memberships_count, memberships
 FROM registry_private.people;
 COMMENT ON VIEW registry.people IS
   'The same without national IDs; person_id is the lowest number of their members.';

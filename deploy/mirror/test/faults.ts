@@ -2,6 +2,7 @@
 import type { Fault } from '../../../test/torture/faults.ts';
 
 const FOLLOW = 'deploy/mirror/src/follow.ts';
+const READ_AGAIN = 'deploy/mirror/src/read-again.ts';
 
 export const KILLED_AT_COMMIT: Fault = {
   name: 'it is killed before a commit',
@@ -21,21 +22,21 @@ export const POSITION_OUTSIDE: Fault = {
 
 export const ERASURE_IGNORED: Fault = {
   name: 'an erasure is ignored',
-  file: FOLLOW,
+  file: READ_AGAIN,
   old: 'else found.gone.push(id);',
   planted: 'else if (answer.gone !== ERASED) found.gone.push(id);',
 };
 
 export const MERGED_KEPT: Fault = {
   name: 'a merge keeps the old member',
-  file: FOLLOW,
+  file: READ_AGAIN,
   old: 'else found.gone.push(id);',
   planted: "else if (!answer.gone.startsWith('Merged')) found.gone.push(id);",
 };
 
-export const PLAINLY_VACUUMED: Fault = {
-  name: 'rows of erased persons stay in free space',
+export const NOT_VACUUMED: Fault = {
+  name: 'rows of erased persons stay in the files',
   file: FOLLOW,
   old: 'VACUUM (FULL, ANALYZE)',
-  planted: 'VACUUM',
+  planted: 'SELECT 1 --',
 };

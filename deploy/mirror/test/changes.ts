@@ -14,6 +14,9 @@ export function randomOf(seed: number): () => number {
   };
 }
 
+/** No row of the kind that is to change. */
+class NothingThere extends Error {}
+
 export class Changes {
   /** How often each kind was made, and how often it was refused. */
   readonly made = new Map<string, number>();
@@ -29,7 +32,10 @@ export class Changes {
   }
 
   below = (end: number): number => Math.floor(this.random() * end);
-  private pick = <T>(of: readonly T[]): T => of[this.below(of.length)] as T;
+  private pick = <T>(of: readonly T[]): T => {
+    if (of.length === 0) throw new NothingThere();
+    return of[this.below(of.length)] as T;
+  };
   private nid = (): string => `11985${String(90_000_000_000 + this.below(9_999_999_999)).padStart(11, '0')}`;
   /** Few cooperatives, so that changes meet each other's rows. */
   private cooperative = (): string => String(1 + this.below(5));
@@ -233,7 +239,8 @@ export class Changes {
     const counted = await (this.kinds[name] as () => Promise<unknown>)().then(
       () => this.made,
       (error) => {
-        if (/status [345]..|: status 1: /.test(String(error))) return this.refused;
+        if (error instanceof NothingThere || /status [345]..|: status 1: /.test(String(error)))
+          return this.refused;
         throw error;
       },
     );

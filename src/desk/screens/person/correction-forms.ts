@@ -72,7 +72,7 @@ function fieldsOf(
   const max = formatDate(now, desk.config.zone);
   const number = say('The right national ID');
   const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: typed('on') });
-  const chosen = (field: string) => ({ chosen: typed(field) });
+  const chosen = (field: string) => ({ chosen: typed(field) || undefined });
   switch (name) {
     case 'number':
       return html`${numberInput('current', number, say('16 digits'), typed('current'))}${

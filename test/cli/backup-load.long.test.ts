@@ -30,7 +30,9 @@ test('a backup under load contains every write acknowledged before its instant, 
   for (const folder of folders) {
     const backup = spawnPlainly(['node', 'src/main.ts', 'backup', folder, '--db', db, '--json']);
     assert.equal(await backup.ended, 0, backup.output());
-    instants.push(Date.parse(JSON.parse(backup.output()).instant));
+    // Behind the document it says that the folder is on the disk of the registry.
+    const document = backup.output().replace(/^\}\n[\s\S]*$/m, '}');
+    instants.push(Date.parse(JSON.parse(document).instant));
   }
   await writing.stop();
   const { acknowledged } = writing;

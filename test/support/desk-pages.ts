@@ -61,11 +61,13 @@ export async function visitEveryPage(
     const path = screenOf(pathname)?.screen.path;
     if (path === undefined) return;
     linked.set(path, (linked.get(path) ?? new Set()).add(pathname));
-    // Each page of a list, and some of its rows.
+    // Each page of a list, some of its rows, and some pages of a person's entries, each of which reads them all.
     const isRow = searchParams.size === 0 && path.includes(':');
+    const isEntries = searchParams.size > 0 && path === '/person/:person';
+    const most = isRow ? OPENED : isEntries ? 3 * OPENED : Number.POSITIVE_INFINITY;
     const count = (opened.get(path) ?? 0) + 1;
-    if (known.has(address) || (isRow && count > OPENED)) return;
-    if (isRow) opened.set(path, count);
+    if (known.has(address) || count > most) return;
+    if (isRow || isEntries) opened.set(path, count);
     known.add(address);
     pending.push(address);
   }

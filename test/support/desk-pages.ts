@@ -61,7 +61,7 @@ export async function visitEveryPage(
     const path = screenOf(pathname)?.screen.path;
     if (path === undefined) return;
     linked.set(path, (linked.get(path) ?? new Set()).add(pathname));
-    // Each page of a list, some of its rows, and some pages of a person's entries, each of which reads them all.
+    // Each page of a list, some of its rows, and some pages of the entries of a person.
     const isRow = searchParams.size === 0 && path.includes(':');
     const isEntries = searchParams.size > 0 && path === '/person/:person';
     const most = isRow ? OPENED : isEntries ? 3 * OPENED : Number.POSITIVE_INFINITY;

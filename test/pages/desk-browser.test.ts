@@ -170,7 +170,10 @@ test('before a session ends the page says so, and what is typed outlives the end
     await page.locator('#find').pressSequentially('muk');
     await panel.waitFor({ state: 'hidden' });
     await pass(31);
-    assert.match(await panel.innerText(), /^The desk has closed here\. What you have typed still stands/);
+    assert.match(
+      await panel.innerText(),
+      /^The desk has closed here\. What you have typed is still on this page/,
+    );
     await page.locator('#find').press('Enter');
     assert.equal(await page.locator('#find').inputValue(), 'muk');
     assert.ok(await panel.isVisible());

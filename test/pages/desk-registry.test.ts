@@ -55,7 +55,7 @@ for (const [place, locale] of LANGUAGES.entries()) {
       await check('duplicates');
       await send(page, 'number');
       await check('duplicate-plan');
-      await send(page, 'number', { reason: 'Seen with both of them' });
+      await send(page, 'number', { reason: 'Seen with both of them', same_person: 'yes' });
       await page.locator('.told').waitFor();
       await openMenu(page, '/keys');
       await check('keys');

@@ -29,7 +29,7 @@ function monthsUntil(today: string): string[] {
 }
 
 /** One page of rows, and the links to the others. @param name of the list in the address */
-function onePage(visit: Visit, name: string, rows: readonly HeldRow[]) {
+function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
   const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
   const shown = rows.slice((page - 1) * SHOWN, page * SHOWN);
   return { shown, links: pages(visit, pathOf(visit), rows.length, { page, pageSize: SHOWN }, name) };
@@ -84,19 +84,19 @@ ${table(
 }
 
 export function loans(visit: Visit, all: readonly HeldMembership[], end: RowEnd): Html | false {
-  const rows = all.flatMap(({ loans: held, payments }) =>
-    held.map((loan) => ({
-      loan,
-      payments: newest(
-        payments.filter((each) => textOf(each, 'loan_id') === textOf(loan, 'id')),
-        'paid_at',
-      ),
-    })),
-  );
-  if (rows.length === 0) return false;
+  const held = all.flatMap((membership) => membership.loans.map((loan) => ({ loan, membership })));
+  if (held.length === 0) return false;
+  const { shown, links } = onePage(visit, 'loans', held);
+  const rows = shown.map(({ loan, membership: { payments } }) => ({
+    loan,
+    payments: newest(
+      payments.filter((each) => textOf(each, 'loan_id') === textOf(loan, 'id')),
+      'paid_at',
+    ),
+  }));
   return html`<section><h2>${visit.say('Loans')}</h2><div class="beside">${rows.map(({ loan, payments }) =>
     oneLoan(visit, loan, payments, end),
-  )}</div></section>`;
+  )}</div>${links}</section>`;
 }
 
 function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end: RowEnd): Html {

@@ -4,7 +4,7 @@ import { formatDate } from '../../../domain/values/date-time.ts';
 import { type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../../../domain/values/decimal.ts';
 import { type Message, say } from '../../../domain/values/message.ts';
 import { parseNamedCode } from '../../../domain/values/text.ts';
-import { sheetOf } from '../../../export/workbook.ts';
+import { sheetOf, WORKBOOK_TYPE } from '../../../export/workbook.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { lineFigure } from '../../page/figure.ts';
 import { form, input, table } from '../../page/parts.ts';
@@ -75,7 +75,7 @@ ${groups.length > 0 && compared(visit, groups)}`;
       ]);
       return {
         fileName: `compared-${formatDate(visit.now, visit.desk.config.zone)}.xlsx`,
-        type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+        type: WORKBOOK_TYPE,
         parts: await sheetOf(visit.say('Compare'), headings, rows),
         shows: 'nobody',
       };

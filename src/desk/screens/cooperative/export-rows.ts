@@ -3,7 +3,7 @@ import { say } from '../../../domain/values/message.ts';
 import type { FileFormat } from '../../../export/export-request.ts';
 import { exportedParts } from '../../../export/exported-parts.ts';
 import { Spool } from '../../../export/spool.ts';
-import { MOST_WORKBOOK_ROWS } from '../../../export/workbook.ts';
+import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../../../export/workbook.ts';
 import { writeToSpool } from '../../../export/write-spool.ts';
 import type { FieldGroup } from '../../../store/contract/access-ledger.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../../store/contract/import/import-session.ts';
@@ -13,7 +13,7 @@ import { codeOf, pathOf } from './find-cooperative.ts';
 
 const TYPES: { readonly [format in FileFormat]?: string } = {
   csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xlsx: WORKBOOK_TYPE,
 };
 
 const shownOf = (kind: ImportKind): readonly FieldGroup[] =>

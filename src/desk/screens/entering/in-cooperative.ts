@@ -7,8 +7,9 @@ import type { FoundMember, MemberName } from '../../../store/contract/journal/he
 import { ENTERED, isEnteredKind } from '../../page/entered-kinds.ts';
 import type { Screen, Shows, Visit } from '../../visit/screen.ts';
 import { codeOf, findCooperative, pathOf } from '../cooperative/find-cooperative.ts';
-import { enteringScreen, textsOf } from './entering.ts';
+import { enteringScreen } from './entering.ts';
 import type { Texts } from './row-form.ts';
+import { textsOf } from './row-texts.ts';
 
 export const NEW_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperatives/enter', title: say('New cooperative') },

@@ -6,8 +6,9 @@ import { changePath, ENTERED, enterPath, isEnteredKind } from '../../page/entere
 import { textOf } from '../../page/held-values.ts';
 import type { Screen } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from '../person/find-visited.ts';
-import { enteringScreen, textsOf } from './entering.ts';
+import { enteringScreen } from './entering.ts';
 import type { Texts } from './row-form.ts';
+import { textsOf } from './row-texts.ts';
 
 const idOf = (row: HeldRow): string => textOf(row, 'id');
 

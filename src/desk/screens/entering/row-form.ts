@@ -1,7 +1,7 @@
 /** A form for one row of a kind, from the declarations of its columns. */
 import { formatDate } from '../../../domain/values/date-time.ts';
 import { NOW } from '../../../domain/values/declared-fields.ts';
-import { say } from '../../../domain/values/message.ts';
+import { say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { RowFault } from '../../../import/run/enter-row.ts';
 import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
@@ -9,11 +9,15 @@ import type { ImportKind } from '../../../store/contract/import/import-session.t
 import { nameOf } from '../../page/names.ts';
 import { input, select } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { atDesk } from '../import/at-desk.ts';
 
 /** Texts by the names of columns. */
 export type Texts = { readonly [column: string]: string };
 
 const MOBILE_HINT = say('Such as 078… or +250 78…');
+
+/** A sentence of an import, without words of its command. */
+export const sayAtDesk = (visit: Visit, text: Text): string => visit.translate(atDesk(text) ?? text);
 
 /** The columns that a form of the kind asks for. @param settled those whose values the page settles */
 export const askedColumns = (kind: ImportKind, settled: Texts): FileColumn[] =>
@@ -42,7 +46,7 @@ export function rowFields(
   const today = formatDate(visit.now, visit.desk.config.zone);
   return html`${askedColumns(kind, settled).map((column) => {
     const found = faults.find((fault) => fault.column === column.name);
-    const fault = found && visit.translate(found.message);
+    const fault = found && sayAtDesk(visit, found.message);
     return oneField(visit, column, { value: typed[column.name] ?? '', fault, today });
   })}`;
 }
@@ -100,5 +104,5 @@ export const otherFaults = (
   const asked = askedColumns(kind, settled).map(({ name }) => name);
   return faults
     .filter(({ column }) => !asked.includes(column))
-    .map(({ message }) => visit.translate(message));
+    .map(({ message }) => sayAtDesk(visit, message));
 };

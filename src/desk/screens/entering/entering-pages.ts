@@ -1,0 +1,139 @@
+/** The pages on which one row is typed, and shown before it is written. */
+import { NOW } from '../../../domain/values/declared-fields.ts';
+
+import { type Message, say, type Text } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { RowFault, RowPlan } from '../../../import/run/enter-row.ts';
+import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
+import type { ImportKind } from '../../../store/contract/import/import-session.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, form as formOf, table } from '../../page/parts.ts';
+import { writeStored } from '../../page/write-stored.ts';
+import type { Shows, Visit } from '../../visit/screen.ts';
+import { labelOf, otherFaults, rowFields, sayAtDesk, type Texts } from './row-form.ts';
+
+/** One row that a page enters or changes. */
+export interface Entering {
+  readonly kind: ImportKind;
+  readonly heading: Message;
+  /** The path of the page. */
+  readonly path: string;
+  /** The page that it was begun on, and goes on with. */
+  readonly back: string;
+  /** Where it goes on, if not there. @param given what was typed */
+  readonly next?: (given: Texts) => string;
+  /** Columns that the page settles: what the row belongs to, or which stored row it is. */
+  readonly settled: Texts;
+  /** Of a stored row, as a file would have them. */
+  readonly stored?: Texts;
+  /** Of a new row, as the fields begin. */
+  readonly initial?: Texts;
+  /** Whether a new row of which nothing warns is entered at once. */
+  readonly isDirect?: boolean;
+  /** What people call that of which the row is, such as a member with the name. */
+  readonly whose?: (values: Texts) => string | undefined;
+  /** Whom the row tells of. @param values of all columns */
+  readonly shows: (values: Texts) => Shows | 'nobody';
+}
+
+const OTHER = say('Something has changed meanwhile. Look at it again.');
+
+interface Around {
+  readonly faults?: readonly RowFault[];
+  readonly told?: Text;
+  /** Whether the row may be entered once more, as another one. */
+  readonly asksAgain?: boolean;
+  /** What would become of a row that is there. */
+  readonly stored?: RowPlan;
+}
+
+export function typingPage(
+  visit: Visit,
+  { kind, heading, path, back, settled, stored, whose }: Entering,
+  typed: Texts,
+  { faults = [], told, asksAgain, stored: existing }: Around,
+): Html {
+  const sentences = [
+    ...(told === undefined ? [] : [visit.translate(told)]),
+    ...otherFaults(visit, kind, settled, faults),
+  ];
+  const of = whose?.({ ...stored, ...settled });
+  return html`<h1>${visit.translate(heading)}</h1>
+${of !== undefined && html`<p>${of}</p>`}
+${
+  (sentences.length > 0 || faults.length > 0) &&
+  html`<section class="refused" role="alert">${sentences.map((each) => html`<p>${each}</p>`)}${
+    faults.length > 0 && html`<p>${visit.say('Nothing was entered. What is wrong is beside the fields.')}</p>`
+  }${existing !== undefined && changed(visit, existing, visit.say('Stored'), visit.say('Typed'))}</section>`
+}
+<div class="narrow">${formOf(visit, {
+    path,
+    action: 'enter',
+    body: html`${rowFields(visit, kind, settled, typed, faults)}${
+      asksAgain === true &&
+      html`<label class="tick"><input type="checkbox" name="again" value="yes">
+${visit.say('It is another one like it: enter it once more.')}</label>`
+    }`,
+    button: stored === undefined ? visit.say('Enter') : visit.say('Show what would be changed'),
+  })}<p><a href="${back}">${visit.say('Back')}</a></p></div>`;
+}
+
+interface Planned {
+  readonly typed: Texts;
+  readonly values: ReadonlyMap<string, string>;
+  readonly plan: RowPlan;
+  readonly isOther: boolean;
+}
+
+export function planPage(visit: Visit, entering: Entering, { typed, values, plan, isOther }: Planned): Html {
+  const { heading, path, back, whose } = entering;
+  const warned = plan.warnings.map((text) => html`<p>${sayAtDesk(visit, text)}</p>`);
+  const of = whose?.(Object.fromEntries(values));
+  return html`<h1>${visit.translate(heading)}</h1>
+${of !== undefined && html`<p>${of}</p>`}
+${isOther && html`<p class="refused" role="alert">${visit.translate(OTHER)}</p>`}
+${warned.length > 0 && html`<section class="attention" role="alert">${warned}</section>`}
+<section class="card"><p>${
+    plan.changes.created > 0 ? visit.say('This would be entered:') : visit.say('This would be changed:')
+  }</p>${
+    plan.changes.created > 0 ? fields(understoodOf(visit, entering, plan)) : changed(visit, plan)
+  }</section>
+<div class="narrow">${formOf(visit, {
+    path,
+    action: 'enter',
+    hidden: { ...typed, expected: plan.fingerprint },
+    body: '',
+    button: visit.say('Do it'),
+  })}${formOf(visit, {
+    path,
+    action: 'correct',
+    hidden: { ...typed },
+    body: '',
+    button: visit.say('Correct it'),
+    look: 'plain',
+  })}<p><a href="${back}">${visit.say('Change nothing')}</a></p></div>`;
+}
+
+/** Every value as it was understood. */
+const understoodOf = (visit: Visit, { kind }: Entering, { understood }: RowPlan) =>
+  FILE_COLUMNS[kind].map((column, i) => {
+    const { initial } = column.field;
+    const given = understood[i] ?? (initial === NOW ? visit.now : initial);
+    return [labelOf(visit, column), writeStored(visit, column.name, given)] as const;
+  });
+
+const changed = (
+  visit: Visit,
+  { listed }: RowPlan,
+  before = visit.say('Before'),
+  after = visit.say('After'),
+): Html =>
+  table(
+    visit.say('This would be changed:'),
+    [visit.say('Field'), before, after].map((heading) => ({ heading })),
+    listed.map(({ column, old, new: value }) => [
+      visit.translate(nameOf(column)),
+      writeStored(visit, column, old) ?? '–',
+      writeStored(visit, column, value) ?? '–',
+    ]),
+  );

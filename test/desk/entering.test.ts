@@ -171,3 +171,17 @@ test('a new member whose number is taken in the cooperative changes nobody', asy
   assert.doesNotMatch(refused.text, /name="expected"/);
   assert.equal(place.value('SELECT full_name FROM members WHERE id = 1'), 'Keza Aline');
 });
+
+test('a changed weight leaves the time of a delivery as it was, which its field shows as a day', async (context) => {
+  const { place, browser } = await begin(context);
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-1,P-1,2025-05-25T10:24:00+02:00,10\n',
+  );
+  const person = (await browser.find(nid(1))).path;
+  const given = { delivered_at: '2025-05-25', kg: '11', product: '' };
+  await agree(browser, `${person}/change/production/1`, given);
+  assert.deepEqual(place.query('SELECT grams, delivered_at FROM production_entries'), [
+    { grams: 11_000, delivered_at: Date.parse('2025-05-25T08:24:00Z') / 1000 },
+  ]);
+});

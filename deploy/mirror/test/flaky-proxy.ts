@@ -32,6 +32,8 @@ export class FlakyProxy {
           response.write(chunk.subarray(0, chunk.length / 2), () => response.destroy());
           answer.destroy();
         });
+        // An export without rows has no data to break off.
+        answer.once('end', () => response.destroy());
       });
       outgoing.on('error', () => response.destroy());
       response.on('close', () => outgoing.destroy());

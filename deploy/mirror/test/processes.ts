@@ -126,7 +126,7 @@ export class MirrorProcess {
   /** Until it has all that the registry has. @throws Error when it ends, or does not get there */
   async caughtUp(): Promise<void> {
     const { epoch, sequence } = await this.registry.export('payments');
-    for (let tries = 0; tries < 2_400; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       const state = await this.state().catch(() => undefined);
       const isThere = state?.epoch === epoch && Number(state.sequence) >= sequence;
       if (isThere && !state.must_vacuum && !state.must_count_accounts) return;

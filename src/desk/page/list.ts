@@ -2,7 +2,7 @@
 
 import { FieldError } from '../../domain/values/errors.ts';
 import type { Text } from '../../domain/values/message.ts';
-import { lastPage, type PageRequest } from '../../domain/values/page.ts';
+import { lastPage, offsetOf, type PageRequest } from '../../domain/values/page.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Action, Visit } from '../visit/screen.ts';
@@ -32,6 +32,10 @@ export function pageNumber(query: URLSearchParams, name: string): number {
   const number = Number(query.get(name));
   return Number.isSafeInteger(number) && number > 0 ? number : 1;
 }
+
+/** Of rows that are all known, those of a page. */
+export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
+  rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
 
 /** What the address of a list asks for. */
 export function askedOf({ query, session }: Visit): Asked {

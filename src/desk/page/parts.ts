@@ -92,8 +92,8 @@ const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
 /** An input of a national ID, which may have spaces. */
-export const numberInput = (name: string, label: string, hint: string, value = ''): Html =>
-  input({ name, label, isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint, value });
+export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
+  input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint: say('16 digits') });
 
 export interface SelectOptions {
   /** One of the values. */

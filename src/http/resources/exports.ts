@@ -35,12 +35,11 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-/** What is exported: rows of one kind, under the name that their path and description have. */
+/** What is exported: rows of one kind. */
 interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
   readonly kind: ImportKind;
+  /** What several of them are called, with hyphens. */
   readonly path: string;
-  /** Several of them. */
-  readonly name: string;
   readonly operationId: string;
   readonly tag: string;
   readonly access: Extract<Route['access'], object>;
@@ -53,7 +52,7 @@ export const exportOf = ({
   schema,
   groups,
 }: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>): Exported => ({
-  ...{ kind: tag, path: tag, name: tag, tag, schema, groups },
+  ...{ kind: tag, path: tag, tag, schema, groups },
   operationId: `export${title}s`,
   access: { scope: `${tag}:read` },
 });
@@ -67,7 +66,7 @@ interface Asked {
 
 /** @param filters of `cooperative` and `status` */
 export const exportRoute = (
-  { kind, path, name, operationId, tag, access, schema, groups }: Exported,
+  { kind, path, operationId, tag, access, schema, groups }: Exported,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
 ): Route =>
@@ -75,7 +74,7 @@ export const exportRoute = (
     method: 'GET',
     path: `/${path}/export`,
     operationId,
-    summary: `Export all ${name}`,
+    summary: `Export all ${path.replaceAll('-', ' ')}`,
     description:
       'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is the ' +
       'last event that they include: /events goes on after it.',
@@ -88,7 +87,7 @@ export const exportRoute = (
     requestHeaders: ['Accept-Encoding'],
     responses: {
       200: {
-        description: `All ${name}.`,
+        description: `All ${path.replaceAll('-', ' ')}.`,
         schema,
         isExport: true,
         headers: {

@@ -5,11 +5,11 @@ import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
 import { compared, nameOfSide } from '../../page/compared.ts';
 import { numberOf, textOf } from '../../page/held-values.ts';
-import { pages } from '../../page/list.ts';
+import { pages, rowsOf } from '../../page/list.ts';
 import { form, numberInput, select } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { proposeCorrection } from '../propose-correction.ts';
-import { again, pageOf, rowsOf, searchAgain, searchFor, showing } from './search.ts';
+import { again, pageOf, searchAgain, searchFor, showing } from './search.ts';
 
 const PATH = '/duplicates/contradictions';
 const HEADING = say('One person who may be two');
@@ -107,7 +107,7 @@ ${form(visit, {
   button: say('Another number…'),
   body: [
     select('memberId', say('Two people; the number is wrong of'), [...memberships].reverse()),
-    numberInput('current', say('The right national ID'), say('16 digits')),
+    numberInput(visit, { name: 'current', label: say('The right national ID') }),
   ],
 })}
 ${form(visit, {

@@ -6,11 +6,11 @@ import { type Html, html } from '../../../html/html.ts';
 import type { Crowd, HeldMembership } from '../../../store/contract/journal/held-data.ts';
 import { compared, nameOfSide } from '../../page/compared.ts';
 import { numberOf, textOf } from '../../page/held-values.ts';
-import { pages } from '../../page/list.ts';
+import { pages, rowsOf } from '../../page/list.ts';
 import { form, select } from '../../page/parts.ts';
 import type { Action, Screen, Visit } from '../../visit/screen.ts';
 import { type Proposal, proposeCorrection } from '../propose-correction.ts';
-import { again, pageOf, rowsOf, searchAgain, searchFor, showing } from './search.ts';
+import { again, pageOf, searchAgain, searchFor, showing } from './search.ts';
 
 const PATH = '/duplicates';
 

@@ -4,6 +4,7 @@ import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
 import type { Work } from '../../importing/desk-files.ts';
 import { numberOf } from '../../page/held-values.ts';
+import { pageNumber } from '../../page/list.ts';
 import { form } from '../../page/parts.ts';
 import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
 import type { Action, Page, Shows, Visit } from '../../visit/screen.ts';
@@ -55,13 +56,10 @@ export const again = (visit: Visit, path: string, at?: number): Html =>
         : html`<small>${visit.say('As of {at}.', { at: visit.write.moment(at) })}</small> `,
   });
 
-export function pageOf({ query }: Visit): PageRequest {
-  const number = Number(query.get('page'));
-  return { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
-}
-
-export const rowsOf = <Row>({ page, pageSize }: PageRequest, rows: readonly Row[]): readonly Row[] =>
-  rows.slice((page - 1) * pageSize, page * pageSize);
+export const pageOf = ({ query }: Visit): PageRequest => ({
+  page: pageNumber(query, 'page'),
+  pageSize: PAGE_SIZE,
+});
 
 export const showing = (sides: readonly HeldMembership[]): Shows => ({
   fields: ['identity', 'contact'],

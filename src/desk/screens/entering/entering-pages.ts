@@ -1,6 +1,5 @@
 /** The pages on which one row is typed, and shown before it is written. */
 import { NOW } from '../../../domain/values/declared-fields.ts';
-
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { RowFault, RowPlan } from '../../../import/run/enter-row.ts';

@@ -68,8 +68,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       // The next line of the same paper.
       next: (given) => {
         // Of a new member the page of the person, where everything else is entered.
-        if (kind === 'members')
-          return `/person/${visit.session.persons.of((given.identity_card ?? '').replace(/\s/g, ''))}`;
+        if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(given))}`;
         const query = new URLSearchParams(kept.map((name): [string, string] => [name, given[name] ?? '']));
         return kept.length === 0 ? path : `${path}?${query}`;
       },
@@ -81,6 +80,9 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     };
   },
 );
+
+/** The national ID, which may be typed with spaces. */
+const numberIn = ({ identity_card: typed = '' }: Texts): string => typed.replace(/\s/g, '');
 
 /** The member that a row names by the code of the cooperative and of the member. */
 export function openMemberNames(visit: Visit): (values: Texts) => FoundMember | undefined {
@@ -97,7 +99,7 @@ export const describeMember = (member: FoundMember | undefined): string | undefi
 
 /** A row tells of the member it names; that of a member whether somebody has the number. */
 export function showing(values: Texts, member: FoundMember | undefined): Shows | 'nobody' {
-  const number = (values.identity_card ?? '').replace(/\s/g, '');
+  const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];
   if (identityCards.length === 0 && member === undefined) return 'nobody';
   const memberIds = member === undefined ? [] : [member.id];

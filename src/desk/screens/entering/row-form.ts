@@ -7,7 +7,7 @@ import type { RowFault } from '../../../import/run/enter-row.ts';
 import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import { nameOf } from '../../page/names.ts';
-import { input, select } from '../../page/parts.ts';
+import { input, numberInput, select } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
 import { atDesk } from '../import/at-desk.ts';
 
@@ -81,10 +81,7 @@ function oneField(visit: Visit, column: FileColumn, { value, fault, today }: Ask
     case 'decimal':
       return input({ ...options, isNumeric: true });
     case 'identity_card':
-      return input({
-        ...options,
-        ...{ isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint: say('16 digits') },
-      });
+      return numberInput(visit, options);
     case 'mobile':
       return input({ ...options, maxLength: 20, hint: translate(MOBILE_HINT) });
     case 'text':

@@ -86,12 +86,11 @@ function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
       const [admitted] = usesOf(key, uses, 'admitted');
       const refusals = refusalsOf(key, uses);
       const state = stateOfKey(key, now);
+      const shown = translate(nameOf(`key_${state}`));
       return [
         html`<a class="hit" href="/key/${key.id}">${key.name}</a><br>
 <small>${key.prefixes.join(', ')}</small>`,
-        state === 'active'
-          ? translate(nameOf(`key_${state}`))
-          : html`<b>${translate(nameOf(`key_${state}`))}</b>`,
+        state === 'active' ? shown : html`<b>${shown}</b>`,
         key.scopes.map((scope, i) => html`${i > 0 && html`<br>`}${scope}`),
         narrowing(visit, key, codes).join(', '),
         html`${say('{n} an hour', { n: write.number(key.limits.perHour) })}<br>

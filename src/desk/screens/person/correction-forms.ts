@@ -60,11 +60,12 @@ const oneForm = (visit: Visit, person: HeldPerson, name: FormName, given?: Form)
   })}`;
 
 function fieldsOf(
-  { say, now, desk }: Visit,
+  visit: Visit,
   { memberships: held }: HeldPerson,
   name: FormName,
   typed: (field: string) => string,
 ): Html | '' {
+  const { say, now, desk } = visit;
   const memberships = held.map(
     ({ member }) =>
       [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
@@ -75,7 +76,7 @@ function fieldsOf(
   const chosen = (field: string) => ({ chosen: typed(field) || undefined });
   switch (name) {
     case 'number':
-      return html`${numberInput('current', number, say('16 digits'), typed('current'))}${
+      return html`${numberInput(visit, { name: 'current', label: number, value: typed('current') })}${
         memberships.length > 1 &&
         select('memberId', say('Of'), [['', say('all memberships')], ...memberships], chosen('memberId'))
       }`;

@@ -5,7 +5,7 @@ import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import type { EnteredKind } from '../../page/entered-kinds.ts';
 import { ifGiven, numberOf, textOf } from '../../page/held-values.ts';
-import { pageNumber, pages } from '../../page/list.ts';
+import { pageNumber, pages, rowsOf } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { bars } from '../../page/plots.ts';
@@ -31,8 +31,11 @@ function monthsUntil(today: string): string[] {
 /** One page of rows, and the links to the others. @param name of the list in the address */
 function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
   const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
-  const shown = rows.slice((page - 1) * SHOWN, page * SHOWN);
-  return { shown, links: pages(visit, pathOf(visit), rows.length, { page, pageSize: SHOWN }, name) };
+  const request = { page, pageSize: SHOWN };
+  return {
+    shown: rowsOf(request, rows),
+    links: pages(visit, pathOf(visit), rows.length, request, name),
+  };
 }
 
 const newest = (rows: readonly HeldRow[], at: string): HeldRow[] =>

@@ -16,7 +16,7 @@ export const entryExportRoutes = (exports: ExportDependencies): Route[] => [
   exportRoute(
     {
       ...{ ...SHARED, ...EXPORTED.production, kind: 'production', operationId: 'exportDeliveries' },
-      ...{ path: 'deliveries', name: 'deliveries' },
+      path: 'deliveries',
     },
     FILTERS,
     exports,
@@ -24,7 +24,7 @@ export const entryExportRoutes = (exports: ExportDependencies): Route[] => [
   exportRoute(
     {
       ...{ ...SHARED, ...EXPORTED.savings, kind: 'savings', operationId: 'exportSavingsTransactions' },
-      ...{ path: 'savings-transactions', name: 'savings transactions' },
+      path: 'savings-transactions',
     },
     FILTERS,
     exports,

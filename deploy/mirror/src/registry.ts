@@ -1,5 +1,6 @@
 /** The registry's public API, asked until it answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { LastingFault, SequenceEnded } from './faults.ts';
 
 export type Row = { readonly [field: string]: unknown };
@@ -42,6 +43,9 @@ function waitAfter(response: Response | undefined, attempt: number): number {
   if (Number.isFinite(seconds)) return Math.max(seconds * 1000, 500);
   return Math.min(250 * 2 ** attempt, LONGEST_WAIT_MS);
 }
+
+// Else `fetch` gives up when an answer has not begun, or has paused, for five minutes.
+setGlobalDispatcher(new Agent({ headersTimeout: 0, bodyTimeout: 0 }));
 
 export function openRegistryClient({ api, key, signal, onFault }: Options) {
   // The purpose is in the registry's access ledger, beside the key.

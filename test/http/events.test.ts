@@ -337,6 +337,20 @@ test('a page whose events expire while it is sent is cut off', async (context) =
   assert.ok(app.logLines.some((line) => line.includes('/events') && line.includes('aborted')));
 });
 
+test('a page that closing cuts off is logged and counted before all is closed', async (context) => {
+  const app = await startApp(context, { timeouts: { closeMs: 100 } });
+  addEvents(app, 20_000);
+  await ask(app, 'after=0&limit=10000', { times: UNREAD_PAGES });
+  await sleep(200);
+  await app.registry.close();
+  assert.ok(app.logLines.some((line) => line.includes('/events') && line.includes('aborted')));
+  const uses = app.keys.uses(Math.floor(app.clock.now() / 1000));
+  assert.ok(
+    uses.some(({ kind, requests }) => kind === 'admitted' && requests > 0),
+    JSON.stringify(uses),
+  );
+});
+
 test('in HTTP/1.0 the connection ends behind a long page', async (context) => {
   const app = await startApp(context);
   addEvents(app, 500);

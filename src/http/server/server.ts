@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { METHODS } from '../declare/route.ts';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
 import { type Listeners, listenTogether } from './listeners.ts';
@@ -178,6 +179,8 @@ async function close({ server, listeners, connections, closeMs }: Closing): Prom
   const allClosed = listeners.close();
   server.closeIdleConnections();
   await allClosed;
+  // node:net counts a connection out before its `close` event, with which the last request on it is logged.
+  while (connections.size > 0) await nextIteration();
   clearInterval(sweep);
   clearTimeout(deadline);
 }

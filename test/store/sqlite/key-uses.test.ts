@@ -53,6 +53,10 @@ test('counts are written a minute after the first, wait for a lock, and are writ
   serving.countUse(1, 'admitted', '', 140);
   serving.close();
   assert.deepEqual(stored()[0], [1, 'admitted', '', 4, 140]);
+
+  serving.countUse(1, 'admitted', '', 200);
+  pass(60_000);
+  assert.deepEqual(stored()[0], [1, 'admitted', '', 4, 140]);
 });
 
 test('refusals of the last day are shown, and older ones are removed', (context) => {

@@ -36,6 +36,7 @@ export function openKeyUses(db: Connection) {
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
   let lastAt = 0;
+  let isClosed = false;
 
   function schedule(): void {
     timer ??= setTimeout(write, WRITE_MS).unref();
@@ -60,6 +61,8 @@ export function openKeyUses(db: Connection) {
 
   return {
     count(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void {
+      // On a server of its own, a program that embeds the registry may end a response after that.
+      if (isClosed) return;
       lastAt = nowSeconds;
       let uses = unwritten.get(keyId);
       if (uses === undefined) {
@@ -79,6 +82,7 @@ export function openKeyUses(db: Connection) {
     list: (nowSeconds: number): KeyUse[] => selectAll.all(dayBefore(nowSeconds)),
     /** Writes what is left. */
     close(): void {
+      isClosed = true;
       write();
       clearTimeout(timer);
     },

@@ -2,10 +2,11 @@
 import type { TimeZone } from '../domain/values/date-time.ts';
 import { asTextCell } from '../import/cells/blanks.ts';
 import { formatCsvRow } from '../import/formats/csv/write-csv.ts';
+import type { Language } from '../language/language.ts';
 import type { ExportedRows, ExportSnapshot } from '../store/contract/exports.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { EXPORT_COLUMNS, type ExportColumn } from './export-columns.ts';
-import type { ExportRequest, TextFormat } from './export-request.ts';
+import { type ExportColumn, exportColumns } from './export-columns.ts';
+import type { ExportRequest } from './export-request.ts';
 import { EXPORTED } from './exported-objects.ts';
 
 export interface Block {
@@ -21,13 +22,12 @@ const MOST_BYTES = 3;
 /** Each line becomes bytes at once: joined as text first, thousands of them would keep the collector busy. */
 export function* exportBlocks(
   snapshot: Pick<ExportSnapshot, 'rows'>,
-  { kind, format, filter }: ExportRequest,
+  { kind, format, filter, labels }: ExportRequest,
   zone: TimeZone,
 ): Generator<Block> {
-  const { lineOf: openLine, headerOf } = LINES[format];
-  const lineOf = openLine(kind);
+  const { header, lineOf } = format === 'csv' ? csvLines(kind, labels) : jsonLines(kind);
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
-  let length = buffer.write(headerOf(kind));
+  let length = buffer.write(header);
   let rows = 0;
   for (const row of snapshot.rows(kind, filter)) {
     const line = lineOf(row, zone);
@@ -43,24 +43,22 @@ export function* exportBlocks(
 }
 
 type Row = ExportedRows[ImportKind];
-type LineOf = (row: Row, zone: TimeZone) => string;
 
-function jsonLine(kind: ImportKind): LineOf {
-  const serialize = EXPORTED[kind].serialize as LineOf;
-  return (row, zone) => `${serialize(row, zone)}\n`;
+interface Lines {
+  /** With its line break; empty without one. */
+  readonly header: string;
+  readonly lineOf: (row: Row, zone: TimeZone) => string;
 }
 
-function csvLine(kind: ImportKind): LineOf {
-  const columns = EXPORT_COLUMNS[kind] as readonly ExportColumn<Row>[];
-  return (row, zone) => formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? '')));
+function jsonLines(kind: ImportKind): Lines {
+  const serialize = EXPORTED[kind].serialize as Lines['lineOf'];
+  return { header: '', lineOf: (row, zone) => `${serialize(row, zone)}\n` };
 }
 
-const LINES: {
-  readonly [format in TextFormat]: {
-    readonly headerOf: (kind: ImportKind) => string;
-    readonly lineOf: (kind: ImportKind) => LineOf;
+function csvLines(kind: ImportKind, labels: Language | undefined): Lines {
+  const columns = exportColumns(kind, labels) as readonly ExportColumn<Row>[];
+  return {
+    header: formatCsvRow(columns.map(({ name }) => name)),
+    lineOf: (row, zone) => formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? ''))),
   };
-} = {
-  ndjson: { headerOf: () => '', lineOf: jsonLine },
-  csv: { headerOf: (kind) => formatCsvRow(EXPORT_COLUMNS[kind].map(({ name }) => name)), lineOf: csvLine },
-};
+}

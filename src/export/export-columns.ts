@@ -3,10 +3,12 @@
  * their own, and under the names by which an import reads them (docs/exporting.md#columns).
  */
 import type { Owner } from '../domain/lending/loans.ts';
+import { labelOf } from '../domain/values/choice-labels.ts';
 import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import { formatDecimal, MONEY } from '../domain/values/decimal.ts';
 import type { ShownProperties } from '../json/declared-fields.ts';
 import type { Schema } from '../json/schema.ts';
+import { inLanguage, type Language } from '../language/language.ts';
 import type { ExportedOwner, ExportedRows } from '../store/contract/exports.ts';
 import { FILE_COLUMNS } from '../store/contract/import/import-columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../store/contract/import/import-session.ts';
@@ -88,6 +90,28 @@ function columnsOf(kind: ImportKind): Columns<never> {
   });
 }
 
-export const EXPORT_COLUMNS = Object.fromEntries(
-  IMPORT_KINDS.map((kind) => [kind, columnsOf(kind)]),
-) as unknown as { readonly [kind in ImportKind]: Columns<ExportedRows[kind]> };
+const EXPORT_COLUMNS = Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, columnsOf(kind)])) as unknown as {
+  readonly [kind in ImportKind]: Columns<ExportedRows[kind]>;
+};
+
+/** For people: what an import reads, under its labels, with the words of choices. */
+function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language: Language): Columns<Row> {
+  return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
+    const column = columns.find((each) => each.name === name);
+    if (column === undefined) return [];
+    const read: typeof column.read = (row, zone) => {
+      const value = column.read(row, zone);
+      return value === null ? null : inLanguage(labelOf(value), language);
+    };
+    return { ...column, name: inLanguage(label, language), ...(field.kind === 'choice' ? { read } : {}) };
+  });
+}
+
+/** @param labels the language of headings and choices; without it, they are those of the API */
+export function exportColumns<Kind extends ImportKind>(
+  kind: Kind,
+  labels?: Language,
+): Columns<ExportedRows[Kind]> {
+  const columns = EXPORT_COLUMNS[kind] as Columns<ExportedRows[Kind]>;
+  return labels === undefined ? columns : labelledColumns(kind, columns, labels);
+}

@@ -1,4 +1,5 @@
 /** What is asked of an export. */
+import type { Language } from '../language/language.ts';
 import type { ExportFilter } from '../store/contract/exports.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
 
@@ -11,4 +12,6 @@ export interface ExportRequest {
   readonly kind: ImportKind;
   readonly format: TextFormat;
   readonly filter: ExportFilter;
+  /** For people: the language of the headings and choices of a CSV file. */
+  readonly labels?: Language | undefined;
 }

@@ -3,7 +3,7 @@
  * a sheet that says what each column is called in all languages, and what it takes
  * (docs/importing.md#a-template).
  */
-import { CHOICE_LABELS } from '../domain/values/choice-labels.ts';
+import { labelOf } from '../domain/values/choice-labels.ts';
 import { type Message, say, type Text } from '../domain/values/message.ts';
 import { ALTERNATIVES } from '../import/columns/columns.ts';
 import { kindOf } from '../json/declared-fields.ts';
@@ -61,9 +61,6 @@ function typeOf({ field }: FileColumn): CellType {
   if (field.kind === 'decimal') return 'number';
   return field.kind === 'past_date' || field.kind.endsWith('instant') ? 'date' : 'text';
 }
-
-/** What a choice is called; any other value as it is. */
-const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;
 
 function exampleIn(kind: ImportKind, column: FileColumn, translate: Translate): Cell {
   const own = EXAMPLES[kind]?.[column.name];

@@ -1,9 +1,10 @@
 /** Rows → an Excel workbook, a part at a time. */
 import { DAY_SECONDS, type TimeZone } from '../domain/values/date-time.ts';
 import { asTextCell } from '../import/cells/blanks.ts';
+import type { Language } from '../language/language.ts';
 import type { ExportedRows } from '../store/contract/exports.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { EXPORT_COLUMNS, type ExportColumn } from './export-columns.ts';
+import { type ExportColumn, exportColumns } from './export-columns.ts';
 
 /** What people can still work with; a workbook of a million rows opens nowhere. */
 export const MOST_WORKBOOK_ROWS = 100_000;
@@ -87,9 +88,10 @@ export async function workbookOf<Kind extends ImportKind>(
   kind: Kind,
   rows: Iterable<ExportedRows[Kind]>,
   zone: TimeZone,
+  labels: Language | undefined,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
-  const columns = EXPORT_COLUMNS[kind] as readonly ExportColumn<ExportedRows[Kind]>[];
+  const columns = exportColumns(kind, labels);
   function* cells(): Generator<Cell[]> {
     for (const row of rows) yield columns.map(({ type, read }) => toCell(type, read(row, zone)));
   }

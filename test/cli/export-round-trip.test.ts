@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { parseText } from '../../src/domain/values/text.ts';
 import { asTextCell } from '../../src/import/cells/blanks.ts';
 import { formatCsvRow } from '../../src/import/formats/csv/write-csv.ts';
+import { LANGUAGES } from '../../src/language/language.ts';
 import { type ImportPlace, importPlace, nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 
@@ -132,9 +133,9 @@ const OWN_ROWS = [
 /** Everything but ids and what is computed, in order of id. */
 const contentOf = (place: ImportPlace) => OWN_ROWS.map((sql) => place.query(`${sql} ORDER BY t.id`));
 
-async function goRound(place: ImportPlace, copy: ImportPlace, format: string): Promise<void> {
+async function goRound(place: ImportPlace, copy: ImportPlace, options: readonly string[]): Promise<void> {
   const folder = join(copy.folder, 'exported');
-  const exported = await place.command('export', 'all', '--out', folder, '--format', format);
+  const exported = await place.command('export', 'all', '--out', folder, ...options);
   assert.equal(exported.status, 0, exported.err);
   const { status, out, err } = await copy.run(folder, '--yes');
   assert.equal(status, 0, out + err);
@@ -145,13 +146,13 @@ async function goRound(place: ImportPlace, copy: ImportPlace, format: string): P
   assert.doesNotMatch(again.out, /[1-9]\d* (?:new|changed)/);
 }
 
-const property = (context: TestContext, format: string) =>
+const property = (context: TestContext, options: fc.Arbitrary<readonly string[]>) =>
   fc.assert(
-    fc.asyncProperty(texts, unique, async (any, own) => {
+    fc.asyncProperty(texts, unique, options, async (any, own, chosen) => {
       const [place, copy] = [importPlace(context), importPlace(context)];
       await fill(place, any, own);
       assert.equal(place.value('SELECT full_name FROM members WHERE id = 1'), any[4]);
-      await goRound(place, copy, format);
+      await goRound(place, copy, chosen);
       const { out } = await copy.command('check');
       assert.match(out, /is sound/);
     }),
@@ -162,8 +163,16 @@ const property = (context: TestContext, format: string) =>
     },
   );
 
-test('CSV of all kinds is imported into an empty registry as the same registry', (context) =>
-  property(context, 'csv'));
+const FORMATS = ['csv', 'xlsx'];
 
-test('workbooks of all kinds are imported into an empty registry as the same registry', (context) =>
-  property(context, 'xlsx'));
+for (const format of FORMATS)
+  test(`${format} of all kinds is imported into an empty registry as the same registry`, (context) =>
+    property(context, fc.constant(['--format', format])));
+
+test('so are files for people, whatever the language of their headings and choices', (context) =>
+  property(
+    context,
+    fc
+      .record({ format: fc.constantFrom(...FORMATS), language: fc.constantFrom(...LANGUAGES) })
+      .map(({ format, language }) => ['--format', format, '--labels', '--lang', language]),
+  ));

@@ -52,6 +52,20 @@ test('a file is as its name or --format says, and only its owner can read it', a
   assert.match(printed.err, /^As of event \d+ of the sequence [0-9a-f]{16}\.\n$/);
 });
 
+test('a file for people has what an import reads, in words of their language', async (context) => {
+  const place = await filled(context);
+  const loans = await place.command('export', 'loans', '--labels', '--lang', 'fr');
+  const [header = '', first = ''] = loans.out.split('\n');
+  assert.match(
+    header,
+    /^Code de la coopérative,Code du membre,Numéro d'identité nationale,Référence,Montant,/,
+  );
+  assert.match(first, /^A-1,M-1,\d{16},L-1,1000\.00,18\.00,approuvé,/);
+  const refused = await place.command('export', 'loans', '--labels', '--format', 'ndjson');
+  assert.equal(refused.status, 2);
+  assert.match(refused.err, /choose --format csv or xlsx/);
+});
+
 test('all kinds are in a folder that only its owner can read, from one snapshot', async (context) => {
   const place = await filled(context);
   const folder = join(place.folder, 'all');

@@ -1,5 +1,7 @@
 /** Cooperatives at the desk: statistics as plots, lists of any page, files, and a merge. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MEMBER_FIELDS, type MemberField } from '../../src/domain/membership/members.ts';
 import { listFields } from '../../src/domain/values/declared-fields.ts';
@@ -133,9 +135,14 @@ test('rows are saved as files as the command writes them, and the reading is rec
   const [reading] = readings;
   assert.deepEqual(reading?.subject.all?.cooperativeIds, [1]);
   assert.deepEqual(reading?.reader, { user: 'N. N. (tester)' });
-  const workbook = await ask('production', 'xlsx');
-  assert.match(workbook.text, /^PK/);
   assert.equal((await ask('keys', 'csv')).status, 404);
+  const workbook = await ask('members', 'xlsx');
+  assert.match(workbook.text, /^PK/);
+  const file = join(place.folder, 'members.xlsx');
+  writeFileSync(file, workbook.bytes);
+  const read = await place.run('members', file, '--dry-run');
+  assert.equal(read.status, 0, read.err + read.out);
+  assert.match((await place.command('import', 'map', file)).out, /"National ID"/);
 });
 
 test('once its rows are read, a file that is sent holds nothing of the registry', async (context) => {

@@ -14,6 +14,7 @@ export interface DeskResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 type Headers = { readonly [name: string]: string };
@@ -82,13 +83,13 @@ export async function testDesk(
   const send: TestDesk['send'] = (method, path, headers = {}, body = '') =>
     new Promise((resolve, reject) => {
       const sent = request({ port, method, path, agent: false, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const bytes = Buffer.concat(chunks);
+          const { statusCode: status = 0, headers } = response;
+          resolve({ status, headers, text: bytes.toString(), bytes });
         });
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
-        );
       });
       sent.on('error', reject).end(body);
     });

@@ -8,7 +8,7 @@ import { MOST_WORKBOOK_ROWS } from '../../export/workbook.ts';
 import type { ExportFilter, ExportSession, ExportSnapshot } from '../../store/contract/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/contract/import/import-session.ts';
 import { MEMBER_GROUPS, NAMES, recordNobody, recordReading } from '../persons/record-reading.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { assertPlace } from '../terminal/places.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
@@ -23,12 +23,14 @@ const ALL = 'all';
 interface Options extends SettingOptions {
   readonly cooperative?: string;
   readonly format?: FileFormat;
+  readonly labels?: true;
   readonly out?: string;
 }
 
 const MORE_HELP = `
 Examples:
   export members --cooperative KOAKAMA-HUY --out members.xlsx
+  export loans --labels --lang fr --out prets.xlsx
   export loans --format ndjson | gzip > loans.ndjson.gz
   export all --out trial/exported
 `;
@@ -43,11 +45,15 @@ export function declareExport(command: Command, context: CliContext): void {
     .addOption(
       new Option('--format <format>', 'as what; by the ending of --out, else csv').choices(FILE_FORMATS),
     )
+    .option(
+      '--labels',
+      'for people: only what an import reads, with headings and choices in the language of --lang',
+    )
     .option('--out <path>', 'a new file, for all a new folder, that only you can read')
     .addHelpText('after', MORE_HELP)
     .action(
       acting(context, async (run: Run<Options>, kind: string) => {
-        const files = planFiles(kind, run.options);
+        const files = planFiles(kind, run);
         const { out } = run.options;
         if (out !== undefined) await assertPlace(out, { storage: run.storage, instead: 'another --out' });
         await withStore(run.storage.openExportSession(), (session) =>
@@ -60,26 +66,27 @@ export function declareExport(command: Command, context: CliContext): void {
     );
 }
 
-interface PlannedFile {
-  readonly kind: ImportKind;
-  readonly format: FileFormat;
+interface PlannedFile extends ExportedFile {
   /** Undefined for standard output. */
   readonly path: string | undefined;
 }
 
 /** @throws CommandError `usage` */
-function planFiles(kind: string, { out, format: given }: Options): PlannedFile[] {
+function planFiles(kind: string, run: Run<Options>): PlannedFile[] {
+  const { out, format: given } = run.options;
   const refuse = (message: string) => new CommandError(EXIT.usage, message);
+  const format = given ?? (kind === ALL || out === undefined ? 'csv' : formatOf(out));
+  if (run.options.labels === true && format === 'ndjson')
+    throw refuse('NDJSON is for programs, and has no labels: choose --format csv or xlsx.');
+  const labels = run.options.labels === true ? languageFor(run) : undefined;
   const known = IMPORT_KINDS.find((each) => each === kind);
   if (kind === ALL) {
     if (out === undefined) throw refuse('Name a new folder for the files: export all --out FOLDER.');
-    const format = given ?? 'csv';
-    return IMPORT_KINDS.map((each) => ({ kind: each, format, path: `${out}/${each}.${format}` }));
+    return IMPORT_KINDS.map((each) => ({ kind: each, format, labels, path: `${out}/${each}.${format}` }));
   }
   if (known === undefined) throw refuse(`Known kinds: ${[...IMPORT_KINDS, ALL].join(', ')}.`);
-  const format = given ?? (out === undefined ? 'csv' : formatOf(out));
   if (format === 'xlsx' && out === undefined) throw refuse('A workbook needs a file: --out members.xlsx.');
-  return [{ kind: known, format, path: out }];
+  return [{ kind: known, format, labels, path: out }];
 }
 
 async function write(

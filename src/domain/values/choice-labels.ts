@@ -1,5 +1,5 @@
 /** What people call the values of choices, and may write for them in a file. */
-import { type Message, say } from './message.ts';
+import { type Message, say, type Text } from './message.ts';
 
 export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
   // Statuses of members and loans.
@@ -49,3 +49,6 @@ export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
   savings_credit: say('savings and credit'),
   other: say('other'),
 };
+
+/** What a choice is called; any other value as it is. */
+export const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;

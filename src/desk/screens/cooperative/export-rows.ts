@@ -38,8 +38,10 @@ export const exportRows: Action = async (visit, given) => {
     return refuseGiven(visit, say('Save its rows as a file'), pathOf(visit), fault);
   }
   const spool = visit.use((storage) => new Spool(storage.openSpool()));
+  // A workbook is for people, CSV for programs.
+  const file = { kind, format, labels: format === 'xlsx' ? visit.language : undefined };
   // Whoever takes the file slowly holds no snapshot.
-  for await (const part of await exportedParts(snapshot, { kind, format }, filter, desk.config.zone))
+  for await (const part of await exportedParts(snapshot, file, filter, desk.config.zone))
     await spool.use(async (descriptor) => writeToSpool(session, descriptor, part));
   session.end();
   return {

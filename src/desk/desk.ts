@@ -50,7 +50,12 @@ export async function openDesk(
   { program, environment = process.env, ...options }: DeskOptions,
   port: number,
 ): Promise<DeskServer> {
-  const files = new DeskFiles({ program, environment, storage: options.config.storage });
+  const { location, deskFolder: folder } = options.storage;
+  const { sequence } = await options.storage.readCondition();
+  const files = new DeskFiles({
+    ...{ program, environment, storage: location, folder },
+    epoch: sequence?.epoch ?? '',
+  });
   const server = await listenForDesk({ ...options, files, screens: SCREENS }, port);
   const close = async () => {
     await server.close();

@@ -1,12 +1,9 @@
 /** Files given to the desk: read by a chosen map, checked, imported and undone (docs/desk.md#import). */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../support/app.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
-import { COOPERATIVES, member, members, nid, startedPlace } from '../support/importing.ts';
+import { member, members, nid, startedPlace } from '../support/importing.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 test('a warning is looked at before the file is imported', async (context) => {
@@ -270,25 +267,4 @@ test('a script sends a file as it is, with the token in a header; no other site 
     assert.equal((await send('POST', '/import', { ...headers, ...wrong }, body)).status, 403);
   // Other screens take no file.
   assert.equal((await send('POST', '/', headers, body)).status, 403);
-});
-
-test('files are kept for this user alone, and go with the desk', async (context) => {
-  const { databaseFile } = await startedPlace(context);
-  // Of its own: other desks have their folders in that of the machine.
-  const parent = temporaryFolder(context);
-  const { TMPDIR: ours } = process.env;
-  process.env.TMPDIR = parent;
-  const ends: (() => unknown)[] = [];
-  const browser = await openedDesk(
-    { after: (end: () => unknown) => void ends.push(end) } as never,
-    databaseFile,
-  );
-  await give(browser, 'cooperatives.csv', COOPERATIVES);
-  if (ours === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = ours;
-  const [folder = ''] = readdirSync(parent).filter((name) => name.startsWith('registry-desk-'));
-  const path = join(parent, folder);
-  assert.equal(statSync(path).mode & 0o777, 0o700);
-  for (const end of ends) await end();
-  assert.ok(!existsSync(path));
 });

@@ -1,5 +1,6 @@
 /** Who may ask the desk for a page, and what every answer has (docs/desk.md#security). */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { SCREENS } from '../../src/desk/desk.ts';
@@ -8,6 +9,7 @@ import { createRouter } from '../../src/desk/server/router.ts';
 import { Sessions } from '../../src/desk/server/sessions.ts';
 import type { Session } from '../../src/desk/visit/screen.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { temporaryFolder } from '../support/app.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { startedPlace } from '../support/importing.ts';
 
@@ -279,6 +281,8 @@ test('another command of the same user gets a link by the secret of the desk', a
 test('what should not have happened is reported without a national ID, and the page says where', async (context) => {
   const { databaseFile } = await startedPlace(context);
   const storage = {
+    deskFolder: join(temporaryFolder(context), 'desk'),
+    readCondition: async () => ({ sequence: undefined }),
     isServed: () => {
       throw new Error('about 1198000000000001');
     },

@@ -123,6 +123,15 @@ test('this comparison sees an erasure that is ignored, and a merge that keeps th
 });
 
 test('the queries of docs/mirror.md have answers', { skip }, async () => {
+  // Random changes may have settled every loan that was late.
+  const { rows: members } = await registry.export('members');
+  const late = { reference: 'LATE', status: 'approved', amount: '1000', loan_end_date: '2025-01-31' };
+  const body = {
+    ...late,
+    interest_rate: '5',
+    member_id: members.find(({ status }) => status === 'active').id,
+  };
+  assert.equal((await registry.ask('POST', '/loans', body)).status, 201);
   const mirror = new MirrorProcess(cluster, registry);
   mirror.start();
   await mirror.caughtUp();

@@ -34,6 +34,16 @@ export interface Told {
   readonly lines: readonly number[];
 }
 
+/** Of one that has come to rest, what is kept to show it again in another process. */
+export interface RestedRun extends Pick<CommandOptions, 'user' | 'startedAt'> {
+  readonly args: readonly string[];
+  readonly news: readonly ImportNews[];
+  readonly output: string;
+  readonly errors: string;
+  /** Null also of one that asked: nobody can agree to it any more. */
+  readonly status: number | null;
+}
+
 /** How long one waits for an answer: it keeps what it has checked, in memory and on the disk. */
 const PATIENCE_MS = 30 * 60_000;
 
@@ -64,6 +74,8 @@ export class CommandRun {
   readonly startedAt: number;
   readonly args: readonly string[];
   private readonly texts = new Map<NewsPart, Told[]>();
+  /** All that is shown of what it has told. */
+  private news: ImportNews[] = [];
   private readonly options: CommandOptions;
   private output = '';
   private parsed: unknown;
@@ -74,6 +86,25 @@ export class CommandRun {
   constructor(args: readonly string[], options: CommandOptions, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
     [this.user, this.startedAt] = [options.user, options.startedAt];
+  }
+
+  /** One that has ended in another process of the desk. */
+  static again(
+    rested: RestedRun,
+    options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>,
+  ): CommandRun {
+    const { args, user, startedAt, news, output, errors, status } = rested;
+    const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
+    for (const each of news) run.take(each);
+    [run.output, run.errors, run.status, run.hasBegun] = [output, errors, status, true];
+    return run;
+  }
+
+  /** Undefined while it is at work. */
+  get rested(): RestedRun | undefined {
+    if (this.isAtWork) return undefined;
+    const { args, user, startedAt, news, output, errors, status = null } = this;
+    return { args, user, startedAt, news, output, errors, status };
   }
 
   /** Or waits for its turn. */
@@ -128,8 +159,12 @@ export class CommandRun {
   }
 
   private take(news: ImportNews): void {
-    if ('progress' in news) this.progress = news.progress;
-    else if ('report' in news) this.report = news.report;
+    if ('progress' in news) {
+      this.progress = news.progress;
+      return;
+    }
+    if (!('asks' in news)) this.news.push(news);
+    if ('report' in news) this.report = news.report;
     else if ('firstRows' in news) this.firstRows = news.firstRows;
     else if ('proposal' in news) this.proposal = news.proposal;
     else if ('changes' in news) this.changes = news.changes;
@@ -143,6 +178,7 @@ export class CommandRun {
       const texts = this.texts.get(news.part) ?? [];
       this.texts.set(news.part, texts);
       if (texts.length < MOST_TEXTS) texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
+      else this.news.pop();
     }
   }
 
@@ -152,6 +188,9 @@ export class CommandRun {
     this.hasAgreed = true;
     this.texts.delete('changed');
     this.changes = [];
+    this.news = this.news.filter(
+      (each) => !('changes' in each || ('part' in each && each.part === 'changed')),
+    );
     this.child?.send('yes', () => {});
   }
 

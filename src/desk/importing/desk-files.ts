@@ -1,16 +1,16 @@
 /**
  * The files that were given to the desk, and the commands that read them. They belong to the desk, not to a
- * session: whoever comes back finds them as they are. They are in a folder that only this user can read, and
- * which is removed with the desk.
+ * session: whoever comes back finds them as they are, also at the next desk. They are in a folder that only
+ * this user can read.
  */
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
+import type { MapProposal } from '../../import/proposal/propose-map.ts';
+import { FAULTS_COLUMN } from '../../import/table/headings.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type CommandOptions, CommandRun } from './command-run.ts';
+import { DeskFolder, type ImportChoices, type KeptFile } from './desk-folder.ts';
 
 /** Under whom, and in which language, a command runs. */
 export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
@@ -24,27 +24,19 @@ const WORKS = {
 } as const;
 export type Work = keyof typeof WORKS;
 
-/** What is decided beside the map. */
-export interface ImportChoices {
-  /** Of the map that was chosen. */
-  readonly map: string;
-  readonly replaces?: number | undefined;
-  readonly skipInvalid: boolean;
-}
-
 export interface DeskFile {
   readonly id: number;
   /** What its owner calls it: shown, and never part of a path. */
   readonly name: string;
-  readonly bytes: number;
   /** Chosen; until then it is guessed. */
   kind: ImportKind | undefined;
   /** Proposes how it is read. */
   proposing: CommandRun;
   /** Of a workbook, as of an earlier proposal: there may be none for the sheet that was chosen. */
   sheets?: readonly string[] | undefined;
-  /** What was last chosen in each field of the form. */
-  given?: ((field: string) => string) | undefined;
+  /** What the form was last sent with, or a file was checked with of which this one has the refused rows. */
+  given: ImportChoices | undefined;
+  /** What it was checked with. */
   choices: ImportChoices | undefined;
   /** The import of these choices, which asks when it has checked the file. */
   check: CommandRun | undefined;
@@ -56,18 +48,50 @@ export interface DeskFile {
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 const MAX_NAME_CHARACTERS = 120;
 
+export interface DeskFilesOptions extends Pick<CommandOptions, 'program' | 'storage' | 'environment'> {
+  /** Where the files are kept. */
+  readonly folder: string;
+  /** Of the registry's sequence: what was found or imported in another one is not shown. */
+  readonly epoch: string;
+}
+
 export class DeskFiles {
-  private readonly options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>;
+  private readonly options: DeskFilesOptions;
+  private readonly folder: DeskFolder;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
   private readonly works = new Map<Work, CommandRun>();
   /** Those that have not ended, in the order in which they begin. */
   private readonly runs = new Set<CommandRun>();
-  private folder: string | undefined;
-  private lastId = 0;
 
-  constructor(options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>) {
+  /** @throws the system's error when the folder cannot be read */
+  constructor(options: DeskFilesOptions) {
     this.options = options;
+    this.folder = new DeskFolder(options.folder);
+    for (const [id, kept] of this.folder.read()) this.files.set(id, this.fileOf(id, kept));
+  }
+
+  private fileOf(id: number, kept: KeptFile): DeskFile {
+    const { name, kind, sheets, given, choices } = kept;
+    const again = (run: KeptFile['check']) => run && CommandRun.again(run, this.options);
+    const check = kept.epoch === this.options.epoch ? again(kept.check) : undefined;
+    return {
+      ...{ id, name, kind, sheets, check, import: kept.hasAgreed ? check : undefined },
+      ...{ given: given ?? choices, choices: check && choices },
+      proposing: again(kept.proposing) ?? this.propose(id, name, kind, { ...kept.as, language: 'en' }),
+    };
+  }
+
+  /** Keeps what is known of a file. What is being done is not: it ends with the desk. */
+  private keep(id: number): void {
+    const file = this.files.get(id);
+    if (file === undefined) return;
+    const { name, kind, sheets, given, choices, proposing, check } = file;
+    const { user, startedAt } = proposing;
+    this.folder.keep(id, {
+      ...{ name, kind, sheets, given, choices, epoch: this.options.epoch, as: { user, startedAt } },
+      ...{ proposing: proposing.rested, check: check?.rested, hasAgreed: file.import !== undefined },
+    });
   }
 
   /** The newest first. */
@@ -84,27 +108,27 @@ export class DeskFiles {
    * @throws what `content` throws; the system's error when the disk takes no more
    */
   async add(name: string, content: AsyncIterable<Uint8Array>, as: RunAs): Promise<DeskFile> {
-    const id = ++this.lastId;
-    await mkdir(this.folderOf(id), { mode: 0o700 });
-    const target = createWriteStream(this.pathOf(id), { mode: 0o600 });
+    const id = this.folder.add();
+    const target = createWriteStream(this.folder.pathOf(id), { mode: 0o600 });
     try {
       await pipeline(content, target);
     } catch (error) {
-      await this.removeFolder(id);
+      await this.folder.remove(id);
       throw error;
     }
     const shown = shownName(name);
     const file: DeskFile = {
       id,
       name: shown,
-      bytes: target.bytesWritten,
       kind: undefined,
+      given: undefined,
       choices: undefined,
       check: undefined,
       import: undefined,
       proposing: this.propose(id, shown, undefined, as),
     };
     this.files.set(id, file);
+    this.keep(id);
     return file;
   }
 
@@ -114,20 +138,40 @@ export class DeskFiles {
     file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
     Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined, import: undefined });
     file.proposing = this.propose(file.id, file.name, kind, as, sheet);
+    this.keep(file.id);
   }
 
   private propose(id: number, name: string, kind: ImportKind | undefined, as: RunAs, sheet = ''): CommandRun {
     const kinds = kind === undefined ? [] : [kind];
     const sheets = sheet === '' ? [] : [`--sheet=${sheet}`];
-    return this.start(['import', 'map', ...kinds, this.pathOf(id), '--file-name', name, ...sheets], as);
+    const args = ['import', 'map', ...kinds, this.folder.pathOf(id), '--file-name', name, ...sheets];
+    return this.start(args, as, () => {
+      this.takeChoicesOfFirst(id, as);
+      this.keep(id);
+    });
+  }
+
+  /** Refused rows that come back corrected are read as the file was that they are of. */
+  private takeChoicesOfFirst(id: number, as: RunAs): void {
+    const file = this.files.get(id);
+    const proposal = file?.proposing.proposal;
+    if (file === undefined || proposal === undefined || file.given !== undefined) return;
+    const first = this.list().find((each) => each !== file && isOfRejects(proposal, each.proposing.proposal));
+    if (first?.choices === undefined || first.kind === undefined) return;
+    if (file.kind === undefined && first.kind !== proposal.document.kind) {
+      this.readAs(file, first.kind, '', as);
+      return;
+    }
+    file.given = { ...first.choices, replaces: undefined, skipInvalid: false };
   }
 
   /** Checks the file with these choices, and asks. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();
-    writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
-    Object.assign(file, { kind, choices, import: undefined });
-    file.check = this.start(this.importArgs(file, kind, choices), as);
+    writeFileSync(this.folder.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
+    Object.assign(file, { kind, given: choices, choices, import: undefined });
+    file.check = this.start(this.importArgs(file, kind, choices), as, () => this.keep(file.id));
+    this.keep(file.id);
   }
 
   /** Checks it again with the same choices. */
@@ -147,8 +191,8 @@ export class DeskFiles {
 
   private importArgs({ id, name }: DeskFile, kind: ImportKind, choices: ImportChoices): string[] {
     return [
-      ...['import', kind, this.pathOf(id), '--file-name', name, '--ask'],
-      ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
+      ...['import', kind, this.folder.pathOf(id), '--file-name', name, '--ask'],
+      ...['--map', this.folder.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
       ...(choices.skipInvalid ? ['--skip-invalid'] : []),
       ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
     ];
@@ -162,11 +206,6 @@ export class DeskFiles {
   startUndo(importId: number, as: RunAs): void {
     this.undos.get(importId)?.stop();
     this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
-  }
-
-  /** Whether it was undone here. */
-  isUndone({ import: importing }: DeskFile): boolean {
-    return this.undos.get(importing?.report?.importId ?? 0)?.status === 0;
   }
 
   /** The last run of a command, whoever has started it: it goes on when the page is closed. */
@@ -184,24 +223,31 @@ export class DeskFiles {
 
   /** Where the refused rows are written; there is no such file while none is refused. */
   rejectsOf(id: number): string {
-    return this.pathOf(id, 'rejects.csv');
+    return this.folder.pathOf(id, 'rejects.csv');
   }
 
   async remove({ id, proposing, check, import: importing }: DeskFile): Promise<void> {
     for (const run of [proposing, check, importing]) run?.stop();
     this.files.delete(id);
-    await this.removeFolder(id);
+    await this.folder.remove(id);
   }
 
-  /** Ends every command, and removes the files. */
+  /** Ends every command. Files that were imported in full are removed: the registry has their rows. */
   async close(): Promise<void> {
     for (const run of this.runs) run.stop();
     while (this.runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+    for (const { id, import: importing } of this.list())
+      if (importing?.report?.outcome === 'imported' && importing.report.refusedRows === 0)
+        await this.folder.remove(id);
+    this.folder.close();
   }
 
-  private start(args: readonly string[], as: RunAs): CommandRun {
-    const run = new CommandRun(args, { ...this.options, ...as }, () => this.goOn());
+  /** @param onRest called when it is at work no more */
+  private start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
+    const run = new CommandRun(args, { ...this.options, ...as }, () => {
+      onRest();
+      this.goOn();
+    });
     this.runs.add(run);
     this.goOn();
     return run;
@@ -215,24 +261,19 @@ export class DeskFiles {
       if (runs.filter(({ hasBegun, isAtWork }) => hasBegun && isAtWork).length < MOST_AT_WORK) run.begin();
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
+}
 
-  private folderOf(id: number): string {
-    if (this.folder === undefined) {
-      // `mkdtemp` makes it for this user alone.
-      const folder = mkdtempSync(join(tmpdir(), 'registry-desk-'));
-      this.folder = folder;
-      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    }
-    return join(this.folder, String(id));
-  }
+const textsOf = (proposal: MapProposal): readonly string[] => proposal.headings.map(({ text }) => text);
 
-  private pathOf(id: number, name = 'file'): string {
-    return join(this.folderOf(id), name);
-  }
-
-  private removeFolder(id: number): Promise<void> {
-    return rm(this.folderOf(id), { recursive: true, force: true });
-  }
+/** Whether a file has refused rows of another one: its headings are those, and one for the reasons. */
+function isOfRejects(proposal: MapProposal, of: MapProposal | undefined): boolean {
+  const texts = textsOf(proposal);
+  const added = of && texts.slice(of.headings.length);
+  return (
+    of !== undefined &&
+    added?.some((text) => text.toLowerCase() === FAULTS_COLUMN) === true &&
+    textsOf(of).every((text, place) => text === texts[place])
+  );
 }
 
 /** Without what a browser puts before it, control characters and national IDs. */

@@ -65,6 +65,8 @@ export interface Storage {
   readonly ledgerFile: string;
   /** Where an open desk is found, whether or not one is open. */
   readonly deskFile: string;
+  /** Where the files are kept that this user has given to the desk, whether or not there are any. */
+  readonly deskFolder: string;
   /** Records the readings of a service. Creates what is missing. @throws StorageError */
   serveLedger(options: ServedLedgerOptions): AccessLedger;
   /** Records the readings of a command or of the desk, which rejects with a StorageError where it cannot. */

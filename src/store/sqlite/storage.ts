@@ -17,7 +17,14 @@ import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
 import { openSpool } from './files/durable-files.ts';
-import { deskFileOf, exists, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
+import {
+  deskFileOf,
+  deskFolderOf,
+  exists,
+  keysFileOf,
+  ledgerFileOf,
+  ownsFile,
+} from './files/registry-files.ts';
 import { openHistory } from './journal/history.ts';
 import { openJournal } from './journal/journal.ts';
 import { openCommandLedger } from './ledger/command-ledger.ts';
@@ -54,6 +61,7 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     ownsFile: (path) => ownsFile(file, path),
     ledgerFile: ledgerFileOf(file),
     deskFile: deskFileOf(file),
+    deskFolder: deskFolderOf(file),
     serveLedger: (options) => openServiceLedger(settled(), options),
     openCommandLedger: () => openCommandLedger(settled()),
     openLedgerReader: () =>

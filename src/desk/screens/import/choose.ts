@@ -13,7 +13,7 @@ import { form, input, select } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
 import { constantsForm } from './constants.ts';
 import { shorten } from './findings.ts';
-import { askedConstants, askedHeadings, FIELD } from './map-choices.ts';
+import { askedConstants, askedHeadings, FIELD, type Given, givenFields } from './map-choices.ts';
 
 type Choice = readonly [value: string, shown: string];
 
@@ -59,7 +59,8 @@ export async function choicesForm(
   faults: readonly string[],
 ): Promise<Html> {
   const { kind } = proposal.document;
-  const decisions = await open(visit, file, proposal);
+  const given = givenFields(proposal, file.given);
+  const decisions = await open(visit, file.name, proposal, given);
   const { missing, headings } = proposal;
   const asked = askedHeadings(proposal);
   const rest = headings.flatMap(({ text }, place) =>
@@ -71,7 +72,7 @@ export async function choicesForm(
 <div class="choices">${decisions}</div></section>`
   }
 <h2>${visit.say('The columns of the file')}</h2>
-<div class="choices">${asked.map((place) => heading(visit, file, proposal, place))}</div>
+<div class="choices">${asked.map((place) => heading(visit, proposal, place, given))}</div>
 ${
   rest.length > 0 &&
   html`<p>${shorten(
@@ -81,9 +82,9 @@ ${
     }),
   )}</p>`
 }
-${constantsForm(visit, file, proposal)}
+${constantsForm(visit, proposal, given)}
 <h2>${visit.say('Another version of a file?')}</h2>
-<div class="narrow">${earlier(visit, file, kind)}</div>`;
+<div class="narrow">${earlier(visit, kind, given('replaces'))}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
   return html`${faults.length > 0 && refused}
 ${
@@ -110,9 +111,9 @@ const columnsIn = (visit: Visit, missing: string): string => {
 
 function heading(
   visit: Visit,
-  file: DeskFile,
   { document, headings, examples, headerLine: _ }: MapProposal,
   place: number,
+  given: Given,
 ): Html {
   const { text = '', column = null, by } = headings[place] ?? {};
   const { kind } = document;
@@ -123,13 +124,13 @@ function heading(
     `${visit.translate(nameOf(name))}${isRequired || ALTERNATIVES[kind]?.column === name ? ' *' : ''}`,
   ]);
   return select(FIELD.heading(place), text, [['', visit.say('(ignored)')], ...choices], {
-    chosen: file.given?.(FIELD.heading(place)) ?? column ?? '',
+    chosen: given(FIELD.heading(place)) ?? column ?? '',
     hint: html`${isGuessed && html`<b>${visit.say('Guessed: check it.')}</b> `}${values}`,
   });
 }
 
 /** What the file does not settle. */
-async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promise<Html[]> {
+async function open(visit: Visit, fileName: string, proposal: MapProposal, given: Given): Promise<Html[]> {
   const { document, unknownWords } = proposal;
   const choose = visit.say('Choose…');
   const choicesOf = (column: string): Choice[] =>
@@ -141,11 +142,11 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
   for (const column of askedConstants(proposal)) {
     const name = FIELD.constant(column);
     if (column === 'cooperative_code')
-      constants.push(await cooperative(visit, file, name, [file.name, ...proposal.examples.flat()]));
+      constants.push(await cooperative(visit, name, [fileName, ...proposal.examples.flat()], given(name)));
     else if (column === 'paid_until') {
       const label = visit.say('Until when does the file count what was paid back?');
       const hint = visit.say('Payments after this day are imported by themselves. May be empty.');
-      const value = file.given?.(name) ?? '';
+      const value = given(name) ?? '';
       constants.push(input({ name, label, hint, value, type: 'date', isOptional: true }));
     } else
       constants.push(
@@ -153,7 +154,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
           name,
           `${visit.translate(nameOf(column))}, ${visit.say('of every row')}`,
           [['', choose], ...choicesOf(column)],
-          { isRequired: true, chosen: file.given?.(name) },
+          { isRequired: true, chosen: given(name) },
         ),
       );
   }
@@ -163,7 +164,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
         FIELD.word(column, place),
         visit.say('{column}: what does “{word}” mean?', { column: visit.translate(nameOf(column)), word }),
         [['', choose], ...choicesOf(column)],
-        { chosen: file.given?.(FIELD.word(column, place)) },
+        { chosen: given(FIELD.word(column, place)) },
       ),
     ),
   );
@@ -182,7 +183,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
       ? [
           select('dates', visit.say('How are dates written?'), [['', choose], ...orders], {
             isRequired: true,
-            chosen: file.given?.('dates'),
+            chosen: given('dates'),
           }),
         ]
       : []),
@@ -190,7 +191,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
       ? [
           select('decimal', visit.say('What stands before decimals?'), [['', choose], ...marks], {
             isRequired: true,
-            chosen: file.given?.('decimal'),
+            chosen: given('decimal'),
           }),
         ]
       : []),
@@ -200,18 +201,18 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
 /** @param texts of the file: one code that stands in them as a word is probably meant */
 async function cooperative(
   visit: Visit,
-  file: DeskFile,
   name: string,
   texts: readonly string[],
+  given: string | undefined,
 ): Promise<Html> {
   const registry = visit.use((storage) => storage.openRegistry());
   const { rows, count } = await registry.cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
   const label = visit.say('The cooperative of every row');
-  if (count > rows.length) return input({ name, label, maxLength: 32, value: file.given?.(name) ?? '' });
-  const given = texts.map((text) => `-${text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, '-')}-`).join();
-  const named = rows.filter(({ code }) => given.includes(`-${code}-`));
+  if (count > rows.length) return input({ name, label, maxLength: 32, value: given ?? '' });
+  const words = texts.map((text) => `-${text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, '-')}-`).join();
+  const named = rows.filter(({ code }) => words.includes(`-${code}-`));
   const guessed = named.length === 1 ? named[0]?.code : undefined;
-  const chosen = file.given?.(name) ?? guessed;
+  const chosen = given ?? guessed;
   return select(
     name,
     label,
@@ -227,7 +228,7 @@ async function cooperative(
   );
 }
 
-function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Html {
+function earlier(visit: Visit, kind: ImportKind, chosen: string | undefined): Html {
   const log = visit.use((storage) => storage.openJournal());
   const isEarlier = (each: RecordedImport) =>
     each.kind === kind && each.undoneAt === null && each.replacedBy === null;
@@ -245,7 +246,7 @@ function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Html {
       ),
     ],
     {
-      chosen: file.given?.('replaces'),
+      chosen,
       hint: visit.say('What the earlier version had and this one has not is removed or listed.'),
     },
   );

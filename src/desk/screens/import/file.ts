@@ -26,11 +26,18 @@ const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.do
 const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRun =>
   importing ?? check ?? proposing;
 
+/** Whether what was imported was undone, here or elsewhere. */
+function isUndone(visit: Visit, { import: importing }: DeskFile): boolean {
+  const id = importing?.report?.importId;
+  const found = id === undefined ? undefined : visit.use((storage) => storage.openJournal()).find(id);
+  return found !== undefined && found.undoneAt !== null;
+}
+
 /** What the list of files says of one. */
 export function stateOf(visit: Visit, file: DeskFile): string {
   const run = lastRunOf(file);
   if (run.isAtWork) return run === file.import ? visit.say('being imported') : visit.say('being read');
-  if (visit.desk.files.isUndone(file)) return visit.say('undone');
+  if (isUndone(visit, file)) return visit.say('undone');
   if (file.import?.report?.outcome === 'imported') return visit.say('imported');
   if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
   if (run.report?.outcome === 'accepted') return visit.say('ready to import');
@@ -126,13 +133,13 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
       html`<p><b>${nothing}</b></p>${why}${again(visit, file)}${aside(visit, file, true)}`,
     );
   }
-  const isUndone = visit.desk.files.isUndone(file);
-  const [what, more] = isUndone
+  const wasUndone = isUndone(visit, file);
+  const [what, more] = wasUndone
     ? [visit.say('The file was imported, and the import undone.'), visit.say('What it changed')]
     : [visit.say('The file is imported.'), visit.say('What it changed, and how to undo it')];
   const body = html`<p class="told" role="status">${what}
 <a href="/imports/${report.importId}">${more}</a></p>
-${isUndone && again(visit, file)}${counts(visit, report)}
+${wasUndone && again(visit, file)}${counts(visit, report)}
 ${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body);
@@ -192,15 +199,17 @@ export const IMPORT_FILE: Screen = {
     check: settled((visit, file, given) => {
       const { proposal } = file.proposing;
       if (proposal === undefined) return { goTo: pathOf(file) };
-      file.given = (field) => given.get(field);
       const { kind } = proposal.document;
+      const map = chosenMap(proposal, given);
+      const replaces = Number(given.get('replaces')) || undefined;
+      const chosen = { map, replaces, skipInvalid: false };
+      file.given = chosen;
       const twice = chosenTwice(proposal, given).map((column) =>
         visit.say('Two columns are read as {column}: choose something else for one of them.', {
           column: nameOf(column),
         }),
       );
       if (twice.length > 0) return choices(visit, file, twice);
-      const map = chosenMap(proposal, given);
       const read = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
       if (!('kind' in read))
         return choices(
@@ -208,8 +217,7 @@ export const IMPORT_FILE: Screen = {
           file,
           read.map((fault) => describeFault(visit, fault)),
         );
-      const replaces = Number(given.get('replaces')) || undefined;
-      visit.desk.files.startCheck(file, kind, { map, replaces, skipInvalid: false }, runAs(visit));
+      visit.desk.files.startCheck(file, kind, chosen, runAs(visit));
       return { goTo: pathOf(file) };
     }),
     good: agreed((visit, file) => {

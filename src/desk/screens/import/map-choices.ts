@@ -4,10 +4,20 @@ import { IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
 import type { MapProposal } from '../../../import/proposal/propose-map.ts';
 import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
+import type { ImportChoices } from '../../importing/desk-folder.ts';
 import type { Form } from '../../visit/screen.ts';
 
 /** Beyond them a file has columns that nobody chooses from; they are ignored. */
 const MOST_UNKNOWN = 60;
+
+/** As `chosenMap` writes it. */
+interface ChosenMap {
+  readonly columns?: { readonly [heading: string]: string | null };
+  readonly constants?: { readonly [column: string]: string };
+  readonly values?: { readonly [column: string]: { readonly [word: string]: string } };
+  readonly dates?: string;
+  readonly decimal?: string;
+}
 
 /** Names of the fields of the form. */
 export const FIELD = {
@@ -57,6 +67,32 @@ export function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
 export function chosenTwice(proposal: MapProposal, form: Form): readonly string[] {
   const chosen = askedHeadings(proposal).flatMap((place) => form.get(FIELD.heading(place)) || []);
   return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
+}
+
+/** What the form was last sent with, by field. */
+export type Given = (field: string) => string | undefined;
+
+/** What `chosenMap` made of the form, as its fields. */
+export function givenFields(proposal: MapProposal, given: ImportChoices | undefined): Given {
+  if (given === undefined) return () => undefined;
+  const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(given.map) as ChosenMap;
+  const fields = new Map<string, string | undefined>([
+    ...proposal.headings.map(({ text }, place): [string, string | undefined] => [
+      FIELD.heading(place),
+      Object.hasOwn(columns, text) ? (columns[text] ?? '') : undefined,
+    ]),
+    ...Object.entries(constants).map(([column, value]): [string, string] => [FIELD.constant(column), value]),
+    ...proposal.unknownWords.flatMap(({ column, words }) =>
+      words.map((word, place): [string, string | undefined] => [
+        FIELD.word(column, place),
+        values[column]?.[word],
+      ]),
+    ),
+    ['dates', dates],
+    ['decimal', decimal],
+    ['replaces', given.replaces?.toString()],
+  ]);
+  return (field) => fields.get(field);
 }
 
 /** @returns the map as a JSON text; what was left open is left out */

@@ -35,6 +35,13 @@ export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databa
 /** Where an open desk is found: `registry.db` → `registry.desk.json`. */
 export const deskFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.desk.json`;
 
+/**
+ * What the user of this process has given to the desk: `registry.db` → `registry.desk-1000`, by the uid. The
+ * desk's commands write there, so it is none of the registry's own files.
+ */
+export const deskFolderOf = (databaseFile: string): string =>
+  `${stemOf(databaseFile)}.desk-${process.getuid?.() ?? 'user'}`;
+
 /** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
 export const fenceFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.fenced`;
 

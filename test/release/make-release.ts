@@ -139,10 +139,22 @@ function checkFirst(): void {
     refuse(`CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)": give it the date of the release.`);
 }
 
-function test(): void {
-  for (const target of ['test', 'test-long', 'test-pages', 'torture']) {
+/** Runs the suites on what the archive has, with the tests of the commit beside it. @param folder a new one */
+function test(archive: string, folder: string): void {
+  run('git', ['clone', '--quiet', ROOT, folder]);
+  cpSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+  });
+  run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
+  if (run('git', ['status', '--porcelain'], { cwd: folder }).trim() !== '')
+    refuse('The archive differs from the commit.');
+  // Nothing is to be installed anew.
+  run('touch', [join(folder, 'node_modules', '.installed')]);
+  for (const target of ['test', 'test-long', 'test-pages', 'test-mirror', 'torture']) {
     process.stdout.write(`make ${target}\n`);
-    run('make', [target]);
+    run('make', [target], { cwd: folder });
   }
 }
 
@@ -170,7 +182,7 @@ try {
     ),
   );
   await tryArchive(archive, TITLE, join(work, 'tried'));
-  if (!process.argv.includes('--untested')) test();
+  if (!process.argv.includes('--untested')) test(archive, join(work, 'tested'));
   const files = readdirSync(OUT).sort();
   const sums = files.map((each) => `${sha256(join(OUT, each))}  ${each}\n`).join('');
   writeFileSync(join(OUT, 'SHA256SUMS'), sums);

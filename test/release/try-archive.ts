@@ -53,7 +53,10 @@ export async function tryArchive(archive: string, title: string, folder: string)
   });
   const ended = once(service, 'exit');
   try {
-    for await (const part of service.stdout) if (String(part).includes('listening on')) break;
+    const listening = new Promise<void>((resolve) => {
+      service.stdout.on('data', (part) => String(part).includes('listening on') && resolve());
+    });
+    await Promise.race([listening, ended]);
     const readyMs = Math.round(performance.now() - startMs);
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/members/1198079244288038/`, {
       headers: { Authorization: `Bearer ${keys[0].key}`, Connection: 'close' },

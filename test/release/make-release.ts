@@ -181,11 +181,11 @@ try {
       },
     ),
   );
-  await tryArchive(archive, TITLE, join(work, 'tried'));
-  if (!process.argv.includes('--untested')) test(archive, join(work, 'tested'));
   const files = readdirSync(OUT).sort();
   const sums = files.map((each) => `${sha256(join(OUT, each))}  ${each}\n`).join('');
   writeFileSync(join(OUT, 'SHA256SUMS'), sums);
+  await tryArchive(OUT, TITLE, join(work, 'tried'));
+  if (!process.argv.includes('--untested')) test(archive, join(work, 'tested'));
   const key = process.env.RELEASE_KEY;
   if (key !== undefined)
     run('gpg', ['--local-user', key, '--armor', '--detach-sign', join(OUT, 'SHA256SUMS')]);

@@ -9,6 +9,7 @@ import { faultOfRuntime } from './runtime/node-version.ts';
 export type { Registry } from './app/compose.ts';
 export type { Id } from './app/embedding/arguments.ts';
 export type {
+  CorrectionResult,
   EmbeddedCorrectionOptions,
   EmbeddedCorrections,
   EmbeddedReplacementOptions,
@@ -21,7 +22,6 @@ export type { EmbeddedReads, Filters, FinancialsOption, ReadOptions, Rows } from
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';
-export type { CorrectionResult } from './store/contract/journal/corrections.ts';
 export type { UndoResult } from './store/contract/journal/operations.ts';
 export { StorageError } from './store/contract/storage-error.ts';
 export { ConfigError };

@@ -18,7 +18,8 @@ const unescaped = (text: string): string => text.replace(/\\(.)/g, '$1');
 const textsIn = (source: string): string[] =>
   [...source.matchAll(TEXT)].map(([, single, double]) => unescaped(single ?? double ?? ''));
 
-const SAID = new RegExp(`\\b(?:say|saying)\\(\\s*(?:${TEXT.source})`, 'g');
+/** Also of a correction that is refused; an error that a command throws is English. */
+const SAID = new RegExp(`(?:\\b(?:say|saying)|(?<!throw )\\brefuse)\\(\\s*(?:${TEXT.source})`, 'g');
 const templates = new Set(
   SOURCES.flatMap((source) =>
     [...source.matchAll(SAID)].map(([, single, double]) => unescaped(single ?? double ?? '')),
@@ -62,6 +63,8 @@ const MUST_BE_TRANSLATED = [
   'There is no cooperative with this code.',
   ...['Deliveries', 'Loans', 'Payments', 'Savings accounts', 'Savings transactions', 'History'],
   ...['National ID', 'Former numbers', 'Responses kept for repeated requests'],
+  'It is empty.',
+  ...['goes', 'stays', 'ends', 'begins'],
   ...['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'],
 ];
 

@@ -21,21 +21,23 @@ export async function settled(browser: Browser, path: string) {
 export function fill(page: string, action: string, chosen: Fields = {}): Fields {
   const forms = page.split('<form').filter((each) => each.includes(`name="action" value="${action}"`));
   assert.equal(forms.length, 1, `one form ${action}`);
-  const [form = ''] = forms;
+  return { ...fieldsOf(forms[0] as string), ...chosen };
+}
+
+/** What a browser sends of a form. @param form its text, and whatever follows it without an input */
+export function fieldsOf(form: string): Fields {
+  const attribute = (tag: string, name: string) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
   // A box that nobody has ticked is not sent.
-  const inputs = [
-    ...form
-      .replace(/<input type="checkbox"[^>]*>/g, '')
-      .matchAll(/<input[^>]*name="([^"]+)"[^>]*?(?: value="([^"]*)")?[^>]*>/g),
-  ];
+  const inputs = [...form.matchAll(/<input(?![^>]*type="checkbox")[^>]* name="[^>]*>/g)].map(
+    ([tag]) => [attribute(tag, 'name'), attribute(tag, 'value')] as const,
+  );
   const selects = [...form.matchAll(/<select name="([^"]+)"[^>]*>(.*?)<\/select>/gs)].map(
     ([, name, options = '']) => {
       const first = /<option value="([^"]*)"/.exec(options)?.[1];
       return [name, /<option value="([^"]*)" selected/.exec(options)?.[1] ?? first] as const;
     },
   );
-  const given = Object.fromEntries([...inputs.map(([, name, value]) => [name, value ?? '']), ...selects]);
-  return { ...given, ...chosen };
+  return Object.fromEntries([...inputs, ...selects]);
 }
 
 export async function submit(browser: Browser, path: string, action: string, chosen: Fields = {}) {

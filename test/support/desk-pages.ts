@@ -1,11 +1,14 @@
 /** Every page of the desk, found by its links: a new screen is visited without being named. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SCREENS } from '../../src/desk/desk.ts';
 import { createRouter } from '../../src/desk/server/router.ts';
 import type { Language } from '../../src/language/language.ts';
-import { testDesk } from './desk.ts';
+import { type Browser, type DeskResponse, testDesk } from './desk.ts';
+import { sendEveryForm } from './desk-forms.ts';
 import { give, SAMPLES_MS, submit } from './desk-import.ts';
+import { untranslated } from './desk-words.ts';
 import { members, nid } from './importing.ts';
 import { rowsOfEverything } from './rows-of-everything.ts';
 
@@ -17,34 +20,36 @@ export interface VisitedPages {
   readonly screens: ReadonlySet<string>;
   /** How many addresses of the screen are linked, without what follows `?`. */
   linked(path: string): number;
+  /** Screens with the actions of their forms that were sent. */
+  readonly sent: ReadonlySet<string>;
+  /** Sentences that are not in the language, with the page that first shows each. */
+  readonly untranslated: ReadonlyMap<string, string>;
 }
 
-/** Words of English that are none of French or Kinyarwanda. */
-const ENGLISH =
-  /(?<![\w'’-])(?:the|of|is|was|were|has|been|with|this|that|which|from|there|and|not)(?![\w'’-])/i;
+/** @returns the page of a file that was imported, and the import undone */
+async function undoneFile(browser: Browser): Promise<string> {
+  const { path } = await give(browser, 'undone.csv', members(`C-1,${nid(999_999)},X-2,Keza`));
+  await submit(browser, path, 'check');
+  const { text } = await submit(browser, path, 'import');
+  const [, recorded = ''] = /href="(\/imports\/\d+)"/.exec(text) ?? [];
+  await submit(browser, recorded, 'plan');
+  await submit(browser, recorded, 'undo');
+  return path;
+}
 
-/** What a person reads on a page: neither code nor what somebody has typed in another language. */
-const sentencesOf = (page: string): string[] =>
-  page
-    .replace(/<(code|title|select|script)\b.*?<\/\1>/gs, ' ')
-    .split(/<[^>]*>/)
-    .map((text) => text.trim())
-    .filter((text) => text !== '');
-
-/** @throws AssertionError for what reads like English, and a line that begins with a colon */
-export function assertTranslated(page: string, where: string): void {
-  const faults = sentencesOf(page).filter((text) => ENGLISH.test(text) || /^[:;!?]/.test(text));
-  assert.deepEqual(faults, [], where);
+export interface Visiting {
+  readonly language?: Language;
+  /** Whether the forms of the pages are sent too, which changes the registry. */
+  readonly sendsForms?: boolean;
 }
 
 /**
- * @param language of the pages, in which every sentence has to be
  * @throws AssertionError for a page that is not there, or shows what is not a value
  */
 export async function visitEveryPage(
   context: TestContext,
   rows: number,
-  language: Language = 'en',
+  { language = 'en', sendsForms = false }: Visiting = {},
 ): Promise<VisitedPages> {
   const place = await rowsOfEverything(context, rows);
   const desk = await testDesk(context, place.databaseFile);
@@ -83,21 +88,33 @@ export async function visitEveryPage(
     await submit(browser, given, 'check');
     follow(given);
     follow(`${given}/rejects`);
+    follow(await undoneFile(browser));
   }
   const screens = new Set<string>();
+  const texts: string[] = [];
+  const faults = new Map<string, string>();
+  function check({ status, headers, text }: DeskResponse, where: string): void {
+    assert.ok(status < 500, `${where}: ${desk.reported.join('')}`);
+    // A file to keep is not a page.
+    if (!String(headers['content-type']).startsWith('text/html')) return;
+    assert.doesNotMatch(text, /\bundefined\b|\bNaN\b|Invalid Date|\[object|1 Jan 1970, /, where);
+    for (const fault of language === 'en' ? [] : untranslated(text, language))
+      if (!faults.has(fault)) faults.set(fault, where);
+    texts.push(text);
+  }
   for (let address = pending.shift(); address !== undefined; address = pending.shift()) {
     const page = await browser.whenDone(address);
     assert.equal(page.status, 200, `${address} with ${rows} rows: ${desk.reported.join('')}`);
-    assert.doesNotMatch(page.text, /\bundefined\b|\bNaN\b|Invalid Date|\[object|1 Jan 1970, /, address);
-    // A file to keep is not a page.
-    const isPage = String(page.headers['content-type']).startsWith('text/html');
-    if (language !== 'en' && isPage) assertTranslated(page.text, `${address} in ${language}`);
+    check(page, address);
     screens.add(screenOf(new URL(address, 'http://desk').pathname)?.screen.path ?? '');
     for (const [, link = ''] of page.text.matchAll(/ href="([^"#]*)"/g))
       follow(link.replaceAll('&amp;', '&'));
   }
+  const sent = sendsForms
+    ? await sendEveryForm(browser, texts, join(place.folder, 'backups'), check)
+    : new Set<string>();
   assert.deepEqual(desk.reported, []);
-  return { screens, linked: (path) => linked.get(path)?.size ?? 0 };
+  return { screens, sent, untranslated: faults, linked: (path) => linked.get(path)?.size ?? 0 };
 }
 
 /** @throws AssertionError unless each screen was visited, and each row of its lists is linked by some page */
@@ -108,4 +125,23 @@ export function assertComplete({ screens, linked }: VisitedPages, rows: number):
   );
   for (const path of ['/cooperative/:code', '/imports/:import', '/key/:key', '/person/:person'])
     assert.ok(linked(path) >= rows, `${path}: ${linked(path)} of ${rows} are reached by links`);
+}
+
+/** Forms that are not sent. */
+const NOT_SENT: readonly string[] = [
+  // It takes files, which were given before.
+  '/import add',
+  // It is shown only while the command is at work.
+  '/import/:file stop',
+];
+
+/** @throws AssertionError unless each action of each screen was asked for by a form */
+export function assertAllSent({ sent }: VisitedPages): void {
+  const actions = SCREENS.flatMap(({ path, actions: of = {} }) =>
+    Object.keys(of).map((action) => `${path} ${action}`),
+  );
+  assert.deepEqual(
+    actions.filter((action) => !sent.has(action)),
+    NOT_SENT,
+  );
 }

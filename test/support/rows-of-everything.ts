@@ -62,6 +62,8 @@ export async function rowsOfEverything(context: TestContext, rows: number): Prom
     members,
     numbers.map((n) => member(n, birthday(n >> 1))),
   );
+  // Their memberships contradict each other.
+  if (rows > 1) await load('members', members, [`C-2,${nid(1)},M-1,Mukamana Esperance,,1950-01-01`]);
   const entries = 'cooperative_code,member_code,reference';
   await load(
     'production',

@@ -4,7 +4,10 @@ import { setImmediate as endOfIteration } from 'node:timers/promises';
 import { parseReason, parseUserName } from '../../domain/corrections.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { CorrectionResult, CorrectionStore } from '../../store/contract/journal/corrections.ts';
+import type {
+  CorrectionStore,
+  CorrectionResult as StoredResult,
+} from '../../store/contract/journal/corrections.ts';
 import type { Journal, UndoResult } from '../../store/contract/journal/operations.ts';
 import type { Storage } from '../../store/contract/storage.ts';
 import {
@@ -33,6 +36,9 @@ export interface EmbeddedReplacementOptions extends EmbeddedCorrectionOptions {
   /** Only this membership gets the new number. */
   readonly memberId?: Id | undefined;
 }
+
+/** Its sentences are English. */
+export type CorrectionResult = StoredResult<string>;
 
 export interface EmbeddedTransfer {
   /** Code of the other cooperative. */
@@ -81,6 +87,15 @@ const LISTED_BLOCKERS = 1_000;
 
 const OPTIONS = { reason: 'string!', user: 'string!', isDryRun: 'boolean' } as const;
 
+const inEnglish = (result: StoredResult): CorrectionResult =>
+  result.outcome === 'done'
+    ? { ...result, notes: result.notes.map(String) }
+    : {
+        ...result,
+        message: String(result.message),
+        collisions: result.collisions.map((each) => ({ ...each, message: String(each.message) })),
+      };
+
 export interface CorrectionDependencies {
   readonly storage: Pick<Storage, 'openCorrections' | 'openJournal'>;
   readonly clock: Clock;
@@ -123,7 +138,7 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
     store ??= storage.openCorrections('serve');
     // What was read before in this iteration has a snapshot, which an erasure cannot clear.
     await endOfIteration();
-    return run(store, how);
+    return inEnglish(run(store, how));
   };
 
   return {

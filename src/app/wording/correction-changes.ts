@@ -1,7 +1,7 @@
 /** What a correction changes, or why it is refused, in sentences for people. */
 
-import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
-import { asMessage, type Message, say } from '../../domain/values/message.ts';
+import { hideIdentityCards, mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
+import { asMessage, Message, mapTexts, say, type Text } from '../../domain/values/message.ts';
 import {
   CHANGED_ENTITIES,
   type CorrectionDone,
@@ -13,6 +13,16 @@ import { countEntities, ENTITY_NAMES } from './entity-names.ts';
 /** Collisions shown of those found; the rest is counted. */
 const SHOWN_COLLISIONS = 20;
 
+/** Some cooperatives use national IDs as codes. */
+const withoutNumbers = (text: string): Text =>
+  mayContainIdentityCard(text)
+    ? new Message(hideIdentityCards(text, '{hidden}'), { hidden: asMessage('(hidden)') })
+    : text;
+
+/** The same for all that stands in its places. */
+const hideIn = (text: Text): Message =>
+  typeof text === 'string' ? asMessage(withoutNumbers(text)) : mapTexts(text, withoutNumbers);
+
 function formatMember({
   id,
   cooperativeCode: cooperative,
@@ -20,7 +30,7 @@ function formatMember({
   fullName,
   fate,
 }: NamedMember): Message {
-  const [code, name] = [hideIdentityCards(memberCode), hideIdentityCards(fullName)];
+  const [code, name] = [withoutNumbers(memberCode), withoutNumbers(fullName)];
   const values = { id, cooperative, code, name };
   return fate === 'changes'
     ? say('  member {id}: {cooperative} {code}, {name}', values)
@@ -45,7 +55,7 @@ function formatRows({ rows, isFinal = false }: CorrectionDone): Message[] {
 export const formatChanges = (result: CorrectionDone): Message[] => [
   ...result.members.map(formatMember),
   ...formatRows(result),
-  ...result.notes.map((note) => say('  Note: {note}', { note: asMessage(note) })),
+  ...result.notes.map((note) => say('  Note: {note}', { note: hideIn(note) })),
   ...(result.isFinal === true ? [say('It cannot be undone.')] : []),
 ];
 
@@ -54,12 +64,12 @@ export function formatRefused({ message, collisions }: CorrectionRefused): Messa
   const shown = collisions.slice(0, SHOWN_COLLISIONS);
   const rest = collisions.length - shown.length;
   return [
-    say('{message} Nothing was changed.', { message: asMessage(hideIdentityCards(message)) }),
+    say('{message} Nothing was changed.', { message: hideIn(message) }),
     ...shown.map(({ entity, row, message: why }) =>
       say('  {entity} {row}: {message}', {
         entity: asMessage(ENTITY_NAMES[entity]),
-        row: hideIdentityCards(row),
-        message: asMessage(why),
+        row: withoutNumbers(row),
+        message: hideIn(why),
       }),
     ),
     ...(rest > 0 ? [say('  {rest} more; --json lists all of them.', { rest })] : []),

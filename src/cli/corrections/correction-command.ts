@@ -165,7 +165,7 @@ const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
         outcome: result.outcome,
         dry_run: isDryRun,
         correction_id: null,
-        message: hideIdentityCards(result.message),
+        message: hideIdentityCards(String(result.message)),
         collisions: result.collisions,
         ...(result.compared && { compared: describeCompared(result.compared) }),
       };

@@ -32,7 +32,7 @@ export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: RecordedIm
 /** The same in a list of operations. */
 export function undoneMark(visit: Visit, recorded: RecordedImport): Html | false {
   const undone = writeUndone(visit, recorded);
-  return undone !== false && html`<br><b>${visit.say('undone')}: ${undone}</b>`;
+  return undone !== false && html`<br><b>${visit.say('undone: {when}', { when: undone })}</b>`;
 }
 
 function writeDecimal(write: Writing, kind: DecimalKind, value: number): string {

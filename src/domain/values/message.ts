@@ -55,6 +55,20 @@ export const say = <const Template extends string>(
 /** A sentence as what can stand in another one and is translated there. */
 export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
 
+/** The same message with every text in its places changed, also in messages that stand there. */
+export function mapTexts({ template, values }: Message, change: (text: string) => Text): Message {
+  const one = (each: Text): Text => (typeof each === 'string' ? change(each) : mapTexts(each, change));
+  const changed = Object.entries(values).map(([place, value]): [string, Value] => [
+    place,
+    typeof value === 'number'
+      ? value
+      : typeof value === 'string' || value instanceof Message
+        ? one(value)
+        : value.map(one),
+  ]);
+  return new Message(template, Object.fromEntries(changed));
+}
+
 /** How a language says things. */
 export interface Wording {
   /** @returns undefined for a template that has no translation */

@@ -67,7 +67,7 @@ test('a reader that keeps the log from being emptied is named, and the command i
   const erase = async (): Promise<string> => {
     const options = { reason: 'Request', systemUser: 'operator', nowSeconds: 1 };
     const result = await corrections.erasePerson(nid(1), options);
-    return result.outcome === 'refused' ? result.message : result.notes.join();
+    return result.outcome === 'refused' ? String(result.message) : result.notes.join();
   };
   const reader = openFile(place.databaseFile);
   reader.exec('BEGIN');

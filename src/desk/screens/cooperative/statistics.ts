@@ -26,7 +26,7 @@ function joined(visit: Visit, byYear: Counts): Html | false {
   const all = Array.from({ length: last - first + 1 }, (_, i) => String(first + i));
   const values = all.map((year) => {
     const value = byYear[year] ?? 0;
-    return { label: year, told: `${year}: ${write.number(value)}`, value };
+    return { label: year, told: say('{label}: {value}', { label: year, value: write.number(value) }), value };
   });
   return barFigure(visit, {
     title: say('Members by year of joining'),
@@ -89,7 +89,7 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
     title: say('Kilograms delivered by month and product, the last two years'),
     values: values.map(({ month, sums, all }) => ({
       label: nameOfMonth(month),
-      told: `${nameOfMonth(month)}: ${weights(sums)}`,
+      told: say('{label}: {value}', { label: nameOfMonth(month), value: weights(sums) }),
       value: Number(all),
       parts: sums.map(Number),
     })),

@@ -134,8 +134,13 @@ ${
     say('What was checked'),
     [{ heading: say('Check') }, { heading: say('Result') }],
     found.map(({ check, fault, value }) => [
-      check,
-      fault === null ? (value ?? say('sound')) : html`<b>${translate(asMessage(fault))}</b>`,
+      // In the words of the command, in which these are looked up.
+      html`<code>${check}</code>`,
+      fault !== null
+        ? html`<b>${translate(asMessage(fault))}</b>`
+        : value === undefined
+          ? say('sound')
+          : html`<code>${value}</code>`,
     ]),
   )}</details>`
 }`;

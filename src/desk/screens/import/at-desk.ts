@@ -8,6 +8,8 @@ const NAMED: readonly string[] = ['column', 'known', 'meant'];
 /** What stands in its places is that of the sentence that it replaces. */
 const saying = (template: string): Message => new Message(template, {});
 
+const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');
+
 /** In place of a sentence by its beginning; undefined for one that says nothing at the desk. */
 const INSTEAD: readonly (readonly [begins: string, says: Message | undefined])[] = [
   ['{file}: {rest} more; the rejects', saying('{rest} more: all of them are among the refused rows.')],
@@ -40,7 +42,9 @@ const INSTEAD: readonly (readonly [begins: string, says: Message | undefined])[]
     'The headings in positions {first}',
     saying('The columns {first} and {second} both mean this one. Ignore one of them.'),
   ],
-  ['Date has wrong format. Write 2024-03-31 or', saying('This is not a day, such as 31/03/2024.')],
+  ['Date has wrong format. Use one of', NOT_A_DAY],
+  ['Date has wrong format. Write 2024-03-31 or', NOT_A_DAY],
+  ['Expected a date such as', NOT_A_DAY],
   [
     'Date has wrong format. Write 2024-03-31, ',
     saying('This is not a day, such as 31/03/2024, or a day and a time, such as 31/03/2024 08:30.'),

@@ -149,7 +149,10 @@ ${aside(visit, file, false)}`;
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
   const where = place === path ? path : visit.translate(nameOf(place));
-  return `${where}: ${visit.translate(atDesk(message) ?? message)}`;
+  return visit.say('{label}: {value}', {
+    label: where,
+    value: visit.translate(atDesk(message) ?? message),
+  });
 }
 
 /** An action on a file where no command is at work. */

@@ -19,6 +19,7 @@ import { type Html, html } from '../../../html/html.ts';
 import type { ApiKeyStore } from '../../../store/contract/api-keys.ts';
 import { form, type InputOptions, input } from '../../page/parts.ts';
 import type { Form, Visit } from '../../visit/screen.ts';
+import { sayAtDesk } from '../entering/row-form.ts';
 
 const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
@@ -130,11 +131,13 @@ const LABELS: { readonly [field: string]: Text } = {
 };
 
 /** What is wrong with a form, by field. @throws whatever is no fault of the form */
-export function faultsOf({ translate }: Visit, error: unknown): string[] {
+export function faultsOf(visit: Visit, error: unknown): string[] {
   if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
-  return Object.entries(error.fields).map(
-    ([field, messages]) =>
-      `${translate(LABELS[field] ?? field)}: ${messages.map((each) => translate(each)).join(' ')}`,
+  return Object.entries(error.fields).map(([field, messages]) =>
+    visit.say('{label}: {value}', {
+      label: visit.translate(LABELS[field] ?? field),
+      value: messages.map((each) => sayAtDesk(visit, each)).join(' '),
+    }),
   );
 }
 
@@ -172,7 +175,10 @@ export function keyForm(visit: Visit, { path, action, values, button, faults = [
 <fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
       tick(
         'scopes',
-        `${scope}: ${translate(asMessage(SCOPE_MEANINGS[scope])).replaceAll('`', '')}`,
+        visit.say('{label}: {value}', {
+          label: scope,
+          value: translate(asMessage(SCOPE_MEANINGS[scope])).replaceAll('`', ''),
+        }),
         values.scopes.includes(scope),
         scope,
       ),

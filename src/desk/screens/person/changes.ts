@@ -35,10 +35,12 @@ export function actorsOf(visit: Visit, history: readonly HeldChange[]): Actors {
     const key = type === 'key' ? keys.find((each) => each.id === Number(id)) : undefined;
     const operation = type === 'key' ? undefined : log.find(Number(id));
     const who = key?.name ?? user;
-    const what = operation?.fileName || operation?.reason;
+    const reason = operation?.reason ?? '';
+    // Of a row that was typed it is the kind.
+    const what = operation?.kind === 'row_enter' ? nameOf(reason) : operation?.fileName || reason;
     const canBeUndone = operation?.undoneAt === null && operation.kind !== 'persons_erase';
     if (canBeUndone && type !== 'undo') undoable.set(actor, operation.id);
-    if (who !== null && what)
+    if (who !== null && what !== '')
       names.set(actor, say('{actor}: {who}, {what}', { actor: formatActor(actor), who, what }));
     else names.set(actor, formatActor(actor, who));
   }

@@ -19,6 +19,7 @@ import { changeLink, enterLink } from '../../page/entered-kinds.ts';
 import { numberOf, textOf } from '../../page/held-values.ts';
 import { form } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
+import { atDesk } from '../import/at-desk.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import { FORMS, HEADINGS, misread, type Name } from './correction-forms.ts';
 import type { RowEnd } from './entries.ts';
@@ -44,7 +45,7 @@ class Misread extends Error {
 }
 
 function read<T>(value: T | FieldError): T {
-  if (value instanceof FieldError) throw new Misread(value.text);
+  if (value instanceof FieldError) throw new Misread(atDesk(value.text) ?? value.text);
   return value;
 }
 

@@ -58,7 +58,10 @@ export function deliveries(visit: Visit, all: readonly HeldMembership[], end: Ro
   }
   const plotted = [...months].map(([month, grams]) => ({
     label: write.month(month),
-    told: `${write.month(month)} ${month.slice(0, 4)}: ${write.weight(grams)}`,
+    told: say('{label}: {value}', {
+      label: `${write.month(month)} ${month.slice(0, 4)}`,
+      value: write.weight(grams),
+    }),
     value: grams,
   }));
   const most = write.weight(Math.max(...months.values()));

@@ -72,7 +72,7 @@ function describeRoute({ desk }: Visit, route: string): Message {
     return say('the desk: {page}', { page: screen?.title ?? route.slice(5) });
   }
   const [, what] = REQUESTS.find(([pattern]) => / \//.test(route) && pattern.test(route)) ?? [];
-  return what ?? say('the command {command}', { command: route });
+  return what ?? say('the command {command}', { command: `\`${route}\`` });
 }
 
 function readers(visit: Visit, readings: readonly PersonReading[], names: ReadonlyMap<number, string>): Html {
@@ -91,7 +91,7 @@ function readers(visit: Visit, readings: readonly PersonReading[], names: Readon
       visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
       visit.translate(formatReader(reading.entry, names)),
       visit.translate(HOW_READ[reading.how]),
-      visit.translate(describeRoute(visit, reading.entry.route)),
+      withCommands(visit.translate(describeRoute(visit, reading.entry.route))),
       [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
       html`<code>${reading.entry.receipt}</code>`,
     ]),

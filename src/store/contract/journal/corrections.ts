@@ -1,5 +1,6 @@
 /** Corrections of who is who: one method is one transaction, recorded like an import and undone by its id. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
+import type { Text } from '../../../domain/values/message.ts';
 
 /** What a correction changes rows of, by the names that the history uses; parents before children. */
 export const CHANGED_ENTITIES = [
@@ -28,12 +29,12 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** Two rows that cannot both be where the correction would put them. */
-export interface Collision {
+/** Two rows that cannot both be where the correction would put them. @typeParam Said a sentence */
+export interface Collision<Said = Text> {
   readonly entity: ChangedEntity;
   /** What people call the row that would move: a member code, reference or account number. */
   readonly row: string;
-  readonly message: string;
+  readonly message: Said;
 }
 
 /** Who changes from one cooperative to another. */
@@ -73,7 +74,7 @@ export interface ComparedPeople {
   readonly contradictions: readonly string[];
 }
 
-export interface CorrectionDone {
+export interface CorrectionDone<Said = Text> {
   readonly outcome: 'done';
   /** Under which it is recorded and can be undone; null after a dry run. */
   readonly correctionId: number | null;
@@ -87,7 +88,7 @@ export interface CorrectionDone {
    */
   readonly members: readonly NamedMember[];
   /** What the operator should look at; without personal data. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Said[];
   /** Whom a new national ID was of before. */
   readonly compared?: ComparedPeople;
   /** It cannot be undone. */
@@ -101,17 +102,17 @@ export interface CorrectionDone {
 }
 
 /** Nothing was done. */
-export interface CorrectionRefused {
+export interface CorrectionRefused<Said = Text> {
   readonly outcome: 'refused';
   /** Why, without personal data. */
-  readonly message: string;
+  readonly message: Said;
   /** All of them; empty when something else is the reason. */
-  readonly collisions: readonly Collision[];
+  readonly collisions: readonly Collision<Said>[];
   /** It would make these people one, and somebody has to say that they are: `samePerson`. */
   readonly compared?: ComparedPeople;
 }
 
-export type CorrectionResult = CorrectionDone | CorrectionRefused;
+export type CorrectionResult<Said = Text> = CorrectionDone<Said> | CorrectionRefused<Said>;
 
 /** What may be agreed to when a national ID is replaced. */
 export interface ReplacementOptions {

@@ -148,7 +148,7 @@ function eraseFrom(
     for (const [identityCard, members] of persons) {
       const correction = eraseMembers(db, identityCard, members, nowSeconds);
       const result = runCorrection(scope, correction, { reason: REASON, systemUser, nowSeconds });
-      if (result.outcome === 'refused') throw new Error(result.message);
+      if (result.outcome === 'refused') throw new Error(String(result.message));
       if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
       onStep('erased a person');
     }

@@ -1,4 +1,5 @@
 /** Merges a cooperative into another: all its members move, and a person who is in both is merged. */
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { Connection } from '../engine/connection.ts';
 import { findCooperative } from './members-move.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
@@ -23,7 +24,8 @@ export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: st
     const members = db.raw.prepare('SELECT id FROM main.members WHERE cooperative_id = ?').pluck();
     stageMoving(db, members.all(from.id) as number[]);
     const collisions = findCollisions(db, into.id);
-    if (collisions.length > 0) return refuse(`Some rows cannot be in ${intoCode}.`, collisions);
+    if (collisions.length > 0)
+      return refuse(say('Some rows cannot be in {code}.', { code: intoCode }), collisions);
     return {
       touched: {
         ...TOUCHED_BY_MOVE,
@@ -40,7 +42,8 @@ export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: st
   },
 });
 
-const bothNote = (count: number): string =>
-  count === 1
-    ? '1 person is a member of both: the two memberships are merged.'
-    : `${count} people are members of both: their memberships are merged.`;
+const bothNote = (n: number): Message =>
+  say(
+    '{n|# person is a member of both: the two|# people are members of both: their} memberships are merged.',
+    { n },
+  );

@@ -1,4 +1,5 @@
 /** Sets a pair of members aside: somebody has looked, and they are two people. No row changes. */
+import { say } from '../../../domain/values/message.ts';
 import type { CorrectionOptions, CorrectionResult } from '../../contract/journal/corrections.ts';
 import { DISMISSAL_KIND, type DismissalOptions, personPair, readDismissed } from '../duplicates/dismissed.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
@@ -27,7 +28,7 @@ export function dismissDuplicate(
       rows: {},
       members: named,
       lockMs: 0,
-      notes: [`The pair was set aside before, by correction ${dismissedBy}.`],
+      notes: [say('The pair was set aside before, by correction {id}.', { id: dismissedBy })],
       isRepeated: true,
     };
   }

@@ -1,4 +1,5 @@
 /** Records that memberships which contradict each other are of one person. No row changes. */
+import { say } from '../../../domain/values/message.ts';
 import type { CorrectionOptions, CorrectionResult } from '../../contract/journal/corrections.ts';
 import { ACCEPTANCE_KIND, type AcceptanceOptions, openAccepted } from '../duplicates/accepted.ts';
 import { contradictionsWithin, openMemberships } from '../duplicates/find-contradictions.ts';
@@ -29,7 +30,7 @@ export function acceptContradictions(
       rows: {},
       members: members.map((member) => nameMember(db, member)),
       lockMs: 0,
-      notes: [`The person was checked before, by correction ${acceptedBy}.`],
+      notes: [say('The person was checked before, by correction {id}.', { id: acceptedBy })],
       isRepeated: true,
     };
   const plan: CorrectionPlan = { touched: {}, members, seen: memberships, work: () => undefined };

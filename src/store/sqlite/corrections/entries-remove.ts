@@ -2,23 +2,26 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { formatDecimal, MONEY, WEIGHT } from '../../../domain/values/decimal.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { Collision, CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
 import { memberSql, tableOf } from '../schema/tables.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
-/** What is added up of the entries, in what, and when they were made. */
+/** What is added up of the entries, by what they are of, and when they were made. */
 const SUMS = {
-  production: { of: 'grams', digits: WEIGHT.fractionDigits, unit: "'kg'", at: 'delivered_at' },
-  savings: {
-    of: 'amount_minor',
-    digits: MONEY.fractionDigits,
-    unit: "'Frw of ' || e.kind || 's'",
-    at: 'transacted_at',
-  },
-  loans: { of: 'amount_minor', digits: MONEY.fractionDigits, unit: "'Frw'", at: 'loan_start_date' },
+  production: { of: 'grams', digits: WEIGHT.fractionDigits, kind: "'weight'", at: 'delivered_at' },
+  savings: { of: 'amount_minor', digits: MONEY.fractionDigits, kind: 'e.kind', at: 'transacted_at' },
+  loans: { of: 'amount_minor', digits: MONEY.fractionDigits, kind: "'loan'", at: 'loan_start_date' },
 } as const;
+
+const AMOUNTS: { readonly [kind: string]: (sum: string) => Message } = {
+  weight: (sum) => say('{sum} kg', { sum }),
+  loan: (sum) => say('{sum} Frw', { sum }),
+  contribution: (sum) => say('{sum} Frw of contributions', { sum }),
+  withdrawal: (sum) => say('{sum} Frw of withdrawals', { sum }),
+};
 
 /** @param zone of the days that are shown */
 export const removeEntries = (
@@ -63,22 +66,31 @@ const going = (kind: EntryKind): string =>
   `temp.removed_entries r CROSS JOIN main.${tableOf(kind).table} e ON e.id = r.id`;
 
 /** The sum, and the first and last day, so that nobody removes more than was meant. */
-function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): string[] {
-  const { of, digits, unit, at } = SUMS[kind];
+function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): Message[] {
+  const { of, digits, kind: sort, at } = SUMS[kind];
   const day = (edge: 'min' | 'max') => `date(${edge}(e.${at}) + ${offsetSeconds}, 'unixepoch')`;
   return db
-    .rows<{ name: string; total: number; first: string | null; last: string | null }>(
-      `SELECT ${unit} AS name, sum(e.${of}) AS total, ${day('min')} AS first, ${day('max')} AS last
+    .rows<{ sort: string; total: number; first: string | null; last: string | null }>(
+      `SELECT ${sort} AS sort, sum(e.${of}) AS total, ${day('min')} AS first, ${day('max')} AS last
        FROM ${going(kind)} GROUP BY 1 ORDER BY 1`,
     )
-    .map(({ name, total, first, last }) => {
-      const days = first === last ? `of ${first}` : `from ${first} to ${last}`;
-      return `Together ${formatDecimal(total, digits)} ${name}${first === null ? '' : `, ${days}`}.`;
+    .map(({ sort, total, first, last }) => {
+      const sum = (AMOUNTS[sort] as (sum: string) => Message)(formatDecimal(total, digits));
+      if (first === null || last === null) return say('Together {sum}.', { sum });
+      return first === last
+        ? say('Together {sum}, of {day}.', { sum, day: first })
+        : say('Together {sum}, from {first} to {last}.', { sum, first, last });
     });
 }
 
 const findPayments = (db: Connection): Collision[] =>
-  db.rows(`SELECT 'payments' AS entity, p.reference AS row,
-      'It belongs to the loan ' || l.reference || '.' AS message
-    FROM temp.removed_entries r
-    CROSS JOIN main.loans l ON l.id = r.id CROSS JOIN main.payments p ON p.loan_id = l.id ORDER BY p.id`);
+  db
+    .rows<{ row: string; loan: string }>(
+      `SELECT p.reference AS row, l.reference AS loan FROM temp.removed_entries r
+       CROSS JOIN main.loans l ON l.id = r.id CROSS JOIN main.payments p ON p.loan_id = l.id ORDER BY p.id`,
+    )
+    .map(({ row, loan }) => ({
+      entity: 'payments',
+      row,
+      message: say('It belongs to the loan {loan}.', { loan }),
+    }));

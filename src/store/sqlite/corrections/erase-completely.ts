@@ -1,4 +1,5 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
+import { asMessage, say, type Text } from '../../../domain/values/message.ts';
 import type {
   CorrectionOptions,
   CorrectionRefused,
@@ -8,14 +9,24 @@ import { keepErasures } from '../identity/erasures.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
-import { runCorrection } from './run.ts';
+import { refuse, runCorrection } from './run.ts';
 
-const MAY_HOLD = 'so the log or free space of the database may still hold the values';
-const AGAIN = 'then run the command again';
-const LEFT: { readonly [reason in Uncleared]: string } = {
-  readers: `Another process reads the registry, ${MAY_HOLD}: restart the service, ${AGAIN}.`,
-  writers: `Another process writes to the registry, ${MAY_HOLD}: run the command again.`,
-  disk: `The disk is full, ${MAY_HOLD}: make as much room as the database takes, ${AGAIN}.`,
+const LEFT: { readonly [reason in Uncleared]: Text } = {
+  readers: say(
+    'Another process reads the registry, so the log or free space of the database may still hold the ' +
+      'values: restart the service, then run the command again.',
+    {},
+  ),
+  writers: say(
+    'Another process writes to the registry, so the log or free space of the database may still hold the ' +
+      'values: run the command again.',
+    {},
+  ),
+  disk: say(
+    'The disk is full, so the log or free space of the database may still hold the values: make as much ' +
+      'room as the database takes, then run the command again.',
+    {},
+  ),
 };
 
 /** @throws RegistryError as every correction */
@@ -48,16 +59,13 @@ function clearAgain(
   { db, waitMs }: OperationScope,
   { isDryRun, nowSeconds }: CorrectionOptions,
 ): CorrectionRefused {
-  const refused = (message: string): CorrectionRefused => ({
-    outcome: 'refused',
-    message: `${ERASED_BEFORE} ${message}`,
-    collisions: [],
-  });
+  const refused = (left: Text): CorrectionRefused =>
+    refuse(say('{erased} {left}', { erased: asMessage(ERASED_BEFORE), left: asMessage(left) }));
   if (isDryRun === true)
     return refused(
-      'The log or free space of the database may still hold values: repeat it without --dry-run.',
+      say('The log or free space of the database may still hold values: repeat it without --dry-run.'),
     );
   const uncleared = clearFreeSpace(db, nowSeconds, waitMs);
   if (uncleared !== undefined) return refused(LEFT[uncleared]);
-  return refused('The log and free space of the database hold nothing of them any more.');
+  return refused(say('The log and free space of the database hold nothing of them any more.'));
 }

@@ -2,6 +2,7 @@
  * Merges two members who are one person. Which value wins, each field declares
  * (domain/membership/members.ts); merge.ts applies it.
  */
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
@@ -23,11 +24,11 @@ export function findMember(db: Connection, id: number): MemberRow | CorrectionRe
     'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
     [id],
   );
-  if (found !== undefined) return isErased(found) ? refuse(`Member ${id} was erased.`) : found;
+  if (found !== undefined) return isErased(found) ? refuse(say('Member {id} was erased.', { id })) : found;
   const into = redirectOf(db, MERGED_MEMBERS, id);
   return into === undefined
-    ? refuse(`There is no member ${id}.`)
-    : refuse(`Member ${id} was merged into member ${into}.`);
+    ? refuse(say('There is no member {id}.', { id }))
+    : refuse(say('Member {id} was merged into member {into}.', { id, into }));
 }
 
 export const mergeMembers = (db: Connection, fromId: number, intoId: number): Correction => ({
@@ -58,17 +59,11 @@ function mergeInside(db: Connection, from: MemberRow, into: MemberRow): Correcti
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);
   const others = db.count('main.members WHERE identity_card = ? AND id <> ?', [from.identity_card, from.id]);
-  const kept =
-    others === 1
-      ? '1 other membership too, which stays as it is'
-      : `${others} other memberships too, which stay as they are`;
-  const number = `The national ID of member ${from.id}`;
-  const note = `${number} is that of ${kept}: nid replace gives the person one number.`;
   const { members, notes } = showPair(db, pair);
   return {
     touched: TOUCHED_BY_MERGE,
     members,
-    notes: [...notes, ...(others > 0 ? [note] : [])],
+    notes: [...notes, ...(others > 0 ? [othersNote(from.id, others)] : [])],
     work(correctionId) {
       mergePairs(db, correctionId);
       const numbers = [from.identity_card, into.identity_card] as const;
@@ -77,11 +72,21 @@ function mergeInside(db: Connection, from: MemberRow, into: MemberRow): Correcti
   };
 }
 
+const othersNote = (id: number, n: number): Message =>
+  say(
+    'The national ID of member {id} is that of {n|# other membership too, which stays as it is|' +
+      '# other memberships too, which stay as they are}: nid replace gives the person one number.',
+    { id, n },
+  );
+
 /** Two memberships of one person, of which one is to be given up with all it has. */
 function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan | CorrectionRefused {
   if (from.identity_card !== into.identity_card) {
     return refuse(
-      `Members ${from.id} and ${into.id} belong to different cooperatives. Move one first: members move.`,
+      say('Members {from} and {into} belong to different cooperatives. Move one first: members move.', {
+        from: from.id,
+        into: into.id,
+      }),
     );
   }
   const pair = { from: from.id, into: into.id };

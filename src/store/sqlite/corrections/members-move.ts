@@ -1,4 +1,5 @@
 /** Moves a member with everything to another cooperative. */
+import { say } from '../../../domain/values/message.ts';
 import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { findMember } from './members-merge.ts';
@@ -8,7 +9,7 @@ import { type Correction, refuse } from './run.ts';
 /** @returns the id of the cooperative, or that there is none */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
-  refuse(`There is no cooperative ${code}.`);
+  refuse(say('There is no cooperative {code}.', { code }));
 
 export const moveMember = (db: Connection, memberId: number, code: string): Correction => ({
   kind: 'members_move',
@@ -18,10 +19,11 @@ export const moveMember = (db: Connection, memberId: number, code: string): Corr
     if ('outcome' in member) return member;
     const to = findCooperative(db, code);
     if ('outcome' in to) return to;
-    if (member.cooperative_id === to.id) return refuse(`Member ${memberId} belongs to ${code} already.`);
+    if (member.cooperative_id === to.id)
+      return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code }));
     stageMoving(db, [memberId]);
     const collisions = findCollisions(db, to.id);
-    if (collisions.length > 0) return refuse(`Some rows cannot be in ${code}.`, collisions);
+    if (collisions.length > 0) return refuse(say('Some rows cannot be in {code}.', { code }), collisions);
     return {
       touched: TOUCHED_BY_MOVE,
       members: [{ id: memberId, fate: 'changes' }],

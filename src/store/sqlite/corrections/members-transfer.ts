@@ -7,6 +7,7 @@ import {
 } from '../../../domain/membership/members.ts';
 import { DAY_SECONDS, formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
+import { asMessage, say } from '../../../domain/values/message.ts';
 import type { CorrectionRefused, Transfer } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
@@ -44,7 +45,9 @@ export const transferMember = (
     return {
       touched: { members: `SELECT ${memberId}` },
       members: [{ id: memberId, fate: 'ends' }],
-      notes: noteLaterEntries(db, `${memberId}`, startsAt + DAY_SECONDS, 'change'),
+      notes: noteLaterEntries(db, `${memberId}`, startsAt + DAY_SECONDS, (found) =>
+        say('Dated after the change: {found}.', { found }),
+      ),
       work(correctionId) {
         const { id } = nextIdOf(db, 'members');
         db.raw.prepare("UPDATE main.members SET status = 'withdrawn' WHERE id = ?").run(memberId);
@@ -69,18 +72,26 @@ function findFault(
   { cooperative_id, identity_card, zone }: MemberRow & { readonly zone: TimeZone },
   toId: number,
 ): CorrectionRefused | undefined {
-  if (cooperative_id === toId) return refuse(`Member ${memberId} belongs to ${to} already.`);
+  if (cooperative_id === toId)
+    return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code: to }));
   const { status, registration_date: registeredAt } = db.raw
     .prepare('SELECT status, registration_date FROM main.members WHERE id = ?')
     .get(memberId) as { status: string; registration_date: number };
   if (ENDED_MEMBER_STATUSES.some((ended) => ended === status))
-    return refuse(`The membership of member ${memberId} has ended already: ${status}.`);
-  if (registeredAt >= startsAt + DAY_SECONDS) {
-    const { cooperativeCode, memberCode: code } = nameMember(db, { id: memberId, fate: 'ends' });
     return refuse(
-      `The day is before the registration of ${cooperativeCode}/${code}, on ` +
-        `${formatDate(registeredAt, zone)}. ` +
-        'If that day is wrong, import the members with the right registration_date, or PUT it, first.',
+      say('The membership of member {id} has ended already: {status}.', {
+        id: memberId,
+        status: asMessage(status),
+      }),
+    );
+  if (registeredAt >= startsAt + DAY_SECONDS) {
+    const { cooperativeCode: cooperative, memberCode: code } = nameMember(db, { id: memberId, fate: 'ends' });
+    return refuse(
+      say(
+        'The day is before the registration of {cooperative}/{code}, on {day}. If that day is wrong, ' +
+          'import the members with the right registration_date, or PUT it, first.',
+        { cooperative, code, day: formatDate(registeredAt, zone) },
+      ),
     );
   }
   const inCooperative = (column: string, value: string) =>
@@ -90,8 +101,13 @@ function findFault(
       .get(toId, value) as number | undefined;
   const same = inCooperative('identity_card', identity_card);
   if (same !== undefined)
-    return refuse(`The person is member ${same} of ${to} already: change the status of both instead.`);
+    return refuse(
+      say('The person is member {id} of {code} already: change the status of both instead.', {
+        id: same,
+        code: to,
+      }),
+    );
   if (inCooperative('member_code', memberCode) !== undefined)
-    return refuse(`Another member of ${to} has this code.`);
+    return refuse(say('Another member of {code} has this code.', { code: to }));
   return undefined;
 }

@@ -2,7 +2,7 @@
 
 import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { counted } from '../../../domain/values/text.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/former-keys.ts';
 import type { Touched } from '../journal/track.ts';
@@ -65,19 +65,11 @@ function takeOverValues(db: Connection): void {
 }
 
 /** What of the staged pairs somebody should look at. */
-export function notePairs(db: Connection): string[] {
-  const equal = EQUAL_ENTRIES.map(({ sql, one, many }) => {
-    const entries = db.count(`(${sql})`);
-    return entries === 0
-      ? undefined
-      : `${counted(entries, one, many)} on both sides, with different references: recorded twice?`;
+export function notePairs(db: Connection): Message[] {
+  return NOTED.flatMap(({ sql, note }) => {
+    const n = db.count(`(${sql})`);
+    return n === 0 ? [] : [note(n)];
   });
-  const ended = db.count(`(${ENDED_BY_MERGE})`);
-  const note =
-    ended === 1
-      ? '1 active member is merged into one who is not, and so is active no more.'
-      : `${ended} active members are merged into others who are not, and so are active no more.`;
-  return [...equal.filter((each) => each !== undefined), ...(ended === 0 ? [] : [note])];
 }
 
 const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
@@ -85,18 +77,34 @@ const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON 
 const ofPairs = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
-const EQUAL_ENTRIES = [
+const NOTED: readonly { readonly sql: string; readonly note: (n: number) => Message }[] = [
   {
     sql: ofPairs(
       'production_entries',
       'b.delivered_at = a.delivered_at AND b.grams = a.grams AND b.product IS a.product',
     ),
-    one: 'delivery is equal',
-    many: 'deliveries are equal',
+    note: (n) =>
+      say(
+        '{n|# delivery is|# deliveries are} equal on both sides, with different references: recorded twice?',
+        { n },
+      ),
   },
   {
     sql: ofPairs('loans', 'b.amount_minor = a.amount_minor AND b.loan_start_date IS a.loan_start_date'),
-    one: 'loan of the same amount and start',
-    many: 'loans of the same amount and start',
+    note: (n) =>
+      say(
+        '{n|# loan|# loans} of the same amount and start on both sides, with different references: ' +
+          'recorded twice?',
+        { n },
+      ),
+  },
+  {
+    sql: ENDED_BY_MERGE,
+    note: (n) =>
+      say(
+        '{n|# active member is merged into one who is not, and so is active no more|' +
+          '# active members are merged into others who are not, and so are active no more}.',
+        { n },
+      ),
   },
 ];

@@ -1,4 +1,5 @@
 /** Moves members with everything they have to another cooperative, set by set. */
+import { say } from '../../../domain/values/message.ts';
 import type { Collision } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { Touched } from '../journal/track.ts';
@@ -38,19 +39,17 @@ export function moveMembers(db: Connection, cooperativeId: number): void {
 }
 
 const MESSAGES = {
-  production: 'A delivery of the other cooperative has this reference.',
-  loans: 'A loan of the other cooperative has this reference.',
-  payments: 'A payment of the other cooperative has this reference.',
-  accounts: 'An account of the other cooperative has this number.',
-  savings: 'A transaction of the other cooperative has this reference.',
-} as const satisfies { readonly [entity in OwnedEntity]: string };
+  production: say('A delivery of the other cooperative has this reference.'),
+  loans: say('A loan of the other cooperative has this reference.'),
+  payments: say('A payment of the other cooperative has this reference.'),
+  accounts: say('An account of the other cooperative has this number.'),
+  savings: say('A transaction of the other cooperative has this reference.'),
+} as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
 /** What of the staged members cannot be in a cooperative because of what is there. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
-  const ofMembers = db.rows<Collision>(
-    `SELECT 'members' AS entity, m.member_code AS row, iif(o.identity_card = m.identity_card,
-         'The person is member ' || o.id || ' there: merge member ' || m.id || ' into it (members merge).',
-         'Another member of the other cooperative has this code.') AS message
+  const ofMembers = db.rows<MemberThere>(
+    `SELECT m.id, o.id AS other, m.member_code AS row, o.identity_card = m.identity_card AS isSame
      FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
      CROSS JOIN main.members o ON o.cooperative_id = @to
        AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
@@ -59,14 +58,30 @@ export function findCollisions(db: Connection, cooperativeId: number): Collision
   );
   const ofEntries = OWNED.flatMap(({ entity, ids }) => {
     const { table, label } = tableOf(entity);
-    return db.rows<Collision>(
-      `SELECT '${entity}' AS entity, e.${label} AS row,
-         '${MESSAGES[entity]}' AS message
-       FROM main.${table} e CROSS JOIN main.${table} o
+    const rows = db.values<string>(
+      `SELECT e.${label} FROM main.${table} e CROSS JOIN main.${table} o
          ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
        WHERE e.id IN (${ids}) ORDER BY e.id`,
       [cooperativeId],
     );
+    return rows.map((row) => ({ entity, row, message: MESSAGES[entity] }));
   });
-  return [...ofMembers, ...ofEntries];
+  return [...ofMembers.map(collisionOf), ...ofEntries];
 }
+
+interface MemberThere {
+  readonly id: number;
+  readonly row: string;
+  /** The member there, and whether it is the same person. */
+  readonly other: number;
+  readonly isSame: 0 | 1;
+}
+
+const collisionOf = ({ id, row, other, isSame }: MemberThere): Collision => ({
+  entity: 'members',
+  row,
+  message:
+    isSame === 1
+      ? say('The person is member {other} there: merge member {id} into it (members merge).', { other, id })
+      : say('Another member of the other cooperative has this code.'),
+});

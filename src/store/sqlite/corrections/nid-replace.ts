@@ -5,6 +5,7 @@ import {
   type Described,
 } from '../../../domain/membership/duplicates.ts';
 import { doubtIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { asMessage, type Message, say } from '../../../domain/values/message.ts';
 import type {
   ComparedPeople,
   CorrectionRefused,
@@ -49,7 +50,7 @@ export const releaseNumber = (db: Connection, number: string): Correction => ({
       ? refuse('This national ID is not a former one of anybody.')
       : {
           touched: {},
-          notes: ['This number finds nobody now, and can be given to somebody else.'],
+          notes: [say('This number finds nobody now, and can be given to somebody else.')],
           work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, number, correctionId),
         },
 });
@@ -103,7 +104,9 @@ function findFault(
       : refuse('This national ID was replaced before. Name the current one of the person.');
   }
   if (holders.length === 0)
-    return refuse(`Member ${memberId} does not have the national ID that is to be replaced.`);
+    return refuse(
+      say('Member {id} does not have the national ID that is to be replaced.', { id: memberId ?? '' }),
+    );
   if ((isFormer || others.length === 0) && isErasedNumber(db, current))
     return refuse('The new national ID is that of a person who was erased.');
   if (isFormer && releases !== true && (samePerson !== true || others.length === 0))
@@ -153,10 +156,14 @@ function planReplacement(db: Connection, replacement: Replacement, people: Peopl
     notes: [
       ...doubtIdentityCard(given, holders, year),
       ...(isJoined && isFormer
-        ? ['The new number is a former one of the same person, who keeps the one that replaced it.']
+        ? [say('The new number is a former one of the same person, who keeps the one that replaced it.')]
         : []),
       ...(isJoined && compared !== undefined && compared.contradictions.length > 0
-        ? [`One person, in spite of ${compared.contradictions.join(', ')}.`]
+        ? [
+            say('One person, in spite of {contradictions}.', {
+              contradictions: compared.contradictions.map(asMessage),
+            }),
+          ]
         : []),
       ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...notePairs(db)]),
     ],
@@ -187,7 +194,9 @@ const showHolders = (
     ];
   });
 
-const mergedNote = (count: number): string =>
-  count === 1
-    ? 'The person has a membership under both numbers in 1 cooperative: they are merged.'
-    : `The person has memberships under both numbers in ${count} cooperatives: they are merged.`;
+const mergedNote = (n: number): Message =>
+  say(
+    'The person has {n|a membership under both numbers in # cooperative|' +
+      'memberships under both numbers in # cooperatives}: they are merged.',
+    { n },
+  );

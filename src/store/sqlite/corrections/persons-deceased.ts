@@ -1,5 +1,5 @@
 /** Records the death of a person, in every membership. */
-import { counted } from '../../../domain/values/text.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
@@ -32,7 +32,9 @@ function planDeath(db: Connection, identityCard: string, date: string): Correcti
   return {
     touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
     members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
-    notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, 'death'),
+    notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, (found) =>
+      say('Dated after the death: {found}.', { found }),
+    ),
     work() {
       db.run(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`, [date]);
     },
@@ -52,17 +54,25 @@ const ENDED_EVERYWHERE = 36 * 3600;
  * Entries that are dated after an event: somebody else has delivered, or a date is wrong.
  * @param ids of the members
  * @param from epoch seconds
+ * @param dated says of what was found when it is dated
  */
-export function noteLaterEntries(db: Connection, ids: string, from: number, event: string): string[] {
+export function noteLaterEntries(
+  db: Connection,
+  ids: string,
+  from: number,
+  dated: (found: Message) => Message,
+): Message[] {
   const count = (rows: string): number => db.count(rows, { from });
   const deliveries = count(
     `main.production_entries e WHERE e.member_id IN (${ids}) AND e.delivered_at >= @from`,
   );
   const transactions = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
     ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND e.transacted_at >= @from`);
-  const found = [
-    ...(deliveries === 0 ? [] : [counted(deliveries, 'delivery', 'deliveries')]),
-    ...(transactions === 0 ? [] : [counted(transactions, 'savings transaction')]),
-  ];
-  return found.length === 0 ? [] : [`Dated after the ${event}: ${found.join(' and ')}.`];
+  const one = deliveries === 0 ? undefined : say('{n|# delivery|# deliveries}', { n: deliveries });
+  const other =
+    transactions === 0
+      ? undefined
+      : say('{n|# savings transaction|# savings transactions}', { n: transactions });
+  const found = one && other ? say('{one} and {other}', { one, other }) : (one ?? other);
+  return found === undefined ? [] : [dated(found)];
 }

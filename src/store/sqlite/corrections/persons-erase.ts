@@ -1,5 +1,5 @@
 /** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
-import { counted } from '../../../domain/values/text.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
 import { forgetNumbers } from '../identity/former-keys.ts';
@@ -97,7 +97,7 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
 }
 
 /** What stays without a person, and what an operator has to look at. */
-function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
+function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] {
   const ids = listOf(members);
   const count = (entity: OwnedEntity, condition = 'true'): number =>
     db.count(`main.${tableOf(entity).table} e
@@ -109,15 +109,20 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
   }, 0);
   const owed = count('loans', "e.status IN ('pending', 'approved', 'defaulted')");
   return [
-    'Removed for good, with their history: national ID, member code, names, gender, dates of birth and ' +
-      'death, phone, role.',
-    `These stay without a person: ${counted(count('production'), 'delivery', 'deliveries')}, ` +
-      `${counted(count('loans'), 'loan')}, ` +
-      `${counted(count('savings'), 'savings transaction')}.`,
-    ...(owed === 0 ? [] : [`Loans that are not settled: ${owed}.`]),
+    say(
+      'Removed for good, with their history: national ID, member code, names, gender, dates of birth and ' +
+        'death, phone, role.',
+      {},
+    ),
+    say('These stay without a person: {deliveries}, {loans}, {savings}.', {
+      deliveries: say('{n|# delivery|# deliveries}', { n: count('production') }),
+      loans: say('{n|# loan|# loans}', { n: count('loans') }),
+      savings: say('{n|# savings transaction|# savings transactions}', { n: count('savings') }),
+    }),
+    ...(owed === 0 ? [] : [say('Loans that are not settled: {n}.', { n: owed })]),
     ...(named === 0
       ? []
-      : [`References and account numbers that contain the national ID, and stay: ${named}.`]),
-    'Backups, rejects files and logs of other programs are not touched.',
+      : [say('References and account numbers that contain the national ID, and stay: {n}.', { n: named })]),
+    say('Backups, rejects files and logs of other programs are not touched.'),
   ];
 }

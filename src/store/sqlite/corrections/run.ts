@@ -1,6 +1,7 @@
 /** Runs one correction: its transaction, its record, and what follows the commit. */
 import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts';
 import { FieldError, invalidFields } from '../../../domain/values/errors.ts';
+import type { Text } from '../../../domain/values/message.ts';
 import type {
   Collision,
   ComparedPeople,
@@ -23,7 +24,7 @@ export interface CorrectionPlan {
   /** Those that the operator means, to be shown. */
   readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
   /** Kept with the correction, so without personal data. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly Text[];
   /** What of it is known only now, and kept beside the options. */
   readonly options?: object;
   readonly compared?: ComparedPeople;
@@ -33,7 +34,7 @@ export interface CorrectionPlan {
   readonly keepsNoValues?: boolean;
 }
 
-export const refuse = (message: string, collisions: readonly Collision[] = []): CorrectionRefused => ({
+export const refuse = (message: Text, collisions: readonly Collision[] = []): CorrectionRefused => ({
   outcome: 'refused',
   message,
   collisions,

@@ -39,8 +39,8 @@ test('check exits 1 for a damaged file, also where it cannot be opened, and says
 });
 
 for (const [what, damage] of [
-  ['a counter that is wrong', 'UPDATE member_counts SET rows = rows + 1'],
-  ['a block that is wrong', 'UPDATE member_small_blocks SET rows = rows + 1'],
+  ['a counter that is wrong', "INSERT INTO member_counts VALUES (1, 'active', 0, 1)"],
+  ['a block that is wrong', "INSERT INTO member_small_blocks VALUES (0, 'active', 1)"],
   [
     'a row that refers to nothing',
     'PRAGMA foreign_keys = OFF; UPDATE members SET cooperative_id = 99 WHERE id = 1',

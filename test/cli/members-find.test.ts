@@ -40,7 +40,7 @@ test('members find names cooperative, code, status and name of everybody with su
 });
 
 test('after an erasure no index has the name of the person, or a former one', async (context) => {
-  const place = await start(context, 'QVJKIMANA Jean', 'Uwimana Jean');
+  const place = await start(context, 'QVJKIMANA Jean', 'Uwimana Jean', 'Uwase');
   place.query("UPDATE members SET full_name = 'XWKHABITA Jean' WHERE id = 1 RETURNING 1");
   // As the index has them, and no row does.
   const words = ['qvjkimana', 'xwkhabita', 'qvjkim', 'xwkhab'];

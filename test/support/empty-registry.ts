@@ -10,7 +10,10 @@ function make(): ReadonlyMap<string, Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'registry-empty-'));
   try {
     const file = join(folder, 'registry.db');
-    openFile(file, { create: true, schema: REGISTRY_SCHEMA }).close();
+    const db = openFile(file, { create: true, schema: REGISTRY_SCHEMA });
+    // So that of few rows some are added up, and some are not.
+    db.exec('UPDATE batches SET size = 3');
+    db.close();
     openKeyStore(keysFileOf(file)).close();
     return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   } finally {

@@ -113,7 +113,7 @@ function copyRows({ databaseFile }: ImportPlace, copies: number): void {
     SELECT id, 'members.csv', '', 0, 0, 0 FROM operations
     WHERE id NOT IN (SELECT operation_id FROM imported_files)`);
   registry.exec(`INSERT INTO changes (entity, row_id, field, old, new, at, actor)
-    VALUES ('members', 1, 'mobile', '+250780000001', '+250780000002', 1750000000, 'key:1')`);
+    VALUES ('members', 1, 'mobile', '+250780000001', '+250780000002', 1749900000, 'key:1')`);
   copyRow(registry, 'changes', copies);
   registry.close();
   const webhooks = openFile(databaseFile.replace(/\.db$/, '.webhooks.db'));

@@ -3,7 +3,7 @@
  * what a migration that changes a declaration creates.
  */
 import { COUNTS } from '../../src/store/sqlite/schema/counts.ts';
-import { TOTALS, type Totals } from '../../src/store/sqlite/schema/declared-totals.ts';
+import { addRowsSql, TOTALS, type Totals } from '../../src/store/sqlite/schema/declared-totals.ts';
 import { wordsOnlySql } from '../../src/store/sqlite/schema/indexed-names.ts';
 import { type ReadModelColumn, STALE_SQL } from '../../src/store/sqlite/schema/stale-flag.ts';
 
@@ -41,8 +41,9 @@ interface NameIndex {
   /** What the words are made of. */
   readonly columns: readonly string[];
   readonly words: (row: string) => string;
-  /** Conditions on a row: it has a name; it is in the index, or is to be added now. */
+  /** A condition on a row: it has a name. */
   readonly isNamed: (row: string) => string;
+  /** The same: its name is in the index. */
   readonly isIndexed: (row: string) => string;
 }
 
@@ -56,8 +57,7 @@ function nameIndex({ name, table, columns, words, isNamed, isIndexed }: NameInde
 CREATE VIEW ${name}_source (id, words) AS SELECT id, ${words(table)} FROM ${table} WHERE ${isNamed(table)};
 CREATE VIRTUAL TABLE ${name} ${indexSql(`, content = '${name}_source', content_rowid = 'id'`)};
 CREATE VIRTUAL TABLE ${name}_words USING fts5vocab(${name}, instance);
-CREATE TRIGGER ${name}_added AFTER INSERT ON ${table} BEGIN
-  ${add} END;
+${table === 'members' ? '' : `CREATE TRIGGER ${name}_added AFTER INSERT ON ${table} BEGIN\n  ${add} END;\n`}\
 CREATE TRIGGER ${name}_removed AFTER DELETE ON ${table} BEGIN
   ${remove} END;
 CREATE TRIGGER ${name}_changed AFTER UPDATE OF ${columns.join(', ')} ON ${table}
@@ -67,6 +67,12 @@ WHEN (${values('OLD')}) IS NOT (${values('NEW')}) BEGIN
 `;
 }
 
+/** Of a row: its batch is full. */
+const isInBatch = (table: string, row: string): string =>
+  `${row}.id < (SELECT next_id FROM batches WHERE table_name = '${table}')`;
+/** Of a member: no large import has left it. */
+const isNotLeft = (row: string): string =>
+  `NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= ${row}.id)`;
 const isNamedMember = (row: string): string => `${row}.status <> 'erased'`;
 
 const NAMES = [
@@ -76,8 +82,7 @@ const NAMES = [
     columns: ['full_name', 'cooperative_id', 'status'],
     words: memberWordsSql,
     isNamed: isNamedMember,
-    isIndexed: (row) =>
-      `${isNamedMember(row)} AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= ${row}.id)`,
+    isIndexed: (row) => `${isNamedMember(row)} AND ${isInBatch('members', row)} AND ${isNotLeft(row)}`,
   }),
   nameIndex({
     name: 'cooperative_names',
@@ -93,7 +98,29 @@ const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object
 const upsert = ({ sums }: Totals): string =>
   `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
 
-/** SQL of the table, and of the triggers on its rows. */
+/** SQL of the trigger on new rows: it adds a batch that is full to the totals and the index of names. */
+export function batchTrigger(rows: string, totals: readonly Totals[]): string {
+  const next = `(SELECT next_id FROM batches WHERE table_name = '${rows}')`;
+  const isInBatch = (row: string) => `${row}.id BETWEEN min(NEW.id, ${next}) AND NEW.id`;
+  const statements = [
+    ...totals.map((each) => addRowsSql(each, isInBatch('r')).replaceAll('main.', '')),
+    ...(rows === 'members'
+      ? [
+          `INSERT INTO member_names (rowid, words)
+    SELECT id, words FROM member_names_source r WHERE ${isInBatch('r')} AND ${isNotLeft('r')}`,
+        ]
+      : []),
+    `UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = '${rows}' AND next_id <= NEW.id`,
+  ];
+  return `
+CREATE TRIGGER ${rows}_batched AFTER INSERT ON ${rows}
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = '${rows}') BEGIN
+${statements.map((sql) => `  ${sql};\n`).join('')}\
+END;
+`;
+}
+
+/** SQL of the table, and of the triggers on its rows that are in it. */
 export function totalsTable(totals: Totals): string {
   const { table, rows, columns, key, sums } = totals;
   const add = (row: 'NEW' | 'OLD'): string => {
@@ -112,6 +139,7 @@ export function totalsTable(totals: Totals): string {
   const differences = Object.entries(sums).map(
     ([sum, sql]) => `${sum} = ${sum} + (${sql('NEW')}) - (${sql('OLD')})`,
   );
+  const isIn = isInBatch(rows, 'OLD');
   const isText = (name: string): boolean => name !== 'cooperative_id' && name !== 'block';
   return `
 CREATE TABLE ${table} (
@@ -123,15 +151,15 @@ ${Object.keys(sums)
   .join('')}\
   PRIMARY KEY (${Object.keys(key).join(', ')})
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER ${table}_added AFTER INSERT ON ${rows} BEGIN ${add('NEW')} END;
-CREATE TRIGGER ${table}_removed AFTER DELETE ON ${rows} BEGIN ${add('OLD')} END;
+CREATE TRIGGER ${table}_removed AFTER DELETE ON ${rows} WHEN ${isIn} BEGIN ${add('OLD')} END;
 CREATE TRIGGER ${table}_changed AFTER UPDATE OF ${columns.join(', ')} ON ${rows}
-WHEN (${keyOf('OLD')}) IS NOT (${keyOf('NEW')}) BEGIN
+WHEN (${keyOf('OLD')}) IS NOT (${keyOf('NEW')}) AND ${isIn} BEGIN
   ${add('OLD')}
   ${add('NEW')} END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER ${table}_summed AFTER UPDATE OF ${columns.join(', ')} ON ${rows}
-WHEN (${valuesOf('OLD')}) IS NOT (${valuesOf('NEW')}) AND (${keyOf('OLD')}) IS (${keyOf('NEW')}) BEGIN
+WHEN (${valuesOf('OLD')}) IS NOT (${valuesOf('NEW')}) AND (${keyOf('OLD')}) IS (${keyOf('NEW')})
+  AND ${isIn} BEGIN
   UPDATE ${table} SET ${differences.join(', ')}
   WHERE (${Object.keys(key).join(', ')}) = (${keyOf('NEW')}); END;
 `;
@@ -155,6 +183,17 @@ const memberOf = (row: string): string => `${row}.member_id`;
 const accountOwnerOf = (row: string): string =>
   `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
+const ADDED_UP: readonly Totals[] = [...COUNTS, ...TOTALS];
+
+/** What says which rows are in no batch yet. */
+export const BATCHES_SQL = `
+CREATE TABLE batches (
+  table_name TEXT PRIMARY KEY,
+  next_id INTEGER NOT NULL DEFAULT 1,
+  size INTEGER NOT NULL DEFAULT 128
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Everything that follows declarations. */
 export const DECLARED_SQL: readonly string[] = [
   staleTriggers('production_entries', 'production', memberOf),
@@ -162,5 +201,7 @@ export const DECLARED_SQL: readonly string[] = [
   staleTriggers('savings_accounts', 'savings', memberOf),
   staleTriggers('savings_transactions', 'savings', accountOwnerOf),
   ...NAMES,
-  ...[...COUNTS, ...TOTALS].map(totalsTable),
+  BATCHES_SQL,
+  ...ADDED_UP.map(totalsTable),
+  ...[...Map.groupBy(ADDED_UP, ({ rows }) => rows)].map(([rows, totals]) => batchTrigger(rows, totals)),
 ];

@@ -12,6 +12,7 @@ import {
   type SqliteRegistry,
   type SqliteRegistryOptions,
 } from '../../src/store/sqlite/registry.ts';
+import { MEMBER_COUNTS, sizeSql } from '../../src/store/sqlite/schema/counts.ts';
 
 export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
@@ -35,6 +36,9 @@ export const openKeyStore = (file: string, more: Partial<ApiKeysOptions> = {}) =
 /** A second connection to a file, as another process would have. */
 export const openFile = (file: string, more: Partial<OpenOptions> = {}): Connection =>
   openDatabase(file, { waitMs: 0, ...more });
+
+/** How many members the counts of small blocks add up to. */
+export const countedMembers = (db: Connection): number => db.value(sizeSql(MEMBER_COUNTS.small));
 
 /** Makes every commit of a store fail, as on a disk that is full. @returns what ends that */
 export function failCommits(store: RegistryStore): () => void {

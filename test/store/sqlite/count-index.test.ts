@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { wrongSumSql } from '../../../src/store/sqlite/lists/count-checks.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { countedTable, SMALL_BLOCK } from '../../../src/store/sqlite/schema/counts.ts';
-import { addRowsSql } from '../../../src/store/sqlite/schema/declared-totals.ts';
+import { addRowsSql, currentSql } from '../../../src/store/sqlite/schema/declared-totals.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openFile } from '../../support/sqlite.ts';
-import { totalsTable } from '../../support/sqlite-declared.ts';
+import { BATCHES_SQL, batchTrigger, totalsTable } from '../../support/sqlite-declared.ts';
 
 /** Not members, of which the index must know nothing. */
 const BOATS = countedTable('boats');
@@ -21,11 +21,14 @@ interface Counted {
   readonly value: string;
 }
 
-function open(context: TestContext) {
+/** @param batch how many rows are added up together */
+function open(context: TestContext, batch = 3) {
   const db = openFile(join(temporaryFolder(context), 'boats.db'), { create: true });
   context.after(() => db.close());
-  db.exec('CREATE TABLE boats (id INTEGER PRIMARY KEY, cooperative_id INTEGER, status TEXT) STRICT');
-  for (const counts of COUNTS) db.exec(totalsTable(counts));
+  db.exec(`CREATE TABLE boats (id INTEGER PRIMARY KEY, cooperative_id INTEGER, status TEXT) STRICT;
+    CREATE INDEX boats_cooperative_status ON boats (cooperative_id, status)`);
+  db.exec(`${BATCHES_SQL} INSERT INTO batches (table_name, size) VALUES ('boats', ${batch});
+    ${COUNTS.map(totalsTable).join('')} ${batchTrigger('boats', COUNTS)}`);
   const put = db.raw.prepare(`INSERT INTO boats VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET cooperative_id = excluded.cooperative_id, status = excluded.status`);
   const remove = db.raw.prepare('DELETE FROM boats WHERE id = ?');
@@ -129,6 +132,33 @@ interface Part {
   readonly fails: boolean;
 }
 
+test('rows are added up together when they fill a batch, with those that came in between', (context) => {
+  const { db, set, index } = open(context, 256);
+  const stored = () => db.value('SELECT coalesce(sum(rows), 0) FROM boat_large_blocks');
+  const counts = () => [stored(), index.count({}), index.count({ groups: [1], value: 'ferry' })];
+  const ferry = { group: 1, value: 'ferry' };
+  for (let each = 1; each < 256; each++) set(each, ferry);
+  assert.deepEqual(counts(), [0, 255, 255]);
+  set(7, { group: 2, value: 'canoe' });
+  set(8, undefined);
+  assert.deepEqual(counts(), [0, 254, 253]);
+  set(256, ferry);
+  assert.deepEqual(counts(), [255, 255, 254]);
+  // One of before, and one behind a gap.
+  set(8, ferry);
+  assert.deepEqual(counts(), [256, 256, 255]);
+  set(400, ferry);
+  assert.deepEqual(counts(), [256, 257, 256]);
+  set(70_000, ferry);
+  assert.deepEqual(counts(), [258, 258, 257]);
+  const read = currentSql(BOATS.ofCooperatives, 'cooperative_id = 1');
+  const plan = db.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${read}`).map(({ detail }) => detail);
+  assert.deepEqual(
+    plan.filter((line) => /\br\b/.test(line)),
+    ['SEARCH r USING INTEGER PRIMARY KEY (rowid>?)'],
+  );
+});
+
 test('the counts of a transaction follow what is kept of it, and are right when read inside it', (context) => {
   const { db, index, set, wrong } = open(context);
   const size = (): number => db.raw.prepare('SELECT count(*) FROM boats').pluck().get() as number;
@@ -170,10 +200,12 @@ test('the counts of a transaction follow what is kept of it, and are right when 
 });
 
 test('rows that no trigger has seen are counted as a set', (context) => {
-  const { db, wrong } = open(context);
-  for (const { table } of COUNTS) db.exec(`DROP TRIGGER ${table}_added`);
+  const { db, index, wrong } = open(context);
+  db.exec('DROP TRIGGER boats_batched');
   db.exec(`WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 97 FROM n WHERE id < 140000)
     INSERT INTO boats SELECT id, 1 + id % 3, CASE WHEN id % 2 THEN 'canoe' ELSE 'ferry' END FROM n`);
+  assert.equal(index.count({}), db.count('boats'));
+  db.exec('UPDATE batches SET next_id = (SELECT max(id) + 1 FROM boats)');
   assert.notDeepEqual(wrong(), []);
   for (const counts of COUNTS) db.exec(addRowsSql(counts));
   assert.deepEqual(wrong(), []);
@@ -182,7 +214,7 @@ test('rows that no trigger has seen are counted as a set', (context) => {
 });
 
 test('every kind of wrong count is found by a check of its own', (context) => {
-  const { db, set } = open(context);
+  const { db, set } = open(context, 1);
   set(7, { group: 1, value: 'canoe' });
   for (const [i, { table }] of COUNTS.entries()) {
     db.exec(`SAVEPOINT before; UPDATE ${table} SET rows = 2`);

@@ -117,6 +117,11 @@ test('a restored registry has another epoch and goes on after the last event of 
 for (const [what, sql, check] of [
   ['an event is missing', 'DELETE FROM events WHERE sequence = 2', 'sequence of events'],
   ['the newest event is missing', 'DELETE FROM events WHERE sequence = 3', 'sequence of events'],
+  [
+    'the newest events of an operation are missing',
+    'INSERT INTO operation_events SELECT actor, 3, 4 FROM events WHERE sequence = 3',
+    'sequence of events',
+  ],
   ['all events are missing', 'DELETE FROM events', 'sequence of events'],
   ['there is no epoch', 'DELETE FROM feed', 'epoch of events'],
   ['the epoch is empty', "UPDATE feed SET epoch = ''", 'epoch of events'],

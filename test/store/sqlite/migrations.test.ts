@@ -69,7 +69,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.deepEqual(faults, []);
 });
 
-const REGISTRY_FINGERPRINTS = ['c5a25249cff47f6d'];
+const REGISTRY_FINGERPRINTS = ['cf9f0ba170a37d37'];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
 const KEYS_FINGERPRINTS: readonly string[] = ['7c6960e99af0547d'];
 const ERASURES_FINGERPRINTS = ['633236b91bab8da7'];

@@ -1,14 +1,17 @@
 /** That the indexes of names have exactly the words of all names, whoever writes them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
+import { COUNT_CHECKS } from '../../../src/store/sqlite/lists/count-checks.ts';
 import { searchMembers } from '../../../src/store/sqlite/persons/held-data.ts';
-import { indexNames, leaveUnindexed } from '../../../src/store/sqlite/search/index-names.ts';
+import { indexNames, leaveUnindexed, rebuildNames } from '../../../src/store/sqlite/search/index-names.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
+import { findSimilar } from '../../../src/store/sqlite/search/similar-names.ts';
+import { addNewRows } from '../../../src/store/sqlite/statistics/stored-totals.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { openStore } from '../../support/sqlite.ts';
-import { faultsOf, insertRow, openRegistry, type Row } from './named-members.ts';
+import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
+import { faultsOf, insertRow, leaveFrom, openRegistry, type Row } from './named-members.ts';
 
 test('names that an import has left for later are added in order, whatever was written meanwhile', (context) => {
   const db = openRegistry(context);
@@ -19,12 +22,12 @@ test('names that an import has left for later are added in order, whatever was w
     );
   const rowOf = (id: number, name: string): Row => ({ id, cooperativeId: 1, status: 'active', name });
   insertRow(db, rowOf(1, 'Uwimana'));
-  leaveUnindexed(db, 2);
+  leaveFrom(db, 2);
   for (const id of [2, 3, 4, 5, 6]) insertRow(db, rowOf(id, 'Mukamana'));
   assert.throws(() => find('uwimana'), /are being indexed/);
   db.exec(`UPDATE members SET full_name = 'Habimana' WHERE id IN (1, 3);
     DELETE FROM members WHERE id = 4`);
-  leaveUnindexed(db, 6);
+  leaveFrom(db, 6);
   assert.equal(checkNames(db)[0]?.value, '4');
   const pauses: unknown[] = [];
   indexNames(db, {
@@ -45,7 +48,7 @@ test('names that a killed import has left are indexed when the registry is opene
   const file = join(temporaryFolder(context), 'registry.db');
   const db = openRegistry(context, file);
   insertRow(db, { id: 1, cooperativeId: 1, status: 'active', name: 'Uwimana' });
-  leaveUnindexed(db, 2);
+  leaveFrom(db, 2);
   insertRow(db, { id: 2, cooperativeId: 1, status: 'active', name: 'Mukamana' });
   const missing = () => db.count('unindexed_names');
   db.exec('BEGIN IMMEDIATE');
@@ -64,14 +67,14 @@ test('names that an import has left are indexed by searches of the service and o
   context.after(() => store.close());
   const search = () => store.members.list({ search: ['mukamana'] }, { page: 1, pageSize: 9 });
   for (const id of [1, 2]) {
-    leaveUnindexed(db, id);
+    leaveFrom(db, id);
     insertRow(db, { id, cooperativeId: 1, status: 'active', name: 'Mukamana' });
     if (id === 1) assert.equal((await search()).count, 1);
     else assert.equal(searchMembers(db, ['mukamana']).length, 2);
     assert.equal(db.count('unindexed_names'), 0);
   }
   // An import that is being applied has the lock.
-  leaveUnindexed(db, 3);
+  leaveFrom(db, 3);
   db.exec('BEGIN IMMEDIATE');
   await assert.rejects(async () => search(), /are being indexed/);
   db.exec('COMMIT');
@@ -107,30 +110,98 @@ test('the check finds a name that is missing in an index, one too many, and one 
   }
 });
 
-test('the members that one commit adds are found at once, and one that is refused among them is not', async (context) => {
-  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+const COOPERATIVE = { code: 'A', name: 'A', sector: null, province: null, district: null };
+const searchNow = (db: Connection) =>
+  openMemberSearch(db)({ filter: { search: ['uwi'] }, request: { page: 1, pageSize: 9 }, visible: null });
+
+/** A registry to which members are added as over HTTP, each with a name of its own. */
+async function openService(context: TestContext) {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const store = openStore(file);
   context.after(() => store.close());
-  const cooperative = { code: 'A', name: 'A', sector: null, province: null, district: null };
-  await store.cooperatives.create({ ...cooperative, registrationDate: null, status: 'active' }, 1, 'key:1');
-  const create = (memberCode: string) =>
-    store.members.create(
-      {
-        ...{ cooperativeId: 1, identityCard: `119858${9_000_000 + memberCode.length}042`, memberCode },
-        ...{ fullName: `Uwimana ${memberCode}`, firstName: null, lastName: null, gender: null, mobile: null },
-        ...{ dateOfBirth: null, role: 'MEMBER', status: 'active', registrationDate: 1, dateOfDeath: null },
-      },
-      ...([1, 'key:1'] as const),
-    );
-  const done = await Promise.allSettled(['aaa', 'bbbb', 'ccc', 'ddddd'].map(create));
+  const values = { ...COOPERATIVE, registrationDate: null, status: 'active' } as const;
+  await store.cooperatives.create(values, 1, 'key:1');
+  return {
+    ...{ file, store },
+    create: (memberCode: string, identityCard: string) =>
+      store.members.create(
+        {
+          ...{ cooperativeId: 1, identityCard, memberCode, fullName: `Uwimana ${memberCode}` },
+          ...{ firstName: null, lastName: null, gender: null, mobile: null, dateOfBirth: null },
+          ...{ role: 'MEMBER', status: 'active', registrationDate: 1, dateOfDeath: null },
+        },
+        ...([1, 'key:1'] as const),
+      ),
+    find: async (text: string) => {
+      const { rows } = await store.members.list({ search: [text] }, { page: 1, pageSize: 300 });
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+test('the members that one commit adds are found at once, and one that is refused among them is not', async (context) => {
+  const { store, create, find } = await openService(context);
+  const codes = ['aaa', 'bbbb', 'ccc', 'ddddd'];
+  const done = await Promise.allSettled(
+    codes.map((code) => create(code, `119858${9_000_000 + code.length}042`)),
+  );
   assert.deepEqual(
     done.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
   );
-  const request = { page: 1, pageSize: 9 };
-  const { rows } = await store.members.list({ search: ['uwimana'] }, request);
-  assert.deepEqual(
-    rows.map(({ id }) => id),
-    [1, 2, 3],
-  );
+  assert.deepEqual(await find('uwimana'), [1, 2, 3]);
   assert.deepEqual(faultsOf(store.connection), []);
+});
+
+test('new members are indexed 128 at a time, and found meanwhile, whoever has the lock', async (context) => {
+  const { file, store, create, find } = await openService(context);
+  const db = store.connection;
+  const indexed = () => db.value("SELECT count(*) FROM member_names WHERE member_names MATCH 'uwimana'");
+  const add = async (from: number, count: number) => {
+    for (const i of Array.from({ length: count }, (_, k) => from + k))
+      await create(`c${i}`, `119858${9_000_000 + i}042`);
+  };
+  await add(1, 100);
+  assert.equal(indexed(), 0);
+  const other = openFile(file);
+  context.after(() => other.close());
+  other.exec("BEGIN IMMEDIATE; UPDATE members SET full_name = 'Habimana' WHERE id = 7");
+  assert.equal((await find('uwimana')).length, 100);
+  other.exec('COMMIT');
+  assert.deepEqual([await find('habimana'), (await find('uwimana')).length], [[7], 99]);
+  assert.deepEqual(findSimilar(db, ['habinana'], 9), [7]);
+  assert.deepEqual(faultsOf(db), []);
+  await add(101, 27);
+  assert.equal(indexed(), 0);
+  await add(128, 1);
+  assert.equal(indexed(), 127);
+  await add(129, 3);
+  assert.deepEqual([indexed(), (await find('uwimana')).length, await find('habimana')], [127, 130, [7]]);
+  assert.deepEqual(faultsOf(db), []);
+});
+
+test('an import leaves the batch before it to be indexed with its rows, not the one after it', async (context) => {
+  const { store, create, find } = await openService(context);
+  const db = store.connection;
+  const add = (i: number) => create(`c${i}`, `119858${9_000_000 + i}042`);
+  await Promise.all([1, 2, 3].map(add));
+  leaveUnindexed(db);
+  addNewRows(db, 'members');
+  await Promise.all([4, 5].map(add));
+  assert.throws(() => searchNow(db), /are being indexed/);
+  indexNames(db, { pause: () => undefined });
+  assert.equal(db.value("SELECT count(*) FROM member_names WHERE member_names MATCH 'uwimana'"), 3);
+  assert.deepEqual(await find('uwimana'), [1, 2, 3, 4, 5]);
+  assert.deepEqual(faultsOf(db), []);
+});
+
+test('names that are written anew are all in the index, those of a batch that is not full too', async (context) => {
+  const { store, create, find } = await openService(context);
+  const add = (i: number) => create(`c${i}`, `119858${9_000_000 + i}042`);
+  await add(1);
+  rebuildNames(store.connection);
+  await add(2);
+  assert.deepEqual(await find('uwimana'), [1, 2]);
+  assert.deepEqual(faultsOf(store.connection), []);
+  for (const { sql } of COUNT_CHECKS) assert.deepEqual(store.connection.rows(sql), []);
 });

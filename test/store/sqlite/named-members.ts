@@ -13,13 +13,14 @@ export interface Row {
   name: string;
 }
 
-/** A registry with three cooperatives. @param file where it is created */
+/** A registry with three cooperatives, where members are indexed at once. @param file where it is created */
 export function openRegistry(
   context: TestContext,
   file = join(temporaryFolder(context), 'registry.db'),
 ): Connection {
   const store = openStore(file);
   context.after(() => store.close());
+  store.connection.exec('UPDATE batches SET size = 1');
   for (const id of [1, 2, 3])
     store.connection.run(
       `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
@@ -35,6 +36,12 @@ export const insertRow = (db: Connection, { id, cooperativeId, status, name }: R
        registration_date, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'MEMBER', ?, 0, 1, 1)`,
     [id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id % 4}-${id}`, name, status],
   );
+
+/** As a large import: members from this one on are indexed later. */
+export const leaveFrom = (db: Connection, id: number) =>
+  db.run('INSERT INTO unindexed_names (first_id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM unindexed_names)', [
+    id,
+  ]);
 
 /** What `check` says is wrong with the indexes of names. */
 export const faultsOf = (db: Connection) => checkNames(db).filter(({ fault }) => fault !== null);

@@ -85,8 +85,9 @@ test('a search finds what a walk through all names finds, on every page, after a
       fc.uniqueArray(row, { maxLength: 30, selector: ({ id }) => id }),
       fc.array(fc.record({ place: fc.nat(), to: row, isRemoved: fc.boolean() }), { maxLength: 8 }),
       fc.array(asked, { minLength: 1, maxLength: 6 }),
-      (drawn, changes, searches) => {
-        db.exec('DELETE FROM members');
+      fc.constantFrom(1, 4, 128),
+      (drawn, changes, searches, batch) => {
+        db.exec(`DELETE FROM members; UPDATE batches SET next_id = 1, size = ${batch}`);
         const rows = new Map(drawn.map((each) => [each.id, { ...each }]));
         for (const each of rows.values()) insertRow(db, each);
         for (const { place, to, isRemoved } of changes) {

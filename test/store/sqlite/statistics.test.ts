@@ -106,7 +106,8 @@ test('a large import adds its rows as a set, beside those that are there', async
 test('sums of the largest amounts are exact beyond 2^63, and the check finds a wrong total', async (context) => {
   const { file, db, reader } = await start(context);
   const amount = 99_999_999_999_999;
-  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+  db.exec(`UPDATE batches SET size = 1;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
         paid_amount_minor, created_at, updated_at)
       SELECT 1 + i % 2, 1, 'L-' || i, ${amount}, 0, 'approved', i % 2 * ${amount}, 1, 1 FROM n;

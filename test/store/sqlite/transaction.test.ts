@@ -109,23 +109,3 @@ test('a rollback that fails hides nothing, and no later transaction begins insid
   rollback?.();
   assert.deepEqual(notes(db), []);
 });
-
-test('what is to be done last is done once, and when it fails nothing is kept', (context) => {
-  const db = open(context);
-  let fails = true;
-  const last = () => {
-    note(db, 'last');
-    if (fails) throw new Error('planted');
-  };
-  const run = () =>
-    db.transaction.immediate(() => {
-      db.transaction.doLast(last);
-      db.transaction.savepoint(() => db.transaction.doLast(last));
-      note(db, 'work');
-    });
-  assert.throws(run, /planted/);
-  db.transaction.immediate(() => note(db, 'other'));
-  fails = false;
-  run();
-  assert.deepEqual(notes(db), ['other', 'work', 'last']);
-});

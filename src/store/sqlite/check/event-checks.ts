@@ -14,14 +14,23 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
+/** In the order of types. */
+const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
+/** Of the newest change `c` of a row by a key: its event is not there, and was not too old. */
+const IS_UNTOLD = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at AND e.row_id = c.row_id
+    AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity)`;
+
 /** Each finds what is wrong. */
 export const EVENT_CHECKS: readonly CountCheck[] = [
   {
     name: 'sequence of events',
     sql: `SELECT * FROM (
-        SELECT min(sequence) AS first, max(sequence) AS last, count(*) AS events,
-          (SELECT seq FROM sqlite_sequence WHERE name = 'events') AS counter FROM events)
-      WHERE events <> coalesce(last - first + 1, 0) OR counter IS NOT last`,
+        SELECT min(sequence) AS first, max(sequence) AS last, count(*) AS events FROM events)
+      WHERE events <> coalesce(last - first + 1, 0)
+        OR coalesce(last, 0) < (SELECT max(last_sequence) FROM operation_events)
+        OR (SELECT ${IS_UNTOLD} FROM changes c WHERE actor GLOB 'key:*' AND entity IN (${ENTITIES})
+          ORDER BY id DESC LIMIT 1)`,
   },
   {
     name: 'epoch of events',

@@ -2,6 +2,7 @@
 import type { Finding } from '../../contract/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openTemporary } from '../engine/open-database.ts';
+import { nextSql } from '../schema/declared-totals.ts';
 import { wordsOnlySql } from '../schema/indexed-names.ts';
 import { FIRST_UNINDEXED } from '../search/index-names.ts';
 
@@ -53,7 +54,7 @@ function firstWrong(registry: Connection, index: string, condition: string): num
 
 export function checkNames(registry: Connection): Finding[] {
   const from = registry.value<number | undefined>(FIRST_UNINDEXED);
-  const isNamed = from === undefined ? 'true' : `id < ${from}`;
+  const isNamed = `id < min(${from ?? 'id + 1'}, ${nextSql('members')})`;
   const missing = from === undefined ? 0 : registry.count('member_names_source WHERE id >= ?', [from]);
   const findings = [
     ['members', firstWrong(registry, 'member_names', isNamed)],

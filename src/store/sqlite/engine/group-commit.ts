@@ -137,7 +137,6 @@ export class GroupCommit {
       return transaction.immediate(() => {
         progress.stage = 'work';
         const settle = jobs.map(runOne);
-        transaction.endWork();
         progress.stage = 'commit';
         return settle;
       });

@@ -13,7 +13,6 @@ export class Transactions {
   private readonly run: { readonly [statement in keyof typeof SQL]: Run };
   /** Why nothing of the transaction may be kept: changes that should have been undone may still be in it. */
   private fault: unknown;
-  private readonly last = new Set<() => void>();
 
   constructor(raw: Database.Database) {
     this.raw = raw;
@@ -59,20 +58,6 @@ export class Transactions {
     }
   }
 
-  /**
-   * Has work done once, at the end of the transaction that runs, whatever parts of it are undone.
-   * @param work the same function each time
-   */
-  doLast(work: () => void): void {
-    this.last.add(work);
-  }
-
-  /** Does what is left to be done last. @throws what it throws; nothing of the transaction is kept then */
-  endWork(): void {
-    for (const work of this.last) work();
-    this.last.clear();
-  }
-
   private undo(): void {
     try {
       this.run.undo();
@@ -101,12 +86,10 @@ export class Transactions {
     this.fault = undefined;
     try {
       const value = refusePromise(work());
-      this.endWork();
       if (this.fault !== undefined) throw this.fault;
       this.run.commit();
       return value;
     } catch (error) {
-      this.last.clear();
       this.rollBack();
       throw error;
     }

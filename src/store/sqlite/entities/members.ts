@@ -13,7 +13,6 @@ import type { ReadModelFormat, StoredColumns } from '../read-model/format.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/rows.ts';
-import { openNewNames } from '../search/index-names.ts';
 import { isSearch } from '../search/member-search.ts';
 import type { Searching } from '../search/search-in-thread.ts';
 import type { OtherConflict } from './conflicts.ts';
@@ -79,7 +78,6 @@ export function openMembers(
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
   const list = openMemberLists(db);
-  const beforeAdding = openNewNames(db);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
 
   const selectVisible = (id: number, visible: Visible): Member | undefined => {
@@ -134,7 +132,6 @@ export function openMembers(
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
         refuseFields(rows.conflicts(values, visible));
-        beforeAdding();
         return find(rows.insert(values, nowSeconds, actor), visible) as Member;
       }),
 

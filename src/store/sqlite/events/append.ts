@@ -1,6 +1,6 @@
 /**
  * Appends to the sequence of changes, in the transaction that makes the change. An event's number is the key
- * that SQLite gives its row, never twice the same (AUTOINCREMENT in schema/migrations/registry-1.sql).
+ * that SQLite gives its row: one more than that of the newest, which is never removed.
  */
 import {
   actorCode,

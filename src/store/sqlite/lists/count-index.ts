@@ -6,6 +6,7 @@
  */
 import type { Connection } from '../engine/connection.ts';
 import { type CountedTable, LARGE_BLOCK } from '../schema/counts.ts';
+import { currentSql } from '../schema/declared-totals.ts';
 import { blocksSql, isWantedSql, openSeek, type SeekPosition, type SeekRange } from './count-seek.ts';
 
 export interface CountFilter {
@@ -37,10 +38,10 @@ export interface CountIndex {
 export function openCountIndex(db: Connection, counted: CountedTable): CountIndex {
   const isWanted = isWantedSql(counted);
   const countAll = db.prepare<[{ value: string | null }], { count: number }>(
-    `SELECT coalesce(sum(rows), 0) AS count FROM ${counted.large.table} WHERE ${isWanted}`,
+    `SELECT coalesce(sum(rows), 0) AS count FROM (${currentSql(counted.large, isWanted)})`,
     `one row per status and ${LARGE_BLOCK} ids`,
   );
-  const ofGroup = `FROM ${counted.ofCooperatives.table} WHERE cooperative_id = @group AND ${isWanted}`;
+  const ofGroup = `FROM (${currentSql(counted.ofCooperatives, `cooperative_id = @group AND ${isWanted}`)})`;
   const bound = `one row per status and ${LARGE_BLOCK} ids, of one cooperative`;
   const countInGroup = db.prepare<[{ group: number; value: string | null }], { count: number }>(
     `SELECT coalesce(sum(rows), 0) AS count ${ofGroup}`,

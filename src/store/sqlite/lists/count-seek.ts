@@ -1,6 +1,7 @@
 /** Finds the n-th row of a list by the counts of blocks of ids, from large blocks to small ones. */
 import type { Connection } from '../engine/connection.ts';
 import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from '../schema/counts.ts';
+import { currentSql, type Totals } from '../schema/declared-totals.ts';
 
 /** The error of counts that do not match the rows. */
 export const wrongCounts = (table: string): Error =>
@@ -52,17 +53,18 @@ interface Located {
 
 export function openSeek(db: Connection, counted: CountedTable) {
   const { table, large, small } = counted;
-  const open = (blocks: string, bound: string) => {
+  const isWanted = `block >= @from AND block < @until AND ${isWantedSql(counted)}`;
+  const open = (blocks: Totals, bound: string) => {
     const list = db.prepare<[{ value: string | null; from: number; until: number }], Blocks>(
-      `SELECT ${blocksSql} FROM (SELECT block, sum(rows) AS rows FROM ${blocks}
-       WHERE block >= @from AND block < @until AND ${isWantedSql(counted)} GROUP BY block)`,
+      `SELECT ${blocksSql} FROM (SELECT block, sum(rows) AS rows FROM (${currentSql(blocks, isWanted)})
+       GROUP BY block)`,
       bound,
     );
     return (value: string | undefined, from = 0, until = Number.MAX_SAFE_INTEGER): Counts =>
       JSON.parse((list.get({ value: value ?? null, from, until }) as Blocks).blocks);
   };
-  const listLarge = open(large.table, `one row per status and ${LARGE_BLOCK} ids`);
-  const listSmall = open(small.table, 'one row per status and small block of a large one');
+  const listLarge = open(large, `one row per status and ${LARGE_BLOCK} ids`);
+  const listSmall = open(small, 'one row per status and small block of a large one');
 
   function locate(blocks: Counts, offset: number): Located {
     let skip = offset;

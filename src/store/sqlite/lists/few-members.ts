@@ -41,7 +41,7 @@ const BY = {
     bound: 'one row: the code is unique there',
   },
   code: {
-    rows: `members m INDEXED BY members_member_code
+    rows: `members m INDEXED BY members_code
       WHERE m.member_code = @memberCode AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
     bound: 'one row for each of a few thousand cooperatives',
   },

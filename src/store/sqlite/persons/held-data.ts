@@ -24,10 +24,8 @@ import { listLateLoans, listWithoutDelivery } from './looked-after.ts';
 import { findMembership, findPerson } from './person.ts';
 import { findNumbers, findTraces, listNumbers } from './traces.ts';
 
-/** Codes are unique in a cooperative: one seek in each is as good as an index of codes. */
 const FOUND = `SELECT id FROM main.members WHERE id = @id
-  UNION SELECT m.id FROM main.cooperatives c
-    CROSS JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = @memberCode
+  UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 
 export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>

@@ -2,7 +2,7 @@
  * How many rows tables have, added up as totals are (./declared-totals.ts), so that no list and no question
  * of size counts them: lists have exact counts, and find the n-th row by the counts of blocks of ids.
  */
-import { column, one, type Totals } from './declared-totals.ts';
+import { column, currentSql, nextSql, one, type Totals } from './declared-totals.ts';
 
 /** Of an erased person's rows, which are in no list. Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';
@@ -74,15 +74,18 @@ export const COUNTS: readonly Totals[] = [
 ];
 
 /** SQL of how many rows a table has that are in lists. @param counts one of `COUNTS`, by block */
-export function sizeSql({ table, key }: Totals): string {
-  const isListed = 'status' in key ? ` WHERE status <> '${ERASED_STATUS}'` : '';
-  return `SELECT coalesce(sum(rows), 0) FROM main.${table}${isListed}`;
+export function sizeSql(counts: Totals): string {
+  const isListed = 'status' in counts.key ? `status <> '${ERASED_STATUS}'` : 'true';
+  return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
 /** Why the next adds up few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
-/** SQL of how many active members a cooperative has. @param cooperative SQL of its id */
-export const activeMembersSql = (cooperative: string): string =>
-  `(SELECT coalesce(sum(rows), 0) FROM ${MEMBER_COUNTS.ofCooperatives.table}
-    WHERE cooperative_id = ${cooperative} AND status = 'active')`;
+/** SQL of how many active members a cooperative has: asked for many, whose new members have an index. */
+export const activeMembersSql = (cooperative: string): string => {
+  const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
+  return `((SELECT coalesce(sum(rows), 0) FROM main.member_counts WHERE ${isCounted})
+    + (SELECT count(*) FROM main.members INDEXED BY members_cooperative_status
+       WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
+};

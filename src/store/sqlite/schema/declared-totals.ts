@@ -105,6 +105,22 @@ export const addRowsSql = (totals: Totals, where?: string): string =>
   `INSERT INTO main.${totals.table} (${names(totals)})
    ${sumsSql(totals, where)} ${upsert(totals)}`;
 
+/**
+ * SQL of the first row of a table whose batch is not full: such rows are in no total, and members not in the
+ * index of names (docs/decisions/0034-pages-of-a-commit.md).
+ */
+export const nextSql = (rows: string): string =>
+  `(SELECT next_id FROM main.batches WHERE table_name = '${rows}')`;
+
+/** SELECT of the totals, and of each row that is in none yet. @param where a condition on keys */
+export function currentSql(totals: Totals, where: string): string {
+  const { table, rows, key, sums } = totals;
+  const values = Object.entries({ ...key, ...sums }).map(([name, sql]) => `${sql('r')} AS ${name}`);
+  return `SELECT ${names(totals)} FROM main.${table} WHERE ${where}
+    UNION ALL SELECT * FROM (SELECT ${values.join(', ')} FROM main.${rows} r NOT INDEXED
+      WHERE r.id >= ${nextSql(rows)}) WHERE ${where}`;
+}
+
 /** SELECT of the stored totals of which anything is left. */
 export const storedSql = (totals: Totals): string =>
   `SELECT ${names(totals)} FROM main.${totals.table}

@@ -1,59 +1,19 @@
 /** What keeps the indexes of names complete where triggers do not: after large imports and erasures. */
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
+import { nextSql } from '../schema/declared-totals.ts';
+import { addNewRows } from '../statistics/stored-totals.ts';
 
 /** Members of one transaction: it holds the lock for about 50 ms. */
 const BATCH = 10_000;
 
-/** SQL of the first member that no search can find yet; without a row, all can be found. */
+/** SQL of the first member that an import has left unindexed; none, when nothing is left. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
-/** Before an import adds many members: theirs are not indexed while it holds the lock. */
-export function leaveUnindexed(db: Connection, firstId: number): void {
-  db.run(
-    `INSERT INTO main.unindexed_names (first_id) SELECT ?
-    WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`,
-    [firstId],
-  );
-}
-
-/**
- * Has the names of the members that one transaction adds indexed together, at its end: one by one, by the
- * trigger, they would cost each write two thirds more.
- * @returns to be called before a member is added
- */
-export function openNewNames(db: Connection): () => void {
-  const leave = db.prepare<[]>(
-    `INSERT INTO unindexed_names (first_id) SELECT (SELECT coalesce(max(id), 0) + 1 FROM members)
-     WHERE NOT EXISTS (SELECT 1 FROM unindexed_names)`,
-  );
-  const add = db.prepare<[]>(
-    `INSERT INTO member_names (rowid, words) SELECT id, words FROM member_names_source
-     WHERE id >= (SELECT first_id FROM unindexed_names)`,
-  );
-  const clear = db.prepare<[]>('DELETE FROM unindexed_names');
-  /** False while names of an import are not indexed: those come first. */
-  let isOwn = false;
-  const index = (): void => {
-    if (!isOwn) return;
-    add.run();
-    clear.run();
-    isOwn = false;
-  };
-  return () => {
-    if (leave.run().changes === 0) return;
-    isOwn = true;
-    db.transaction.doLast(index);
-  };
-}
-
-/** What the dropped triggers would have done for new cooperatives. */
-export function indexNewCooperatives(db: Connection, firstId: number): void {
-  db.run(
-    `INSERT INTO main.cooperative_names (rowid, words)
-     SELECT id, words FROM main.cooperative_names_source WHERE id >= ?`,
-    [firstId],
-  );
+/** Of a large import: its members, and those of a batch that is not full, are indexed after its lock. */
+export function leaveUnindexed(db: Connection): void {
+  db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
+    WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`);
 }
 
 /**
@@ -92,7 +52,8 @@ function indexNext(db: Connection, batch: number): void {
   const first = db.value<number | undefined>(FIRST_UNINDEXED);
   if (first === undefined) return;
   const last = db.value<number | null>(
-    'SELECT max(id) FROM (SELECT id FROM main.members WHERE id >= ? ORDER BY id LIMIT ?)',
+    `SELECT max(id) FROM (SELECT id FROM main.members WHERE id >= ? AND id < ${nextSql('members')}
+       ORDER BY id LIMIT ?)`,
     [first, batch],
   );
   if (last === null) {
@@ -110,6 +71,7 @@ function indexNext(db: Connection, batch: number): void {
 /** Writes the indexes anew: what was deleted from one stays in it until its parts are merged. */
 export function rebuildNames(db: Connection): void {
   db.transaction.immediate(() => {
+    addNewRows(db, 'members');
     for (const index of ['member_names', 'cooperative_names'])
       db.exec(`INSERT INTO main.${index} (${index}) VALUES ('rebuild')`);
     db.exec('DELETE FROM main.unindexed_names');

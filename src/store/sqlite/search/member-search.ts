@@ -14,6 +14,7 @@ import { LISTED_MEMBERS } from '../lists/member-lists.ts';
 import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/rows.ts';
 import { FIRST_UNINDEXED } from './index-names.ts';
 import { matchOf, matchOfWords, orNothing } from './match.ts';
+import { hitsSql, openNewNames } from './new-names.ts';
 
 const KEPT_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;
@@ -31,18 +32,17 @@ export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter
 type FoundRow = readonly [...row: ListedRow, code: string, name: string];
 const SELECT = `SELECT ${LISTED_ROW}, c.code, c.name`;
 const COOPERATIVE = 'CROSS JOIN cooperatives c ON c.id = m.cooperative_id';
-const HAS_NAME = 'EXISTS (SELECT 1 FROM member_names WHERE member_names MATCH @match AND rowid = m.id)';
+const HAS_NAME = `EXISTS (${hitsSql('1', 'AND rowid = m.id')})`;
 
 const prepareStatements = (db: Connection) => ({
   version: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
   unindexed: db.prepare<[], object>(FIRST_UNINDEXED),
-  selectIds: db.prepareTuples<[match: string, limit: number, offset: number], readonly [id: number]>(
-    'SELECT rowid FROM member_names WHERE member_names MATCH ? ORDER BY rowid LIMIT ? OFFSET ?',
+  selectIds: db.prepareTuples<[{ match: string; limit: number; from: number }], readonly [id: number]>(
+    `${hitsSql('rowid')} ORDER BY rowid LIMIT @limit OFFSET @from`,
     'up to the limit, in order of id; reading past those that lack another word is why it has a thread',
   ),
-  count: db.prepare<[string], { count: number }>(
-    `SELECT count(*) AS count FROM (SELECT rowid FROM member_names WHERE member_names MATCH ?
-     ORDER BY rowid LIMIT ${MOST_FOUND})`,
+  count: db.prepare<[{ match: string }], { count: number }>(
+    `SELECT count(*) AS count FROM (${hitsSql('rowid')} ORDER BY rowid LIMIT ${MOST_FOUND})`,
     'up to the limit, as above',
   ),
   selectRows: db.prepareTuples<[string], FoundRow>(
@@ -63,6 +63,7 @@ const toFound = (row: FoundRow): ListedMember => {
  * as names are missing in the index
  */
 export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<ListedMember> {
+  const readNewNames = openNewNames(db);
   const { unindexed, selectRows, ...statements } = prepareStatements(db);
   const listFew = openFewMembers<FoundRow>(
     db,
@@ -73,6 +74,7 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
 
   function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
     if (unindexed.get() !== undefined) throw missingNames();
+    readNewNames();
     const groups = visibleGroups(visible, filter.cooperativeId);
     if (groups?.length === 0) return { count: 0, rows: [] };
     const few = listFew(filter, groups, request, matchOfWords(filter.search));
@@ -97,7 +99,7 @@ function openIds({ version, selectIds, count }: Omit<Statements, 'unindexed' | '
     const current = version.get()?.data_version ?? -1;
     if (current !== seenVersion) kept.clear();
     seenVersion = current;
-    const known = kept.get(match) ?? (count.get(match) as { count: number }).count;
+    const known = kept.get(match) ?? (count.get({ match }) as { count: number }).count;
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size === KEPT_COUNTS) kept.delete(oldest);
     kept.set(match, known);
@@ -107,7 +109,7 @@ function openIds({ version, selectIds, count }: Omit<Statements, 'unindexed' | '
   return (match: string, request: PageRequest) => {
     const from = offsetOf(request);
     const limit = Math.max(0, Math.min(request.pageSize, MOST_FOUND - from));
-    const ids = selectIds.all(match, limit, from).map(([id]) => id);
+    const ids = selectIds.all({ match, limit, from }).map(([id]) => id);
     const isLast = ids.length < limit && (ids.length > 0 || from === 0);
     return { ids, count: isLast ? from + ids.length : countOf(match) };
   };

@@ -63,7 +63,7 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   const count = db.count('staging.resolved_references WHERE id IS NULL');
   const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
   const added = runWithNow(db, sql, nowSeconds);
-  const rows = { table: target.table, firstId: first.id, count: added, members: ofNewRows(kind) };
+  const rows = { table: target.table, members: ofNewRows(kind) };
   for (const group of new Set(dropped.map((each) => each.group))) group?.twin(db, rows);
   for (const each of dropped) db.exec(each.sql);
   return { first: first.id, last: first.id + added - 1 };

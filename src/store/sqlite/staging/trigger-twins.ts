@@ -4,14 +4,12 @@
  */
 import type { Connection } from '../engine/connection.ts';
 import { markStaleSql, type ReadModelColumn } from '../schema/stale-flag.ts';
-import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
-import { ADDED_UP, addNewRows } from '../statistics/stored-totals.ts';
+import { leaveUnindexed } from '../search/index-names.ts';
+import { addNewRows } from '../statistics/stored-totals.ts';
 
 /** Rows that were inserted while the triggers of their table were dropped. */
 export interface AddedRows {
   readonly table: string;
-  readonly firstId: number;
-  readonly count: number;
   /** A condition on members: some of the rows are theirs. */
   readonly members: string;
 }
@@ -30,16 +28,15 @@ const STALE: { readonly [table: string]: ReadModelColumn } = {
 
 export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   {
-    has: (trigger) => ADDED_UP.some(({ table }) => trigger === `${table}_added`),
-    twin: (db, { table, firstId }) => addNewRows(db, table, firstId),
-  },
-  {
-    has: (trigger) => trigger === 'member_names_added',
-    twin: (db, { firstId }) => leaveUnindexed(db, firstId),
+    has: (trigger, table) => trigger === `${table}_batched`,
+    twin(db, { table }) {
+      if (table === 'members') leaveUnindexed(db);
+      addNewRows(db, table);
+    },
   },
   {
     has: (trigger) => trigger === 'cooperative_names_added',
-    twin: (db, { firstId }) => indexNewCooperatives(db, firstId),
+    twin: (db) => db.exec("INSERT INTO main.cooperative_names (cooperative_names) VALUES ('rebuild')"),
   },
   {
     has: (trigger, table) => table in STALE && trigger === `${table}_insert`,

@@ -24,6 +24,7 @@ import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toExactInteger } from '../read-model/compute.ts';
 import { activeMembersSql, ERASED_STATUS } from '../schema/counts.ts';
+import { currentSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
 import { OTHER_TOTALS, TOTALS_VERSION, totalsVersion } from './stored-totals.ts';
 
 /** Sums of several cooperatives that are kept as long as nobody writes. */
@@ -69,7 +70,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone): Statistics
      WHERE @visible IS NULL OR id IN (SELECT value FROM json_each(@visible)) ORDER BY id`,
     'a few thousand cooperatives',
   );
-  const totalsOf = openTotals(db);
+  const addUp = openTotals(db);
   const kept = new Map<string, Kept>();
 
   function assertCurrent(): void {
@@ -79,7 +80,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone): Statistics
 
   const sum = (ids: readonly number[], now: number) => ({
     sequence: (sequence.get() as { sequence: number }).sequence,
-    ...totalsOf(ids, monthsUntil(now, zone)),
+    ...addUp(ids, monthsUntil(now, zone)),
   });
 
   function sumAll(visible: Visible, now: number, wanted: string | undefined): Kept['sums'] {
@@ -125,27 +126,33 @@ const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
 
+/** What a SELECT reads the totals of wanted cooperatives from. */
+function totalsOf(table: (typeof TOTALS)[number]['table'], where = 'true'): string {
+  const totals = TOTALS.find((each) => each.table === table) as Totals;
+  return `(${currentSql(totals, `${IS_WANTED} AND ${where}`)})`;
+}
+
 /** @returns what adds up the totals of cooperatives */
 function openTotals(db: Connection) {
   const prepare = <Row extends readonly unknown[]>(sql: string) =>
     db.prepareTuples<[{ ids: string; from?: string; until?: string }], Row>(sql, OF_TOTALS);
   const members = prepare<[status: string, gender: string, role: string, year: string, count: number]>(
-    `SELECT status, gender, role, joining_year, sum(members) AS members FROM member_totals
-     WHERE ${IS_WANTED} AND status <> '${ERASED_STATUS}' GROUP BY 1, 2, 3, 4 HAVING sum(members) <> 0`,
+    `SELECT status, gender, role, joining_year, sum(members) AS members
+     FROM ${totalsOf('member_totals', `status <> '${ERASED_STATUS}'`)}
+     GROUP BY 1, 2, 3, 4 HAVING sum(members) <> 0`,
   );
   const production = prepare<[month: string, product: string, deliveries: number, ...Exact]>(
-    `SELECT month, product, sum(deliveries), ${exact('grams')} FROM production_totals
-     WHERE ${IS_WANTED} AND month BETWEEN @from AND @until GROUP BY 1, 2 HAVING sum(deliveries) <> 0`,
+    `SELECT month, product, sum(deliveries), ${exact('grams')}
+     FROM ${totalsOf('production_totals', 'month BETWEEN @from AND @until')}
+     GROUP BY 1, 2 HAVING sum(deliveries) <> 0`,
   );
   const loans = prepare<[status: LoanStatus, count: number, ...Exact, ...Exact, ...Exact]>(
     `SELECT status, sum(loans), ${exact('amount')}, ${exact('paid')}, ${exact('outstanding')}
-     FROM loan_totals WHERE ${IS_WANTED} GROUP BY 1`,
+     FROM ${totalsOf('loan_totals')} GROUP BY 1`,
   );
-  const accounts = prepare<[number]>(
-    `SELECT coalesce(sum(accounts), 0) FROM account_totals WHERE ${IS_WANTED}`,
-  );
+  const accounts = prepare<[number]>(`SELECT coalesce(sum(accounts), 0) FROM ${totalsOf('account_totals')}`);
   const savings = prepare<[kind: string, ...Exact]>(
-    `SELECT kind, ${exact('amount')} FROM savings_totals WHERE ${IS_WANTED} GROUP BY 1`,
+    `SELECT kind, ${exact('amount')} FROM ${totalsOf('savings_totals')} GROUP BY 1`,
   );
 
   function membersOf(ids: string): MemberTotals {

@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
 import { type CountCheck, wrongSumSql } from '../lists/count-checks.ts';
 import { COUNTS } from '../schema/counts.ts';
-import { addRowsSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
+import { addRowsSql, nextSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
 
 /** Raised with what is added up (schema/declared-totals.ts): what others have stored is not used. */
 export const RULES_VERSION = '1';
@@ -32,7 +32,7 @@ export function renewTotals(db: Connection, zone: TimeZone): void {
     ]);
     for (const totals of TOTALS) {
       db.exec(`DELETE FROM main.${totals.table}`);
-      addRows(db, totals, 1);
+      addRows(db, totals, 1, db.value<number>(`SELECT ${nextSql(totals.rows)}`) - 1);
     }
   });
 }
@@ -46,21 +46,20 @@ export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   }
 }
 
-/** What triggers add up. Counts are of no time zone, and never computed again. */
-export const ADDED_UP: readonly Totals[] = [...TOTALS, ...COUNTS];
-
-/** Adds new rows whose insert no trigger has seen. @param firstId of theirs */
-export function addNewRows(db: Connection, table: string, firstId: number): void {
-  for (const totals of ADDED_UP) if (totals.rows === table) addRows(db, totals, firstId);
+/** Adds the rows of a table that are in no total yet: no trigger saw them, or their batch is not full. */
+export function addNewRows(db: Connection, table: string): void {
+  const first = db.value<number>(`SELECT ${nextSql(table)}`);
+  const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
+  for (const totals of [...TOTALS, ...COUNTS]) if (totals.rows === table) addRows(db, totals, first, last);
+  db.run('UPDATE main.batches SET next_id = max(next_id, ?) WHERE table_name = ?', [last + 1, table]);
 }
 
 /** So many rows are grouped at once: they are sorted in memory. */
 const BATCH = 50_000;
 
-function addRows(db: Connection, totals: Totals, firstId: number): void {
+function addRows(db: Connection, totals: Totals, first: number, last: number): void {
   const add = db.raw.prepare(addRowsSql(totals, 'r.id BETWEEN ? AND ?'));
-  const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${totals.rows}`);
-  for (let id = firstId; id <= last; id += BATCH) add.run(id, id + BATCH - 1);
+  for (let id = first; id <= last; id += BATCH) add.run(id, Math.min(id + BATCH - 1, last));
 }
 
 /** Each finds a total that differs from the sum of all rows; they say nothing while none were added up. */

@@ -39,11 +39,10 @@ CREATE TABLE members (
   savings TEXT
 ) STRICT;
 CREATE UNIQUE INDEX members_person ON members (identity_card, cooperative_id);
-CREATE UNIQUE INDEX members_code ON members (cooperative_id, member_code);
+CREATE UNIQUE INDEX members_code ON members (member_code, cooperative_id);
 CREATE INDEX members_status ON members (status);
 CREATE INDEX members_cooperative_status ON members (cooperative_id, status);
 CREATE INDEX members_unsummarized ON members (id) WHERE production = '' OR loans = '' OR savings = '';
-CREATE INDEX members_member_code ON members (member_code);
 CREATE INDEX members_mobile ON members (mobile) WHERE mobile IS NOT NULL;
 CREATE INDEX members_deceased ON members (id) WHERE date_of_death IS NOT NULL;
 
@@ -230,7 +229,7 @@ CREATE TABLE repeated_rows (
 -- Each value that was changed: of which row, by whom, when. A row that was created over HTTP has one with the
 -- field 'created'; those of imports are known by their ids.
 CREATE TABLE changes (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   entity TEXT NOT NULL,
   row_id INTEGER NOT NULL,
   field TEXT NOT NULL,
@@ -249,9 +248,10 @@ CREATE TABLE removed_ids (
 ) STRICT, WITHOUT ROWID;
 
 -- One row for each change of a cooperative, member, loan or payment, in the order of commits, for followers;
--- integers only (domain/events.ts explains them), and no index beside the key. The oldest are removed.
+-- integers only (domain/events.ts explains them), and no index beside the key. The oldest are removed, the
+-- newest never, so that no number comes again; AUTOINCREMENT would cost each commit a page.
 CREATE TABLE events (
-  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  sequence INTEGER PRIMARY KEY,
   type INTEGER NOT NULL,
   row_id INTEGER NOT NULL,
   cooperative_id INTEGER NOT NULL,
@@ -335,6 +335,16 @@ CREATE TABLE erasure_secrets (
 INSERT INTO erasure_secrets (id, secret) VALUES (1, randomblob(32));
 
 
+-- New rows wait until there is a batch of them, as each would write a page of every index and total below. Those
+-- from next_id on are in no total, and members not in the index of names; whoever reads these looks at them, too.
+CREATE TABLE batches (
+  table_name TEXT PRIMARY KEY,
+  next_id INTEGER NOT NULL DEFAULT 1,
+  size INTEGER NOT NULL DEFAULT 128
+) STRICT, WITHOUT ROWID;
+INSERT INTO batches (table_name) VALUES ('members'), ('production_entries'), ('loans'), ('payments'),
+  ('savings_accounts'), ('savings_transactions');
+
 -- The first member that is still to be indexed, with all that have higher ids: what a large import adds
 -- follows in small transactions. Empty when all are indexed.
 CREATE TABLE unindexed_names (first_id INTEGER PRIMARY KEY) STRICT;
@@ -342,18 +352,14 @@ CREATE TABLE unindexed_names (first_id INTEGER PRIMARY KEY) STRICT;
 CREATE VIEW member_names_source (id, words) AS SELECT id, members.full_name || iif(members.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(members.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + members.cooperative_id / 20000, 19968 + members.cooperative_id % 20000, 32, 31) || substr(members.status, 1, 1) FROM members WHERE members.status <> 'erased';
 CREATE VIRTUAL TABLE member_names USING fts5(words, detail = none, columnsize = 0, tokenize = "unicode61 remove_diacritics 2 separators 'ʼ' tokenchars ''", prefix = '3 4 5 6', content = 'member_names_source', content_rowid = 'id');
 CREATE VIRTUAL TABLE member_names_words USING fts5vocab(member_names, instance);
-CREATE TRIGGER member_names_added AFTER INSERT ON members BEGIN
-  INSERT INTO member_names (rowid, words) SELECT NEW.id, NEW.full_name || iif(NEW.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(NEW.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + NEW.cooperative_id / 20000, 19968 + NEW.cooperative_id % 20000, 32, 31) || substr(NEW.status, 1, 1) WHERE NEW.status <> 'erased' AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= NEW.id); END;
 CREATE TRIGGER member_names_removed AFTER DELETE ON members BEGIN
   INSERT INTO member_names (member_names, rowid, words)
-    SELECT 'delete', OLD.id, OLD.full_name || iif(OLD.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(OLD.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + OLD.cooperative_id / 20000, 19968 + OLD.cooperative_id % 20000, 32, 31) || substr(OLD.status, 1, 1) WHERE OLD.status <> 'erased' AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= OLD.id); END;
+    SELECT 'delete', OLD.id, OLD.full_name || iif(OLD.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(OLD.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + OLD.cooperative_id / 20000, 19968 + OLD.cooperative_id % 20000, 32, 31) || substr(OLD.status, 1, 1) WHERE OLD.status <> 'erased' AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= OLD.id); END;
 CREATE TRIGGER member_names_changed AFTER UPDATE OF full_name, cooperative_id, status ON members
 WHEN (OLD.full_name, OLD.cooperative_id, OLD.status) IS NOT (NEW.full_name, NEW.cooperative_id, NEW.status) BEGIN
   INSERT INTO member_names (member_names, rowid, words)
-    SELECT 'delete', OLD.id, OLD.full_name || iif(OLD.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(OLD.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + OLD.cooperative_id / 20000, 19968 + OLD.cooperative_id % 20000, 32, 31) || substr(OLD.status, 1, 1) WHERE OLD.status <> 'erased' AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= OLD.id);
-  INSERT INTO member_names (rowid, words) SELECT NEW.id, NEW.full_name || iif(NEW.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(NEW.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + NEW.cooperative_id / 20000, 19968 + NEW.cooperative_id % 20000, 32, 31) || substr(NEW.status, 1, 1) WHERE NEW.status <> 'erased' AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= NEW.id); END;
-
-
+    SELECT 'delete', OLD.id, OLD.full_name || iif(OLD.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(OLD.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + OLD.cooperative_id / 20000, 19968 + OLD.cooperative_id % 20000, 32, 31) || substr(OLD.status, 1, 1) WHERE OLD.status <> 'erased' AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= OLD.id);
+  INSERT INTO member_names (rowid, words) SELECT NEW.id, NEW.full_name || iif(NEW.full_name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(NEW.full_name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') || char(32, 31, 19968 + NEW.cooperative_id / 20000, 19968 + NEW.cooperative_id % 20000, 32, 31) || substr(NEW.status, 1, 1) WHERE NEW.status <> 'erased' AND NEW.id < (SELECT next_id FROM batches WHERE table_name = 'members') AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= NEW.id); END;
 CREATE VIEW cooperative_names_source (id, words) AS SELECT id, cooperatives.name || iif(cooperatives.name GLOB '*[''’‘ʼ`´]*', ' ' || replace(replace(replace(replace(replace(replace(cooperatives.name, '''', ''), '’', ''), '‘', ''), 'ʼ', ''), '`', ''), '´', ''), '') FROM cooperatives WHERE true;
 CREATE VIRTUAL TABLE cooperative_names USING fts5(words, detail = none, columnsize = 0, tokenize = "unicode61 remove_diacritics 2 separators 'ʼ' tokenchars ''", prefix = '3 4 5 6', content = 'cooperative_names_source', content_rowid = 'id');
 CREATE VIRTUAL TABLE cooperative_names_words USING fts5vocab(cooperative_names, instance);
@@ -385,15 +391,15 @@ CREATE TABLE member_large_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER member_large_blocks_added AFTER INSERT ON members BEGIN INSERT INTO member_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER member_large_blocks_removed AFTER DELETE ON members BEGIN INSERT INTO member_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER member_large_blocks_removed AFTER DELETE ON members WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN INSERT INTO member_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER member_large_blocks_changed AFTER UPDATE OF status ON members
-WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   INSERT INTO member_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO member_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER member_large_blocks_summed AFTER UPDATE OF status ON members
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   UPDATE member_large_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 65536, NEW.status); END;
 
@@ -403,15 +409,15 @@ CREATE TABLE member_small_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER member_small_blocks_added AFTER INSERT ON members BEGIN INSERT INTO member_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER member_small_blocks_removed AFTER DELETE ON members BEGIN INSERT INTO member_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER member_small_blocks_removed AFTER DELETE ON members WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN INSERT INTO member_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER member_small_blocks_changed AFTER UPDATE OF status ON members
-WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   INSERT INTO member_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO member_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER member_small_blocks_summed AFTER UPDATE OF status ON members
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   UPDATE member_small_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 512, NEW.status); END;
 
@@ -422,15 +428,15 @@ CREATE TABLE member_counts (
   rows INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, status, block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER member_counts_added AFTER INSERT ON members BEGIN INSERT INTO member_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER member_counts_removed AFTER DELETE ON members BEGIN INSERT INTO member_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER member_counts_removed AFTER DELETE ON members WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN INSERT INTO member_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER member_counts_changed AFTER UPDATE OF cooperative_id, status ON members
-WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   INSERT INTO member_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO member_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER member_counts_summed AFTER UPDATE OF cooperative_id, status ON members
-WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   UPDATE member_counts SET rows = rows + (1) - (1)
   WHERE (cooperative_id, status, block) = (NEW.cooperative_id, NEW.status, NEW.id / 65536); END;
 
@@ -440,15 +446,15 @@ CREATE TABLE loan_large_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER loan_large_blocks_added AFTER INSERT ON loans BEGIN INSERT INTO loan_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER loan_large_blocks_removed AFTER DELETE ON loans BEGIN INSERT INTO loan_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER loan_large_blocks_removed AFTER DELETE ON loans WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN INSERT INTO loan_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER loan_large_blocks_changed AFTER UPDATE OF status ON loans
-WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   INSERT INTO loan_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO loan_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER loan_large_blocks_summed AFTER UPDATE OF status ON loans
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   UPDATE loan_large_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 65536, NEW.status); END;
 
@@ -458,15 +464,15 @@ CREATE TABLE loan_small_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER loan_small_blocks_added AFTER INSERT ON loans BEGIN INSERT INTO loan_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER loan_small_blocks_removed AFTER DELETE ON loans BEGIN INSERT INTO loan_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER loan_small_blocks_removed AFTER DELETE ON loans WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN INSERT INTO loan_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER loan_small_blocks_changed AFTER UPDATE OF status ON loans
-WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   INSERT INTO loan_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO loan_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER loan_small_blocks_summed AFTER UPDATE OF status ON loans
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   UPDATE loan_small_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 512, NEW.status); END;
 
@@ -477,15 +483,15 @@ CREATE TABLE loan_counts (
   rows INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, status, block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER loan_counts_added AFTER INSERT ON loans BEGIN INSERT INTO loan_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER loan_counts_removed AFTER DELETE ON loans BEGIN INSERT INTO loan_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER loan_counts_removed AFTER DELETE ON loans WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN INSERT INTO loan_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER loan_counts_changed AFTER UPDATE OF cooperative_id, status ON loans
-WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   INSERT INTO loan_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO loan_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER loan_counts_summed AFTER UPDATE OF cooperative_id, status ON loans
-WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   UPDATE loan_counts SET rows = rows + (1) - (1)
   WHERE (cooperative_id, status, block) = (NEW.cooperative_id, NEW.status, NEW.id / 65536); END;
 
@@ -495,15 +501,15 @@ CREATE TABLE payment_large_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER payment_large_blocks_added AFTER INSERT ON payments BEGIN INSERT INTO payment_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER payment_large_blocks_removed AFTER DELETE ON payments BEGIN INSERT INTO payment_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER payment_large_blocks_removed AFTER DELETE ON payments WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN INSERT INTO payment_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER payment_large_blocks_changed AFTER UPDATE OF status ON payments
-WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.id / 65536, OLD.status) IS NOT (NEW.id / 65536, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   INSERT INTO payment_large_blocks (block, status, rows) VALUES (OLD.id / 65536, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO payment_large_blocks (block, status, rows) VALUES (NEW.id / 65536, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER payment_large_blocks_summed AFTER UPDATE OF status ON payments
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 65536, OLD.status) IS (NEW.id / 65536, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   UPDATE payment_large_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 65536, NEW.status); END;
 
@@ -513,15 +519,15 @@ CREATE TABLE payment_small_blocks (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER payment_small_blocks_added AFTER INSERT ON payments BEGIN INSERT INTO payment_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER payment_small_blocks_removed AFTER DELETE ON payments BEGIN INSERT INTO payment_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER payment_small_blocks_removed AFTER DELETE ON payments WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN INSERT INTO payment_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER payment_small_blocks_changed AFTER UPDATE OF status ON payments
-WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.id / 512, OLD.status) IS NOT (NEW.id / 512, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   INSERT INTO payment_small_blocks (block, status, rows) VALUES (OLD.id / 512, OLD.status, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO payment_small_blocks (block, status, rows) VALUES (NEW.id / 512, NEW.status, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER payment_small_blocks_summed AFTER UPDATE OF status ON payments
-WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status) BEGIN
+WHEN (OLD.status) IS NOT (NEW.status) AND (OLD.id / 512, OLD.status) IS (NEW.id / 512, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   UPDATE payment_small_blocks SET rows = rows + (1) - (1)
   WHERE (block, status) = (NEW.id / 512, NEW.status); END;
 
@@ -532,15 +538,15 @@ CREATE TABLE payment_counts (
   rows INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, status, block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER payment_counts_added AFTER INSERT ON payments BEGIN INSERT INTO payment_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER payment_counts_removed AFTER DELETE ON payments BEGIN INSERT INTO payment_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER payment_counts_removed AFTER DELETE ON payments WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN INSERT INTO payment_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER payment_counts_changed AFTER UPDATE OF cooperative_id, status ON payments
-WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS NOT (NEW.cooperative_id, NEW.status, NEW.id / 65536) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   INSERT INTO payment_counts (cooperative_id, status, block, rows) VALUES (OLD.cooperative_id, OLD.status, OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO payment_counts (cooperative_id, status, block, rows) VALUES (NEW.cooperative_id, NEW.status, NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER payment_counts_summed AFTER UPDATE OF cooperative_id, status ON payments
-WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536) BEGIN
+WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND (OLD.cooperative_id, OLD.status, OLD.id / 65536) IS (NEW.cooperative_id, NEW.status, NEW.id / 65536)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'payments') BEGIN
   UPDATE payment_counts SET rows = rows + (1) - (1)
   WHERE (cooperative_id, status, block) = (NEW.cooperative_id, NEW.status, NEW.id / 65536); END;
 
@@ -549,15 +555,15 @@ CREATE TABLE production_counts (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER production_counts_added AFTER INSERT ON production_entries BEGIN INSERT INTO production_counts (block, rows) VALUES (NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER production_counts_removed AFTER DELETE ON production_entries BEGIN INSERT INTO production_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER production_counts_removed AFTER DELETE ON production_entries WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN INSERT INTO production_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER production_counts_changed AFTER UPDATE OF id ON production_entries
-WHEN (OLD.id / 65536) IS NOT (NEW.id / 65536) BEGIN
+WHEN (OLD.id / 65536) IS NOT (NEW.id / 65536) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN
   INSERT INTO production_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO production_counts (block, rows) VALUES (NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER production_counts_summed AFTER UPDATE OF id ON production_entries
-WHEN (OLD.id) IS NOT (NEW.id) AND (OLD.id / 65536) IS (NEW.id / 65536) BEGIN
+WHEN (OLD.id) IS NOT (NEW.id) AND (OLD.id / 65536) IS (NEW.id / 65536)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN
   UPDATE production_counts SET rows = rows + (1) - (1)
   WHERE (block) = (NEW.id / 65536); END;
 
@@ -566,15 +572,15 @@ CREATE TABLE savings_counts (
   rows INTEGER NOT NULL,
   PRIMARY KEY (block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER savings_counts_added AFTER INSERT ON savings_transactions BEGIN INSERT INTO savings_counts (block, rows) VALUES (NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
-CREATE TRIGGER savings_counts_removed AFTER DELETE ON savings_transactions BEGIN INSERT INTO savings_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
+CREATE TRIGGER savings_counts_removed AFTER DELETE ON savings_transactions WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN INSERT INTO savings_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 CREATE TRIGGER savings_counts_changed AFTER UPDATE OF id ON savings_transactions
-WHEN (OLD.id / 65536) IS NOT (NEW.id / 65536) BEGIN
+WHEN (OLD.id / 65536) IS NOT (NEW.id / 65536) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN
   INSERT INTO savings_counts (block, rows) VALUES (OLD.id / 65536, -(1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
   INSERT INTO savings_counts (block, rows) VALUES (NEW.id / 65536, (1)) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER savings_counts_summed AFTER UPDATE OF id ON savings_transactions
-WHEN (OLD.id) IS NOT (NEW.id) AND (OLD.id / 65536) IS (NEW.id / 65536) BEGIN
+WHEN (OLD.id) IS NOT (NEW.id) AND (OLD.id / 65536) IS (NEW.id / 65536)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN
   UPDATE savings_counts SET rows = rows + (1) - (1)
   WHERE (block) = (NEW.id / 65536); END;
 
@@ -587,15 +593,15 @@ CREATE TABLE member_totals (
   members INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, status, gender, role, joining_year)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER member_totals_added AFTER INSERT ON members BEGIN INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members) VALUES (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), (1)) ON CONFLICT DO UPDATE SET members = members + excluded.members; END;
-CREATE TRIGGER member_totals_removed AFTER DELETE ON members BEGIN INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members) VALUES (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), -(1)) ON CONFLICT DO UPDATE SET members = members + excluded.members; END;
+CREATE TRIGGER member_totals_removed AFTER DELETE ON members WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members) VALUES (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), -(1)) ON CONFLICT DO UPDATE SET members = members + excluded.members; END;
 CREATE TRIGGER member_totals_changed AFTER UPDATE OF cooperative_id, status, gender, role, registration_date ON members
-WHEN (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) IS NOT (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) IS NOT (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members) VALUES (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), -(1)) ON CONFLICT DO UPDATE SET members = members + excluded.members;
   INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members) VALUES (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), (1)) ON CONFLICT DO UPDATE SET members = members + excluded.members; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER member_totals_summed AFTER UPDATE OF cooperative_id, status, gender, role, registration_date ON members
-WHEN (OLD.cooperative_id, OLD.status, OLD.gender, OLD.role, OLD.registration_date) IS NOT (NEW.cooperative_id, NEW.status, NEW.gender, NEW.role, NEW.registration_date) AND (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) IS (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, OLD.gender, OLD.role, OLD.registration_date) IS NOT (NEW.cooperative_id, NEW.status, NEW.gender, NEW.role, NEW.registration_date) AND (OLD.cooperative_id, OLD.status, coalesce(OLD.gender, ''), OLD.role, strftime('%Y', OLD.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')) IS (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch'))
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'members') BEGIN
   UPDATE member_totals SET members = members + (1) - (1)
   WHERE (cooperative_id, status, gender, role, joining_year) = (NEW.cooperative_id, NEW.status, coalesce(NEW.gender, ''), NEW.role, strftime('%Y', NEW.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch')); END;
 
@@ -608,15 +614,15 @@ CREATE TABLE production_totals (
   grams_rest INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, month, product)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER production_totals_added AFTER INSERT ON production_entries BEGIN INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest) VALUES (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, ''), (1), (NEW.grams / 1000000), (NEW.grams % 1000000)) ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest; END;
-CREATE TRIGGER production_totals_removed AFTER DELETE ON production_entries BEGIN INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest) VALUES (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, ''), -(1), -(OLD.grams / 1000000), -(OLD.grams % 1000000)) ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest; END;
+CREATE TRIGGER production_totals_removed AFTER DELETE ON production_entries WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest) VALUES (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, ''), -(1), -(OLD.grams / 1000000), -(OLD.grams % 1000000)) ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest; END;
 CREATE TRIGGER production_totals_changed AFTER UPDATE OF cooperative_id, delivered_at, product, grams ON production_entries
-WHEN (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, '')) IS NOT (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, '')) BEGIN
+WHEN (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, '')) IS NOT (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, '')) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN
   INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest) VALUES (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, ''), -(1), -(OLD.grams / 1000000), -(OLD.grams % 1000000)) ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest;
   INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest) VALUES (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, ''), (1), (NEW.grams / 1000000), (NEW.grams % 1000000)) ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER production_totals_summed AFTER UPDATE OF cooperative_id, delivered_at, product, grams ON production_entries
-WHEN (OLD.cooperative_id, OLD.delivered_at, OLD.product, OLD.grams) IS NOT (NEW.cooperative_id, NEW.delivered_at, NEW.product, NEW.grams) AND (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, '')) IS (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, '')) BEGIN
+WHEN (OLD.cooperative_id, OLD.delivered_at, OLD.product, OLD.grams) IS NOT (NEW.cooperative_id, NEW.delivered_at, NEW.product, NEW.grams) AND (OLD.cooperative_id, strftime('%Y-%m', OLD.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(OLD.product, '')) IS (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, ''))
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'production_entries') BEGIN
   UPDATE production_totals SET deliveries = deliveries + (1) - (1), grams_millions = grams_millions + (NEW.grams / 1000000) - (OLD.grams / 1000000), grams_rest = grams_rest + (NEW.grams % 1000000) - (OLD.grams % 1000000)
   WHERE (cooperative_id, month, product) = (NEW.cooperative_id, strftime('%Y-%m', NEW.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch'), coalesce(NEW.product, '')); END;
 
@@ -632,15 +638,15 @@ CREATE TABLE loan_totals (
   outstanding_rest INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, status)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER loan_totals_added AFTER INSERT ON loans BEGIN INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest) VALUES (NEW.cooperative_id, NEW.status, (1), (NEW.amount_minor / 1000000), (NEW.amount_minor % 1000000), (NEW.paid_amount_minor / 1000000), (NEW.paid_amount_minor % 1000000), (max(0, NEW.amount_minor - NEW.paid_amount_minor) / 1000000), (max(0, NEW.amount_minor - NEW.paid_amount_minor) % 1000000)) ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest; END;
-CREATE TRIGGER loan_totals_removed AFTER DELETE ON loans BEGIN INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest) VALUES (OLD.cooperative_id, OLD.status, -(1), -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000), -(OLD.paid_amount_minor / 1000000), -(OLD.paid_amount_minor % 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) / 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) % 1000000)) ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest; END;
+CREATE TRIGGER loan_totals_removed AFTER DELETE ON loans WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest) VALUES (OLD.cooperative_id, OLD.status, -(1), -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000), -(OLD.paid_amount_minor / 1000000), -(OLD.paid_amount_minor % 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) / 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) % 1000000)) ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest; END;
 CREATE TRIGGER loan_totals_changed AFTER UPDATE OF cooperative_id, status, amount_minor, paid_amount_minor ON loans
-WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) BEGIN
+WHEN (OLD.cooperative_id, OLD.status) IS NOT (NEW.cooperative_id, NEW.status) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest) VALUES (OLD.cooperative_id, OLD.status, -(1), -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000), -(OLD.paid_amount_minor / 1000000), -(OLD.paid_amount_minor % 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) / 1000000), -(max(0, OLD.amount_minor - OLD.paid_amount_minor) % 1000000)) ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest;
   INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest) VALUES (NEW.cooperative_id, NEW.status, (1), (NEW.amount_minor / 1000000), (NEW.amount_minor % 1000000), (NEW.paid_amount_minor / 1000000), (NEW.paid_amount_minor % 1000000), (max(0, NEW.amount_minor - NEW.paid_amount_minor) / 1000000), (max(0, NEW.amount_minor - NEW.paid_amount_minor) % 1000000)) ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER loan_totals_summed AFTER UPDATE OF cooperative_id, status, amount_minor, paid_amount_minor ON loans
-WHEN (OLD.cooperative_id, OLD.status, OLD.amount_minor, OLD.paid_amount_minor) IS NOT (NEW.cooperative_id, NEW.status, NEW.amount_minor, NEW.paid_amount_minor) AND (OLD.cooperative_id, OLD.status) IS (NEW.cooperative_id, NEW.status) BEGIN
+WHEN (OLD.cooperative_id, OLD.status, OLD.amount_minor, OLD.paid_amount_minor) IS NOT (NEW.cooperative_id, NEW.status, NEW.amount_minor, NEW.paid_amount_minor) AND (OLD.cooperative_id, OLD.status) IS (NEW.cooperative_id, NEW.status)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'loans') BEGIN
   UPDATE loan_totals SET loans = loans + (1) - (1), amount_millions = amount_millions + (NEW.amount_minor / 1000000) - (OLD.amount_minor / 1000000), amount_rest = amount_rest + (NEW.amount_minor % 1000000) - (OLD.amount_minor % 1000000), paid_millions = paid_millions + (NEW.paid_amount_minor / 1000000) - (OLD.paid_amount_minor / 1000000), paid_rest = paid_rest + (NEW.paid_amount_minor % 1000000) - (OLD.paid_amount_minor % 1000000), outstanding_millions = outstanding_millions + (max(0, NEW.amount_minor - NEW.paid_amount_minor) / 1000000) - (max(0, OLD.amount_minor - OLD.paid_amount_minor) / 1000000), outstanding_rest = outstanding_rest + (max(0, NEW.amount_minor - NEW.paid_amount_minor) % 1000000) - (max(0, OLD.amount_minor - OLD.paid_amount_minor) % 1000000)
   WHERE (cooperative_id, status) = (NEW.cooperative_id, NEW.status); END;
 
@@ -649,15 +655,15 @@ CREATE TABLE account_totals (
   accounts INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER account_totals_added AFTER INSERT ON savings_accounts BEGIN INSERT INTO account_totals (cooperative_id, accounts) VALUES (NEW.cooperative_id, (1)) ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts; END;
-CREATE TRIGGER account_totals_removed AFTER DELETE ON savings_accounts BEGIN INSERT INTO account_totals (cooperative_id, accounts) VALUES (OLD.cooperative_id, -(1)) ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts; END;
+CREATE TRIGGER account_totals_removed AFTER DELETE ON savings_accounts WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_accounts') BEGIN INSERT INTO account_totals (cooperative_id, accounts) VALUES (OLD.cooperative_id, -(1)) ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts; END;
 CREATE TRIGGER account_totals_changed AFTER UPDATE OF cooperative_id ON savings_accounts
-WHEN (OLD.cooperative_id) IS NOT (NEW.cooperative_id) BEGIN
+WHEN (OLD.cooperative_id) IS NOT (NEW.cooperative_id) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_accounts') BEGIN
   INSERT INTO account_totals (cooperative_id, accounts) VALUES (OLD.cooperative_id, -(1)) ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts;
   INSERT INTO account_totals (cooperative_id, accounts) VALUES (NEW.cooperative_id, (1)) ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER account_totals_summed AFTER UPDATE OF cooperative_id ON savings_accounts
-WHEN (OLD.cooperative_id) IS NOT (NEW.cooperative_id) AND (OLD.cooperative_id) IS (NEW.cooperative_id) BEGIN
+WHEN (OLD.cooperative_id) IS NOT (NEW.cooperative_id) AND (OLD.cooperative_id) IS (NEW.cooperative_id)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_accounts') BEGIN
   UPDATE account_totals SET accounts = accounts + (1) - (1)
   WHERE (cooperative_id) = (NEW.cooperative_id); END;
 
@@ -668,14 +674,94 @@ CREATE TABLE savings_totals (
   amount_rest INTEGER NOT NULL,
   PRIMARY KEY (cooperative_id, kind)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER savings_totals_added AFTER INSERT ON savings_transactions BEGIN INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest) VALUES (NEW.cooperative_id, NEW.kind, (NEW.amount_minor / 1000000), (NEW.amount_minor % 1000000)) ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest; END;
-CREATE TRIGGER savings_totals_removed AFTER DELETE ON savings_transactions BEGIN INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest) VALUES (OLD.cooperative_id, OLD.kind, -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000)) ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest; END;
+CREATE TRIGGER savings_totals_removed AFTER DELETE ON savings_transactions WHEN OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest) VALUES (OLD.cooperative_id, OLD.kind, -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000)) ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest; END;
 CREATE TRIGGER savings_totals_changed AFTER UPDATE OF cooperative_id, kind, amount_minor ON savings_transactions
-WHEN (OLD.cooperative_id, OLD.kind) IS NOT (NEW.cooperative_id, NEW.kind) BEGIN
+WHEN (OLD.cooperative_id, OLD.kind) IS NOT (NEW.cooperative_id, NEW.kind) AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN
   INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest) VALUES (OLD.cooperative_id, OLD.kind, -(OLD.amount_minor / 1000000), -(OLD.amount_minor % 1000000)) ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest;
   INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest) VALUES (NEW.cooperative_id, NEW.kind, (NEW.amount_minor / 1000000), (NEW.amount_minor % 1000000)) ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest; END;
 -- In place, as each payment changes its loan: it takes half as long.
 CREATE TRIGGER savings_totals_summed AFTER UPDATE OF cooperative_id, kind, amount_minor ON savings_transactions
-WHEN (OLD.cooperative_id, OLD.kind, OLD.amount_minor) IS NOT (NEW.cooperative_id, NEW.kind, NEW.amount_minor) AND (OLD.cooperative_id, OLD.kind) IS (NEW.cooperative_id, NEW.kind) BEGIN
+WHEN (OLD.cooperative_id, OLD.kind, OLD.amount_minor) IS NOT (NEW.cooperative_id, NEW.kind, NEW.amount_minor) AND (OLD.cooperative_id, OLD.kind) IS (NEW.cooperative_id, NEW.kind)
+  AND OLD.id < (SELECT next_id FROM batches WHERE table_name = 'savings_transactions') BEGIN
   UPDATE savings_totals SET amount_millions = amount_millions + (NEW.amount_minor / 1000000) - (OLD.amount_minor / 1000000), amount_rest = amount_rest + (NEW.amount_minor % 1000000) - (OLD.amount_minor % 1000000)
   WHERE (cooperative_id, kind) = (NEW.cooperative_id, NEW.kind); END;
+
+CREATE TRIGGER members_batched AFTER INSERT ON members
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'members') BEGIN
+  INSERT INTO member_large_blocks (block, status, rows)
+   SELECT r.id / 65536 AS block, r.status AS status, sum(1) AS rows FROM members r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'members')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO member_small_blocks (block, status, rows)
+   SELECT r.id / 512 AS block, r.status AS status, sum(1) AS rows FROM members r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'members')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO member_counts (cooperative_id, status, block, rows)
+   SELECT r.cooperative_id AS cooperative_id, r.status AS status, r.id / 65536 AS block, sum(1) AS rows FROM members r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'members')) AND NEW.id
+    GROUP BY 1, 2, 3 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO member_totals (cooperative_id, status, gender, role, joining_year, members)
+   SELECT r.cooperative_id AS cooperative_id, r.status AS status, coalesce(r.gender, '') AS gender, r.role AS role, strftime('%Y', r.registration_date + (SELECT offset_seconds FROM totals_zone), 'unixepoch') AS joining_year, sum(1) AS members FROM members r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'members')) AND NEW.id
+    GROUP BY 1, 2, 3, 4, 5 ON CONFLICT DO UPDATE SET members = members + excluded.members;
+  INSERT INTO member_names (rowid, words)
+    SELECT id, words FROM member_names_source r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'members')) AND NEW.id AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= r.id);
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'members' AND next_id <= NEW.id;
+END;
+
+CREATE TRIGGER loans_batched AFTER INSERT ON loans
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'loans') BEGIN
+  INSERT INTO loan_large_blocks (block, status, rows)
+   SELECT r.id / 65536 AS block, r.status AS status, sum(1) AS rows FROM loans r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'loans')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO loan_small_blocks (block, status, rows)
+   SELECT r.id / 512 AS block, r.status AS status, sum(1) AS rows FROM loans r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'loans')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO loan_counts (cooperative_id, status, block, rows)
+   SELECT r.cooperative_id AS cooperative_id, r.status AS status, r.id / 65536 AS block, sum(1) AS rows FROM loans r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'loans')) AND NEW.id
+    GROUP BY 1, 2, 3 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO loan_totals (cooperative_id, status, loans, amount_millions, amount_rest, paid_millions, paid_rest, outstanding_millions, outstanding_rest)
+   SELECT r.cooperative_id AS cooperative_id, r.status AS status, sum(1) AS loans, sum(r.amount_minor / 1000000) AS amount_millions, sum(r.amount_minor % 1000000) AS amount_rest, sum(r.paid_amount_minor / 1000000) AS paid_millions, sum(r.paid_amount_minor % 1000000) AS paid_rest, sum(max(0, r.amount_minor - r.paid_amount_minor) / 1000000) AS outstanding_millions, sum(max(0, r.amount_minor - r.paid_amount_minor) % 1000000) AS outstanding_rest FROM loans r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'loans')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET loans = loans + excluded.loans,amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest,paid_millions = paid_millions + excluded.paid_millions,paid_rest = paid_rest + excluded.paid_rest,outstanding_millions = outstanding_millions + excluded.outstanding_millions,outstanding_rest = outstanding_rest + excluded.outstanding_rest;
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'loans' AND next_id <= NEW.id;
+END;
+
+CREATE TRIGGER payments_batched AFTER INSERT ON payments
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'payments') BEGIN
+  INSERT INTO payment_large_blocks (block, status, rows)
+   SELECT r.id / 65536 AS block, r.status AS status, sum(1) AS rows FROM payments r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'payments')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO payment_small_blocks (block, status, rows)
+   SELECT r.id / 512 AS block, r.status AS status, sum(1) AS rows FROM payments r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'payments')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO payment_counts (cooperative_id, status, block, rows)
+   SELECT r.cooperative_id AS cooperative_id, r.status AS status, r.id / 65536 AS block, sum(1) AS rows FROM payments r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'payments')) AND NEW.id
+    GROUP BY 1, 2, 3 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'payments' AND next_id <= NEW.id;
+END;
+
+CREATE TRIGGER production_entries_batched AFTER INSERT ON production_entries
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'production_entries') BEGIN
+  INSERT INTO production_counts (block, rows)
+   SELECT r.id / 65536 AS block, sum(1) AS rows FROM production_entries r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'production_entries')) AND NEW.id
+    GROUP BY 1 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO production_totals (cooperative_id, month, product, deliveries, grams_millions, grams_rest)
+   SELECT r.cooperative_id AS cooperative_id, strftime('%Y-%m', r.delivered_at + (SELECT offset_seconds FROM totals_zone), 'unixepoch') AS month, coalesce(r.product, '') AS product, sum(1) AS deliveries, sum(r.grams / 1000000) AS grams_millions, sum(r.grams % 1000000) AS grams_rest FROM production_entries r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'production_entries')) AND NEW.id
+    GROUP BY 1, 2, 3 ON CONFLICT DO UPDATE SET deliveries = deliveries + excluded.deliveries,grams_millions = grams_millions + excluded.grams_millions,grams_rest = grams_rest + excluded.grams_rest;
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'production_entries' AND next_id <= NEW.id;
+END;
+
+CREATE TRIGGER savings_transactions_batched AFTER INSERT ON savings_transactions
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'savings_transactions') BEGIN
+  INSERT INTO savings_counts (block, rows)
+   SELECT r.id / 65536 AS block, sum(1) AS rows FROM savings_transactions r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'savings_transactions')) AND NEW.id
+    GROUP BY 1 ON CONFLICT DO UPDATE SET rows = rows + excluded.rows;
+  INSERT INTO savings_totals (cooperative_id, kind, amount_millions, amount_rest)
+   SELECT r.cooperative_id AS cooperative_id, r.kind AS kind, sum(r.amount_minor / 1000000) AS amount_millions, sum(r.amount_minor % 1000000) AS amount_rest FROM savings_transactions r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'savings_transactions')) AND NEW.id
+    GROUP BY 1, 2 ON CONFLICT DO UPDATE SET amount_millions = amount_millions + excluded.amount_millions,amount_rest = amount_rest + excluded.amount_rest;
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'savings_transactions' AND next_id <= NEW.id;
+END;
+
+CREATE TRIGGER savings_accounts_batched AFTER INSERT ON savings_accounts
+WHEN (SELECT NEW.id < next_id OR NEW.id > next_id + size - 2 FROM batches WHERE table_name = 'savings_accounts') BEGIN
+  INSERT INTO account_totals (cooperative_id, accounts)
+   SELECT r.cooperative_id AS cooperative_id, sum(1) AS accounts FROM savings_accounts r WHERE r.id BETWEEN min(NEW.id, (SELECT next_id FROM batches WHERE table_name = 'savings_accounts')) AND NEW.id
+    GROUP BY 1 ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts;
+  UPDATE batches SET next_id = NEW.id + 1 WHERE table_name = 'savings_accounts' AND next_id <= NEW.id;
+END;

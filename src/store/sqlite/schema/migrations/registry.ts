@@ -15,11 +15,12 @@ const UNRELEASED =
 
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
-  applicationId: 0x63727233,
+  applicationId: 0x63727234,
   migrations: ['registry-1.sql'].map(read),
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: UNRELEASED,
     1668444722: UNRELEASED,
+    1668444723: UNRELEASED,
   },
 };

@@ -11,7 +11,8 @@ import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../contract/import/import-warnings.ts';
 import { ENDED } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
-import { ERASED_STATUS } from '../../schema/counts.ts';
+import { ERASED_STATUS, MEMBER_COUNTS } from '../../schema/counts.ts';
+import { currentSql } from '../../schema/declared-totals.ts';
 import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
@@ -49,9 +50,10 @@ const MANY_CHANGES = `WITH
     CROSS JOIN staging.resolved_references p ON p.line = e.line
     WHERE e."column" IN ('full_name', 'identity_card', 'status')),
   sums AS (SELECT cooperative_id, count(*) AS rows,
-      (SELECT sum(rows) FROM main.member_counts n
-        WHERE n.cooperative_id = changed.cooperative_id AND status <> '${ERASED_STATUS}')
-        AS members
+      (SELECT sum(rows) FROM (${currentSql(
+        MEMBER_COUNTS.ofCooperatives,
+        `cooperative_id = changed.cooperative_id AND status <> '${ERASED_STATUS}'`,
+      )})) AS members
     FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
   SELECT e.line, ${saying(MANY_CHANGE, { rows: 's.rows', members: 's.members', cooperative: 'c.code' })}
   FROM sums s

@@ -111,6 +111,20 @@ test('refused rows that come back corrected are read as their file was', async (
   );
 });
 
+test('a file that was ready to be imported is checked again at the next desk', async (context) => {
+  const { reopen, value } = await startedDesks(context);
+  const first = await reopen();
+  const { path } = await give(first, 'members.csv', members(member(4)));
+  assert.match((await submit(first, path, 'check')).text, /value="import"/);
+  const second = await reopen();
+  const shown = (await second.get(path)).text;
+  assert.match(shown, /as they are understood[\s\S]*>Person 4</);
+  assert.doesNotMatch(shown, /value="import"|Interrupted/);
+  await submit(second, path, 'again');
+  await submit(second, path, 'import');
+  assert.equal(value("SELECT count(*) FROM members WHERE member_code = 'M-4'"), 1);
+});
+
 test('of a registry that was restored meanwhile, nothing is said to be checked or imported', async (context) => {
   const { databaseFile, reopen } = await startedDesks(context);
   const browser = await reopen();

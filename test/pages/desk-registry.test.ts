@@ -39,6 +39,11 @@ for (const [place, locale] of LANGUAGES.entries()) {
       await form.locator('select').first().selectOption('members');
       await form.getByRole('button').click();
       assert.match((await saving).suggestedFilename(), /^[A-Z-]+-members\.csv$/);
+      // The page is still there, and saves another.
+      const another = page.waitForEvent('download');
+      await form.locator('select').first().selectOption('loans');
+      await form.getByRole('button').click();
+      assert.match((await another).suggestedFilename(), /^[A-Z-]+-loans\.csv$/);
       await follow(page, '/cooperative/');
       await send(page, 'filter', { text: 'muka', status: 'active' });
       await check('members');

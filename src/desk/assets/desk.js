@@ -20,8 +20,9 @@ document.addEventListener('keydown', (event) => {
   hits[next].focus();
 });
 
-// A form is sent once, however often its button is pressed.
+// A form is sent once, however often its button is pressed. One that saves a file leaves its page as it is.
 document.addEventListener('submit', (event) => {
+  if (event.target.dataset.saves !== undefined) return;
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   event.target.dataset.sent = '';
 });

@@ -234,7 +234,11 @@ export class DeskFiles {
 
   /** Ends every command. Files that were imported in full are removed: the registry has their rows. */
   async close(): Promise<void> {
-    for (const run of this.runs) run.stop();
+    for (const run of this.runs) {
+      // What it has found stays, and can be checked again.
+      if (run.isAsking) run.letGo();
+      else run.stop();
+    }
     while (this.runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     for (const { id, import: importing } of this.list())
       if (importing?.report?.outcome === 'imported' && importing.report.refusedRows === 0)

@@ -25,11 +25,11 @@ export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
 
 /** A link to the form for a new row. @param owner the id of a membership; of the loan for a payment */
 export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
-  html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a> `;
+  html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
 
 /** A link to the form that changes a row. @param id of the row */
 export const changeLink = ({ say }: Visit, person: string, kind: EnteredKind, id: string): Html =>
-  html`<a href="${changePath(person, kind, id)}">${say('Change…')}</a> `;
+  html`<a href="${changePath(person, kind, id)}">${say('Change…')}</a>`;
 
 /** @param person the address of the page of the person. @param id of the row */
 export const changePath = (person: string, kind: EnteredKind, id: string): string =>

@@ -48,14 +48,18 @@ export interface FormOptions {
   /** For what cannot be undone, and for small forms in a line. */
   readonly look?: 'danger' | 'plain';
   readonly takesFiles?: true;
+  /** It is answered by a file to keep, and can be sent again. */
+  readonly saves?: true;
 }
 
 /** A form with the token of the session: the only way to write one. */
 export const form = (
   visit: Visit,
-  { path, action, hidden = {}, body, button, look, takesFiles }: FormOptions,
+  { path, action, hidden = {}, body, button, look, takesFiles, saves }: FormOptions,
 ): Html =>
-  html`<form method="post" action="${path}"${takesFiles && html` enctype="multipart/form-data"`}>
+  html`<form method="post" action="${path}"${takesFiles && html` enctype="multipart/form-data"`}${
+    saves && html` data-saves`
+  }>
 ${Object.entries({ token: visit.session.token, action, ...hidden }).map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
 )}
@@ -91,9 +95,9 @@ ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fau
 const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
-/** An input of a national ID, which may have spaces. */
+/** An input of a national ID, which may have spaces, as on the card. */
 export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
-  input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,20}', maxLength: 20, hint: say('16 digits') });
+  input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
 
 export interface SelectOptions {
   /** One of the values. */

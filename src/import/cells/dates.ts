@@ -78,8 +78,9 @@ export function collectDateEvidence(cell: string, evidence: DateEvidence): void 
 export function dateOrderOf(evidence: DateEvidence): DateOrder | null | undefined {
   const { hasDayFirst, hasMonthFirst, hasYearFirst, hasYearLast, hasOneDigit } = evidence;
   if (hasYearFirst) return hasYearLast ? null : 'ymd';
-  if (hasDayFirst) return hasMonthFirst ? null : 'dmy';
-  if (hasMonthFirst) return 'mdy';
+  // One date with a month that is none must not turn all others round.
+  if (hasMonthFirst) return null;
+  if (hasDayFirst) return 'dmy';
   return hasOneDigit ? null : undefined;
 }
 

@@ -190,6 +190,7 @@ function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
     body: '',
     look: 'plain',
     button: visit.say('Save as an Excel workbook'),
+    saves: true,
   })}</div>
 <div class="beside">${measures.map(({ heading, figureOf, write }) =>
     lineFigure({

@@ -43,6 +43,10 @@ ${actions(visit)}`;
         path,
         action: 'merge',
         given: { into },
+        seen: [
+          [visit.say('Goes, and is dissolved'), codeOf(visit)],
+          [visit.say('Stays'), into],
+        ],
         back: path,
         shows: 'nobody',
         afterwards: `/cooperative/${into}`,
@@ -69,7 +73,8 @@ ${fields([
 <a href="/cooperative/${code}/late-loans">${say('Late loans')}</a> ·
 <a href="/compare?of=${code}">${say('Compare')}</a></p>
 <p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
-    ([kind, { heading }]) => html`<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a> `,
+    ([kind, { heading }], i) =>
+      html`${i > 0 && ' · '}<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a>`,
   )}</p>`;
 }
 
@@ -84,8 +89,9 @@ function actions(visit: Visit): Html {
     path,
     action: 'export',
     button: say('Save the file'),
+    saves: true,
     body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
-      ['csv', say('CSV')],
+      ['csv', say('CSV, with the names that programs use')],
       ['xlsx', say('Excel workbook')],
     ])}`,
   })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>

@@ -140,7 +140,7 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const body = html`<p class="told" role="status">${what}
 <a href="/imports/${report.importId}">${more}</a></p>
 ${wasUndone && again(visit, file)}${counts(visit, report)}
-${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
+${rejectsLink(visit, file)}${details(visit, run)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }

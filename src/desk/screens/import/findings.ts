@@ -1,4 +1,5 @@
 /** What the dry run of a file has found, in the sentences of the command. */
+import { existsSync } from 'node:fs';
 import { say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../../../import/run/import-news.ts';
@@ -114,7 +115,9 @@ ${sentences(visit, notes)}</details>`
 }`;
 }
 
-export const rejectsLink = (visit: Visit, { id }: DeskFile): Html =>
+/** There is no file of them where it is the columns that are wrong. */
+export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
+  existsSync(visit.desk.files.rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(
     'Download the refused rows with the reasons: correct them, and drop that file.',
   )}</a></p>`;
@@ -138,7 +141,7 @@ export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun): Html
   const isStopped = outcome === 'stopped';
   const canImport = isStopped || outcome === 'accepted';
   const hasGoodRows = outcome === 'refused' && !isFileFaulty && refusedRows < rows;
-  return html`${refusedRows > 0 && rejectsLink(visit, file)}
+  return html`${rejectsLink(visit, file)}
 ${canImport && !isAsking && again(visit, file)}
 ${
   canImport &&

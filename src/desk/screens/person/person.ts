@@ -54,8 +54,8 @@ function membership(visit: Visit, { member }: HeldMembership, isChangeable: bool
     memberValues(visit, member),
   )}${
     isChangeable &&
-    html`<p>${changeLink(visit, pathOf(visit), 'members', textOf(member, 'id'))}${OWNED.map((kind) =>
-      enterLink(visit, pathOf(visit), kind, textOf(member, 'id')),
+    html`<p>${changeLink(visit, pathOf(visit), 'members', textOf(member, 'id'))}${OWNED.map(
+      (kind) => html` · ${enterLink(visit, pathOf(visit), kind, textOf(member, 'id'))}`,
     )}</p>`
   }</section>`;
 }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from './database.ts';
 import { databaseFault, LastingFault, PassingFault, SequenceEnded } from './faults.ts';
 import { type Mirror, rebuild, step } from './follow.ts';
-import { dropIncoming } from './load.ts';
 import { openRegistryClient } from './registry.ts';
 import { readSettings, type Settings } from './settings.ts';
 
@@ -21,9 +20,9 @@ async function run(settings: Settings, signal: AbortSignal): Promise<void> {
   };
   const registry = openRegistryClient({ ...settings, signal, onFault: note });
   const mirror: Mirror = { database, registry, reloadRows: settings.reloadRows, log };
+  signal.addEventListener('abort', registry.close);
   try {
     await checkKey(registry);
-    await dropIncoming(database);
     for (;;)
       await step(mirror).catch(async (error) => {
         if (!(error instanceof SequenceEnded)) throw error;
@@ -36,6 +35,8 @@ async function run(settings: Settings, signal: AbortSignal): Promise<void> {
     await noteLast(database, fault);
     throw fault;
   } finally {
+    signal.removeEventListener('abort', registry.close);
+    await registry.close();
     await database.client.end().catch(() => {});
   }
 }

@@ -18,8 +18,8 @@ export interface Mirror {
 const PAGE = 10_000;
 /** More events than that are not looked at together. */
 const MOST_EVENTS = 500_000;
-/** After a batch: many small ones take more of every processor than one of the same changes. */
-const PAUSE_MS = 200;
+/** From one batch to the next, at least: many small ones take more of every processor. */
+const BATCH_MS = 200;
 
 /** Stores what was read: part of the transaction under way. @returns whether a person was erased */
 async function store(database: Database, found: Found): Promise<boolean> {
@@ -180,6 +180,7 @@ export async function step(mirror: Mirror): Promise<void> {
   if (state.must_count_accounts) await countAccounts(database, registry);
   const page = await nextEvents(registry, state.epoch, state);
   if (page.results.length === 0) return database.setState({ current_at: new Date() });
+  const started = Date.now();
   await apply(mirror, await database.state(), page);
-  await sleep(PAUSE_MS);
+  await sleep(Math.max(0, started + BATCH_MS - Date.now()));
 }

@@ -5,7 +5,7 @@ import { KIND_NAMES, type KindName, pathOf } from './kinds.ts';
 import { inParallel } from './parallel.ts';
 import type { RegistryClient, RegistryEvent, Row } from './registry.ts';
 
-const READ_AT_ONCE = 8;
+const READ_AT_ONCE = 64;
 const ERASED = 'Erased.';
 
 /** Those that are lists of their members, and have no events of their own. */

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countAccounts, storeEmptyAccounts } from './accounts.ts';
 import type { Database, State } from './database.ts';
-import { incomingOf, KIND_NAMES, type KindName, recordOf, TABLES } from './kinds.ts';
-import { fetchExports, type Load } from './load.ts';
+import { incomingOf, KIND_NAMES, type KindName, lineOf, TABLES } from './kinds.ts';
+import { copy, fetchExports, type Load } from './load.ts';
 import { type Found, isEntryKind, readEntries, readRows, type Work, workOf } from './read-again.ts';
 import type { EventPage, RegistryClient, Row } from './registry.ts';
 import { completeTables, exchange, SHAPE, shapeTables } from './tables.ts';
@@ -24,11 +24,10 @@ const BATCH_MS = 200;
 /** Stores what was read: part of the transaction under way. @returns whether a person was erased */
 async function store(database: Database, found: Found): Promise<boolean> {
   const { kind, owners } = found;
-  const incoming = incomingOf(kind);
-  const records = [...found.rows.values()].map((row) => recordOf(kind, row));
-  await database.query(
-    `INSERT INTO ${incoming} SELECT * FROM jsonb_populate_recordset(NULL::${incoming}, $1)`,
-    [JSON.stringify(records)],
+  await copy(
+    database,
+    kind,
+    [...found.rows.values()].map((row) => lineOf(kind, row)),
   );
   const ids = [...found.rows.keys(), ...found.gone];
   const isGone = isEntryKind(kind)

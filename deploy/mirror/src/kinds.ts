@@ -188,23 +188,20 @@ export const CREATE_INCOMING = KIND_NAMES.map((kind) => {
   return `CREATE TEMPORARY TABLE incoming_${kind} (${columns.join(', ')})`;
 }).join('; ');
 
-function valueAt(object: Row, { outer, inner }: Place): unknown {
-  const value = object[outer];
-  return inner === undefined ? value : (value as Row | null)?.[inner];
-}
-
-/** The values of an object of the API, by column. */
-export const recordOf = (kind: KindName, object: Row): Row =>
-  Object.fromEntries(PLACES[kind].map((place) => [place.column, valueAt(object, place)]));
-
 const ESCAPED: { readonly [character: string]: string } = {
   ...{ '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' },
 };
-const textOf = (value: unknown): string =>
-  value === null || value === undefined
-    ? '\\N'
-    : String(value).replace(/[\\\t\n\r]/g, (character) => ESCAPED[character] as string);
 
-/** The same as a line of COPY. */
-export const lineOf = (kind: KindName, object: Row): string =>
-  `${PLACES[kind].map((place) => textOf(valueAt(object, place))).join('\t')}\n`;
+/** An object of the API as a line of COPY. @param isPlain whether no text of it has what is to be escaped */
+export function lineOf(kind: KindName, object: Row, isPlain = false): string {
+  let line = '';
+  for (const { outer, inner } of PLACES[kind]) {
+    const outerValue = object[outer];
+    const value = inner === undefined ? outerValue : (outerValue as Row | null)?.[inner];
+    if (line !== '') line += '\t';
+    if (value === null || value === undefined) line += '\\N';
+    else if (isPlain) line += value;
+    else line += String(value).replace(/[\\\t\n\r]/g, (character) => ESCAPED[character] as string);
+  }
+  return `${line}\n`;
+}

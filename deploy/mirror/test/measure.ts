@@ -101,10 +101,16 @@ try {
   );
   mirror = running;
   const started = performance.now();
-  const busy = () => [service.cpuMs(), cpuMs(running.child.pid as number)];
-  let before = busy();
-  const shares = (ms: number) =>
-    busy().map((now, i) => `${Math.round(((now - (before[i] as number)) / ms) * 100)} %`);
+  /** Processor time of the service, the mirror, and its session in PostgreSQL, without parallel workers. */
+  async function busy(): Promise<number[]> {
+    const { rows } = await database.query(
+      "SELECT pid FROM pg_stat_activity WHERE application_name = 'registry mirror'",
+    );
+    return [service.cpuMs(), cpuMs(running.child.pid as number), rows.length === 0 ? 0 : cpuMs(rows[0].pid)];
+  }
+  let before = await busy();
+  const spent = async () =>
+    (await busy()).map((now, i) => `${((now - (before[i] as number)) / 1000).toFixed(1)} s`).join(', ');
   for (let found = await state(); ; found = await state()) {
     if (running.child.exitCode !== null) throw new Error(running.output());
     if (found?.epoch != null && !found.must_count_accounts) break;
@@ -119,7 +125,7 @@ try {
     `loaded ${counts[0].members} members and ${counts[0].entries} entries in ${(loadMs / 1000).toFixed(1)} s`,
   );
   console.log(
-    `  lookups meanwhile: ${quantiles(lookups)}; processor of service and mirror ${shares(loadMs).join(', ')}`,
+    `  lookups meanwhile: ${quantiles(lookups)}; processor of service, mirror and database ${await spent()}`,
   );
 
   lookups = [];
@@ -145,7 +151,7 @@ try {
     else done.push({ atMs: performance.now(), sequence: first + sent });
   }
   const begun = performance.now();
-  before = busy();
+  before = await busy();
   const waiting = new Set<Promise<void>>();
   let isEnded = false;
   const watching = (async () => {
@@ -168,7 +174,7 @@ try {
   await Promise.all(waiting);
   const tookMs = performance.now() - begun;
   console.log(`${done.length} changes in ${(tookMs / 1000).toFixed(1)} s, ${refused} refused`);
-  console.log(`  processor of service and mirror ${shares(tookMs).join(', ')}`);
+  console.log(`  processor of service, mirror and database ${await spent()}`);
   isEnded = true;
   await watching;
   const faults = running.output().match(/^waiting: .*$/gm) ?? [];

@@ -7,6 +7,7 @@ import { openRegistryClient, type RegistryClient } from './registry.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 const RETRY_MS = 2_000;
+const NOTED_AGAIN_MS = 1_000;
 const SCOPES = 'cooperatives:read,members:read,members:financials,loans:read,payments:read,webhooks:receive';
 
 const log = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -14,7 +15,13 @@ const log = (line: string): boolean => process.stdout.write(`${line}\n`);
 /** Follows until a connection is lost. */
 async function run(settings: Settings, signal: AbortSignal): Promise<void> {
   const database = await openDatabase(settings.databaseUrl, log, signal);
+  let noted = '';
+  let notedMs = 0;
   const note = async (fault: string) => {
+    // Many requests at once may meet the same.
+    if (fault === noted && Date.now() - notedMs < NOTED_AGAIN_MS) return;
+    noted = fault;
+    notedMs = Date.now();
     log(`waiting: ${fault}`);
     await database.setState({ last_fault: fault, last_fault_at: new Date() });
   };

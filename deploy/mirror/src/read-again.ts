@@ -5,7 +5,8 @@ import { KIND_NAMES, type KindName, pathOf } from './kinds.ts';
 import { inParallel } from './parallel.ts';
 import type { RegistryClient, RegistryEvent, Row } from './registry.ts';
 
-const READ_AT_ONCE = 64;
+/** Each takes a third of the processor time of the service that it takes when 8 are read at once. */
+const READ_AT_ONCE = 128;
 const ERASED = 'Erased.';
 
 /** Those that are lists of their members, and have no events of their own. */

@@ -1,4 +1,4 @@
-/** What a load or a batch does to the tables: their columns are this release's, and their rows those that came. */
+/** Gives the tables the columns of this release, and the rows that came with a load or a batch. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from './database.ts';

@@ -1,7 +1,8 @@
 /**
  * How long a mirror takes to load a registry, and how far it is behind while that changes (docs/mirror.md):
  * `node deploy/mirror/test/measure.ts [--members 200000] [--changes 1000] [--seconds 60]`. There are five
- * entries for each member; the registry is kept in bench/.cache. PostgreSQL has the settings that initdb gives.
+ * entries for each member; the registry is kept in bench/.cache. PostgreSQL has the settings of initdb.
+ * With MIRROR_LOG=1 the log of the mirror is printed as well.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

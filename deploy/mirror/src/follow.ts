@@ -69,9 +69,8 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
   const { database, registry, log } = mirror;
   const work = workOf(results, state.loaded);
   const reloaded = await kindsToReload(mirror, work);
-  const found: Found[] = [];
-  for (const kind of KIND_NAMES)
-    if (!reloaded.includes(kind) && work.rows[kind].size > 0) found.push(await readKind(mirror, kind, work));
+  const changed = KIND_NAMES.filter((kind) => !reloaded.includes(kind) && work.rows[kind].size > 0);
+  const found = await Promise.all(changed.map((kind) => readKind(mirror, kind, work)));
   const parts = found
     .filter(({ cooperatives }) => cooperatives.size > 0)
     .map(({ kind, cooperatives }) => ({ kind, cooperativeIds: [...cooperatives] }));

@@ -1,9 +1,9 @@
-/** The mirror's database: its connection, its lock, its schema, and the row that says how far it is. */
-import { readFileSync } from 'node:fs';
+/** The mirror's database: its connection, its lock, and the row that says how far it is. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { databaseFault } from './faults.ts';
-import { CREATE_TABLES } from './kinds.ts';
+import { CREATE_INCOMING } from './kinds.ts';
+import { SCHEMA, SHAPE } from './tables.ts';
 
 /** Bigints are texts unless they are parsed; sequences are far below 2^53. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -17,15 +17,16 @@ const KEEP_ALIVE = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 
   SET timezone = 'UTC'; SET search_path = pg_catalog;
   SET work_mem = '128MB'; SET maintenance_work_mem = '512MB'`;
 
-const file = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
-export const INDEXES = file('./indexes.sql');
-const SCHEMAS = 'CREATE SCHEMA IF NOT EXISTS registry; CREATE SCHEMA IF NOT EXISTS registry_private;';
+const READ_STATE = 'SELECT * FROM registry.mirror_state';
+const NO_SUCH_TABLE = '42P01';
 
 export interface State {
   readonly epoch: string | null;
   readonly sequence: number;
   /** By kind, the last event that is in its export: its earlier events say nothing new. */
   readonly loaded: { readonly [kind: string]: number };
+  /** Of the release that has made the tables. */
+  readonly shape: string | null;
   readonly must_vacuum: boolean;
   readonly must_count_accounts: boolean;
   readonly current_at: Date | null;
@@ -51,7 +52,11 @@ export async function openDatabase(url: string, log: (line: string) => void, sig
     await client.connect();
     await client.query(KEEP_ALIVE);
     await lock(client, log, signal);
-    await client.query(`BEGIN; ${SCHEMAS} ${CREATE_TABLES} ${file('./schema.sql')}; COMMIT`);
+    const stored = await client.query(READ_STATE).catch((error) => {
+      if (error.code !== NO_SUCH_TABLE) throw error;
+    });
+    if (stored?.rows[0]?.shape !== SHAPE) await client.query(`BEGIN; ${SCHEMA}; COMMIT`);
+    await client.query(CREATE_INCOMING);
   } catch (error) {
     await client.end().catch(() => {});
     throw signal.aborted ? signal.reason : databaseFault(error);
@@ -62,7 +67,7 @@ export async function openDatabase(url: string, log: (line: string) => void, sig
     query: (text: string, values: unknown[] = []) => client.query(text, values),
 
     async state(): Promise<State> {
-      return (await client.query('SELECT * FROM registry.mirror_state')).rows[0] as State;
+      return (await client.query(READ_STATE)).rows[0] as State;
     },
 
     /** Part of the transaction under way, if there is one. */

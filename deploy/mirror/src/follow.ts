@@ -1,10 +1,12 @@
 /** Applies events: what they ask to be read again, and the position, change in one transaction. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { countAccounts, storeEmptyAccounts } from './accounts.ts';
-import { type Database, INDEXES, type State } from './database.ts';
-import { deleteStatements, KIND_NAMES, type KindName, upsertStatements } from './kinds.ts';
-import { exchange, fetchExport, fill, type Loaded, seeOneEpoch } from './load.ts';
+import type { Database, State } from './database.ts';
+import { incomingOf, KIND_NAMES, type KindName, lineOf, TABLES } from './kinds.ts';
+import { copy, fetchExports, type Load } from './load.ts';
 import { type Found, isEntryKind, readEntries, readRows, type Work, workOf } from './read-again.ts';
-import type { EventPage, RegistryClient } from './registry.ts';
+import type { EventPage, RegistryClient, Row } from './registry.ts';
+import { completeTables, exchange, SHAPE, shapeTables } from './tables.ts';
 
 export interface Mirror {
   readonly database: Database;
@@ -16,22 +18,28 @@ export interface Mirror {
 const PAGE = 10_000;
 /** More events than that are not looked at together. */
 const MOST_EVENTS = 500_000;
+/** From one batch to the next, at least: many small ones take more of every processor. */
+const BATCH_MS = 200;
+
 /** Stores what was read: part of the transaction under way. @returns whether a person was erased */
 async function store(database: Database, found: Found): Promise<boolean> {
-  const { kind, gone, owners, hasErased } = found;
-  const rows = [...found.rows.values()];
-  let deleted = 0;
-  for (const statement of gone.length === 0 ? [] : deleteStatements(kind))
-    deleted += (await database.query(statement, [gone])).rowCount ?? 0;
-  if (owners.length > 0)
-    await database.query(
-      `DELETE FROM registry.${kind} WHERE member_id = ANY ($1::bigint[]) AND NOT (id = ANY ($2::bigint[]))`,
-      [owners, [...found.rows.keys()]],
-    );
-  for (const statement of rows.length === 0 ? [] : upsertStatements(kind))
-    await database.query(statement, [JSON.stringify(rows)]);
+  const { kind, owners } = found;
+  await copy(
+    database,
+    kind,
+    [...found.rows.values()].map((row) => lineOf(kind, row)),
+  );
+  const ids = [...found.rows.keys(), ...found.gone];
+  const isGone = isEntryKind(kind)
+    ? await exchange(
+        database,
+        kind,
+        (key) => `old.${key} = ANY ($1::bigint[]) OR old.member_id = ANY ($2::bigint[])`,
+        [ids, owners],
+      )
+    : await exchange(database, kind, (key) => `old.${key} = ANY ($1::bigint[])`, [ids]);
   if (kind === 'savings_transactions') await storeEmptyAccounts(database, owners, found.emptyAccounts);
-  return hasErased && deleted > 0;
+  return found.hasErased && isGone;
 }
 
 /** Kinds of which so much has changed that an export is faster than its rows one by one. */
@@ -46,40 +54,47 @@ async function kindsToReload({ database, reloadRows }: Mirror, { rows, all }: Wo
 
 const offsetOf = (timestamp: string | undefined): string | undefined =>
   /(?:Z|[+-][0-9]{2}:[0-9]{2})$/.exec(timestamp ?? '')?.[0];
-const sequencesOf = (loads: readonly Loaded[]) =>
-  Object.fromEntries(loads.map(({ kind, sequence }) => [kind, sequence]));
+
+/** Reads again, row by row, what has changed of a kind. */
+async function readKind({ database, registry }: Mirror, kind: KindName, work: Work): Promise<Found> {
+  const numbers = work.rows[kind];
+  if (!isEntryKind(kind)) return readRows(registry, kind, numbers.keys());
+  const { rows } = await database.query('SELECT member_id FROM registry.empty_savings_accounts');
+  const recounted = new Set([...work.recounted, ...rows.map(({ member_id }) => String(member_id))]);
+  return readEntries(registry, kind, numbers, recounted);
+}
 
 /** Reads again what the events of a page have changed, and stores it with the position after them. */
 async function apply(mirror: Mirror, state: State, { epoch, results, last_sequence }: EventPage) {
   const { database, registry, log } = mirror;
   const work = workOf(results, state.loaded);
   const reloaded = await kindsToReload(mirror, work);
-  const found: Found[] = [];
-  for (const kind of KIND_NAMES.filter((each) => !reloaded.includes(each))) {
-    const numbers = work.rows[kind];
-    if (numbers.size === 0) continue;
-    const read = isEntryKind(kind)
-      ? readEntries(registry, kind, numbers)
-      : readRows(registry, kind, numbers.keys());
-    found.push(await read);
-  }
-  const partial = found.filter(({ cooperatives }) => cooperatives.size > 0);
-  const loads: Loaded[] = [];
-  for (const kind of reloaded) loads.push(...(await fetchExport(database, registry, kind)));
-  const parts: Loaded[] = [];
-  for (const { kind, cooperatives } of partial)
-    parts.push(...(await fetchExport(database, registry, kind, [...cooperatives])));
-  seeOneEpoch([...loads, ...parts], epoch);
+  const changed = KIND_NAMES.filter((kind) => !reloaded.includes(kind) && work.rows[kind].size > 0);
+  const found = await Promise.all(changed.map((kind) => readKind(mirror, kind, work)));
+  const parts = found
+    .filter(({ cooperatives }) => cooperatives.size > 0)
+    .map(({ kind, cooperatives }) => ({ kind, cooperativeIds: [...cooperatives] }));
+  const loads: Load[] = [...reloaded.map((kind) => ({ kind })), ...parts];
+  const { sequences } = await fetchExports(database, registry, loads, epoch);
   let mustVacuum = state.must_vacuum;
   const oldest = results[0]?.timestamp ?? '';
   const lagSeconds = () => Math.max(0, (Date.now() - Date.parse(oldest)) / 1000);
   await database.transaction(async () => {
-    for (const kind of reloaded) if ((await exchange(database, kind)) > 0) mustVacuum = true;
+    for (const kind of reloaded)
+      if ((await exchange(database, kind)) && kind === 'members') mustVacuum = true;
+    // What was read row by row is added where these rows waited.
+    for (const { kind, cooperativeIds } of parts)
+      await exchange(
+        database,
+        kind,
+        (key) => `old.cooperative_id = ANY ($1::bigint[])
+          OR old.${key} IN (SELECT ${key} FROM ${incomingOf(kind)})`,
+        [cooperativeIds],
+      );
     for (const each of found) if (await store(database, each)) mustVacuum = true;
-    for (const { kind, cooperatives } of partial) await exchange(database, kind, [...cooperatives]);
     await database.setState({
       sequence: last_sequence,
-      loaded: { ...state.loaded, ...sequencesOf(loads) },
+      loaded: { ...state.loaded, ...sequences },
       must_vacuum: mustVacuum,
       must_count_accounts:
         state.must_count_accounts || reloaded.some((kind) => kind === 'members' || isEntryKind(kind)),
@@ -95,33 +110,28 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
   log(`events ${state.sequence + 1} to ${last_sequence}: ${rows} rows read${again}, lag ${lag} s`);
 }
 
-async function isEmpty({ query }: Database, kind: KindName): Promise<boolean> {
-  return (await query(`SELECT FROM registry.${kind} LIMIT 1`)).rowCount === 0;
-}
-
-/** Loads everything again, beside the tables, and exchanges the rows with the new position. */
+/** Loads everything again, and exchanges the rows, and tables of another release, with the new position. */
 export async function rebuild({ database, registry, log }: Mirror): Promise<void> {
   const started = Date.now();
-  const loads: Loaded[] = [];
-  for (const kind of KIND_NAMES) loads.push(...(await fetchExport(database, registry, kind)));
-  const epoch = seeOneEpoch(loads, undefined);
-  const newest =
-    await database.query(`SELECT row ->> 'created_at' AS at FROM registry_private.incoming_cooperatives
-    LIMIT 1`);
-  const sequence = Math.min(...loads.map((each) => each.sequence));
+  const loads = KIND_NAMES.map((kind) => ({ kind }));
+  const { epoch, sequences } = await fetchExports(database, registry, loads);
+  const sequence = Math.min(...Object.values(sequences));
+  const { shape } = await database.state();
+  const first = await registry.read('/cooperatives?page_size=1', 'cooperatives');
+  const [cooperative] = 'row' in first ? (first.row.results as Row[]) : [];
   await database.transaction(async () => {
-    let deleted = 0;
+    const created = shape === SHAPE ? [] : await shapeTables(database);
+    let mustVacuum = false;
     for (const kind of KIND_NAMES)
-      if (await isEmpty(database, kind)) await fill(database, kind);
-      else deleted += await exchange(database, kind);
-    await database.query(INDEXES);
+      if ((await exchange(database, kind)) && kind === 'members') mustVacuum = true;
+    if (shape !== SHAPE) await completeTables(database, created);
     await database.setState({
-      ...{ epoch, sequence, loaded: sequencesOf(loads), must_count_accounts: true, current_at: null },
-      ...(deleted > 0 ? { must_vacuum: true } : {}),
-      utc_offset: offsetOf(newest.rows[0]?.at),
+      ...{ epoch, sequence, loaded: sequences, shape: SHAPE, must_count_accounts: true, current_at: null },
+      ...(mustVacuum ? { must_vacuum: true } : {}),
+      utc_offset: offsetOf(cooperative?.created_at as string | undefined),
     });
   });
-  for (const kind of KIND_NAMES) await database.query(`ANALYZE registry.${kind}`);
+  for (const { name } of TABLES) await database.query(`ANALYZE ${name}`);
   log(`everything loaded in ${((Date.now() - started) / 1000).toFixed(1)} s: after event ${sequence}`);
 }
 
@@ -163,10 +173,12 @@ async function nextEvents(
 export async function step(mirror: Mirror): Promise<void> {
   const { database, registry } = mirror;
   const state = await database.state();
-  if (state.epoch === null) return rebuild(mirror);
+  if (state.epoch === null || state.shape !== SHAPE) return rebuild(mirror);
   if (state.must_vacuum) await vacuum(mirror);
   if (state.must_count_accounts) await countAccounts(database, registry);
   const page = await nextEvents(registry, state.epoch, state);
   if (page.results.length === 0) return database.setState({ current_at: new Date() });
+  const started = Date.now();
   await apply(mirror, await database.state(), page);
+  await sleep(Math.max(0, started + BATCH_MS - Date.now()));
 }

@@ -1,101 +1,81 @@
-/** Loads kinds of rows again from exports, beside the tables, and exchanges the rows in one transaction. */
-import { Readable, Transform } from 'node:stream';
+/** Fetches exports into the tables where rows wait to be exchanged. */
+
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Database } from './database.ts';
 import { SequenceEnded } from './faults.ts';
-import {
-  fillStatements,
-  incomingOf,
-  KINDS,
-  type KindName,
-  mergeStatements,
-  pruneStatements,
-} from './kinds.ts';
+import { incomingOf, type KindName, lineOf, pathOf } from './kinds.ts';
+import { inParallel } from './parallel.ts';
 import type { RegistryClient } from './registry.ts';
 
-export interface Loaded {
+/** What is to be fetched: a kind, or the rows of some cooperatives alone. */
+export interface Load {
   readonly kind: KindName;
+  readonly cooperativeIds?: readonly string[];
+}
+
+export interface Loaded {
   readonly epoch: string;
-  readonly sequence: number;
+  /** By kind, the last event that is in its export, of those that are complete. */
+  readonly sequences: { readonly [kind: string]: number };
 }
 
-const BACKSLASH = 0x5c;
+/** As many as the registry allows: it writes one while another is sent and stored. */
+const EXPORTS_AT_ONCE = 2;
+/** It has a place for the next one a moment after the last byte of one before. */
+const PLACE_MS = 250;
 
-/** JSON lines as COPY takes texts: with each backslash doubled. No byte of another character is one. */
-const escaped = (): Transform =>
-  new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      const isPlain = !chunk.includes(BACKSLASH);
-      done(null, isPlain ? chunk : Buffer.from(chunk.toString('latin1').replaceAll('\\', '\\\\'), 'latin1'));
-    },
-  });
-
-/** What a mirror that was killed has left, with the national IDs of who may have been erased since. */
-export async function dropIncoming(database: Database): Promise<void> {
-  for (const kind of Object.keys(KINDS) as KindName[])
-    await database.query(`DROP TABLE IF EXISTS ${incomingOf(kind)}`);
-}
-
-/**
- * Copies an export into a table of its own.
- * @param cooperativeIds of which alone, one export each, if they are given
- */
-export async function fetchExport(
-  { client, query }: Database,
-  registry: RegistryClient,
+/** Adds lines to the rows that wait. Of what breaks off, nothing is added. */
+export const copy = (
+  { client }: Database,
   kind: KindName,
-  cooperativeIds?: readonly string[],
-): Promise<Loaded[]> {
-  const table = incomingOf(kind);
-  await query(`DROP TABLE IF EXISTS ${table}`);
-  await query(`CREATE UNLOGGED TABLE ${table} (row jsonb)`);
-  const loaded: Loaded[] = [];
-  for (const filter of cooperativeIds?.map((id) => `?cooperative=${id}`) ?? [''])
-    loaded.push({
-      kind,
-      // A COPY that breaks off leaves nothing behind.
-      ...(await registry.export(KINDS[kind].path + filter, async (lines) => {
-        const target = client.query(copyFrom(`COPY ${table} FROM STDIN`));
-        await pipeline(Readable.fromWeb(lines as never), escaped(), target);
-      })),
-    });
-  await query(`ANALYZE ${table}`);
-  return loaded;
-}
+  lines: Iterable<string> | AsyncIterable<string>,
+): Promise<void> => pipeline(lines, client.query(copyFrom(`COPY ${incomingOf(kind)} FROM STDIN`)));
 
-/**
- * Gives the tables the rows that were fetched: part of the transaction under way. Rows that are equal stay as
- * they are, so readers wait for nothing, and views and rights that others have added stay too.
- * @returns how many members were deleted
- */
-export async function exchange(
-  { query }: Database,
-  kind: KindName,
-  cooperativeIds?: readonly string[],
-): Promise<number> {
-  const table = incomingOf(kind);
-  let deleted = 0;
-  for (const statement of pruneStatements(kind, cooperativeIds !== undefined)) {
-    const values = cooperativeIds === undefined ? [] : [cooperativeIds];
-    const { rowCount } = await query(statement, values);
-    if (kind === 'members') deleted += rowCount ?? 0;
+async function* linesOf(kind: KindName, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of texts) {
+    const objects = (rest + text).split('\n');
+    rest = objects.pop() as string;
+    // What COPY wants escaped is so in JSON, too: millions of rows are not searched for it.
+    yield objects.map((json) => lineOf(kind, JSON.parse(json), !json.includes('\\'))).join('');
   }
-  for (const statement of mergeStatements(kind)) await query(statement);
-  await query(`DROP TABLE ${table}`);
-  return deleted;
 }
 
-/** The same for tables that are still empty. */
-export async function fill({ query }: Database, kind: KindName): Promise<void> {
-  for (const statement of fillStatements(kind)) await query(statement);
-  await query(`DROP TABLE ${incomingOf(kind)}`);
-}
-
-/** @throws SequenceEnded for exports of two sequences: a backup was restored between them */
-export function seeOneEpoch(loaded: readonly Loaded[], epoch: string | undefined): string {
-  const epochs = new Set(loaded.map((each) => each.epoch));
-  if (epoch !== undefined) epochs.add(epoch);
-  if (epochs.size !== 1) throw new SequenceEnded('The exports are of two sequences.');
-  return [...epochs][0] as string;
+/**
+ * Fetches exports, where they wait to be exchanged.
+ * @param epoch that is expected
+ * @throws SequenceEnded for exports of two sequences: a backup was restored between them
+ */
+export async function fetchExports(
+  database: Database,
+  registry: RegistryClient,
+  loads: readonly Load[],
+  epoch?: string,
+): Promise<Loaded> {
+  const epochs = new Set(epoch === undefined ? [] : [epoch]);
+  const sequences: { [kind: string]: number } = {};
+  for (const { kind } of loads) await database.query(`TRUNCATE ${incomingOf(kind)}`);
+  await inParallel(loads, EXPORTS_AT_ONCE, async ({ kind, cooperativeIds }) => {
+    for (const filter of cooperativeIds?.map((id) => `?cooperative=${id}`) ?? ['']) {
+      const found = await registry.export(`/${pathOf(kind)}/export${filter}`, (texts) =>
+        // It waits while another export is copied.
+        copy(database, kind, linesOf(kind, texts)),
+      );
+      await sleep(PLACE_MS);
+      epochs.add(found.epoch);
+      if (cooperativeIds === undefined) sequences[kind] = found.sequence;
+    }
+  });
+  for (const { kind, cooperativeIds } of loads) {
+    const table = incomingOf(kind);
+    // A row that moves from one cooperative to another may be in the exports of both.
+    if (cooperativeIds !== undefined)
+      await database.query(`DELETE FROM ${table} AS first USING ${table} AS last
+        WHERE first.id = last.id AND first.ctid < last.ctid`);
+    await database.query(`ANALYZE ${table}`);
+  }
+  if (epochs.size > 1) throw new SequenceEnded('The exports are of two sequences.');
+  return { epoch: [...epochs][0] ?? '', sequences };
 }

@@ -1,13 +1,13 @@
 /** Keeps a copy of the registry in PostgreSQL, until it is ended or a fault stays (docs/mirror.md). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { databaseFault, LastingFault, PassingFault, SequenceEnded } from './faults.ts';
 import { type Mirror, rebuild, step } from './follow.ts';
-import { dropIncoming } from './load.ts';
-import { openRegistryClient } from './registry.ts';
+import { openRegistryClient, type RegistryClient } from './registry.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 const RETRY_MS = 2_000;
+const NOTED_AGAIN_MS = 1_000;
 const SCOPES = 'cooperatives:read,members:read,members:financials,loans:read,payments:read,webhooks:receive';
 
 const log = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -15,15 +15,21 @@ const log = (line: string): boolean => process.stdout.write(`${line}\n`);
 /** Follows until a connection is lost. */
 async function run(settings: Settings, signal: AbortSignal): Promise<void> {
   const database = await openDatabase(settings.databaseUrl, log, signal);
+  let noted = '';
+  let notedMs = 0;
   const note = async (fault: string) => {
+    // Many requests at once may meet the same.
+    if (fault === noted && Date.now() - notedMs < NOTED_AGAIN_MS) return;
+    noted = fault;
+    notedMs = Date.now();
     log(`waiting: ${fault}`);
     await database.setState({ last_fault: fault, last_fault_at: new Date() });
   };
   const registry = openRegistryClient({ ...settings, signal, onFault: note });
   const mirror: Mirror = { database, registry, reloadRows: settings.reloadRows, log };
+  signal.addEventListener('abort', registry.close);
   try {
     await checkKey(registry);
-    await dropIncoming(database);
     for (;;)
       await step(mirror).catch(async (error) => {
         if (!(error instanceof SequenceEnded)) throw error;
@@ -33,25 +39,23 @@ async function run(settings: Settings, signal: AbortSignal): Promise<void> {
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const fault = databaseFault(error);
-    await noteLast(database, fault);
+    // Where the database still answers.
+    await database.setState({ last_fault: fault.message, last_fault_at: new Date() }).catch(() => {});
     throw fault;
   } finally {
+    signal.removeEventListener('abort', registry.close);
+    await registry.close();
     await database.client.end().catch(() => {});
   }
 }
 
 /** @throws LastingFault for a key without the rights that every step needs */
-async function checkKey(registry: ReturnType<typeof openRegistryClient>): Promise<void> {
+async function checkKey(registry: RegistryClient): Promise<void> {
   const found = await registry.read('/me', 'the key');
   const caller = 'row' in found ? (found.row as { scopes: string[]; allow_export: boolean }) : undefined;
   const lacking = SCOPES.split(',').filter((scope) => !caller?.scopes.includes(scope));
   if (!caller?.allow_export) lacking.push('--allow-export');
   if (lacking.length > 0) throw new LastingFault(`the key of REGISTRY_KEY lacks ${lacking.join(', ')}`);
-}
-
-/** Where the database still answers. */
-async function noteLast(database: Database, { message }: Error): Promise<void> {
-  await database.setState({ last_fault: message, last_fault_at: new Date() }).catch(() => {});
 }
 
 async function main(): Promise<number> {

@@ -1,6 +1,6 @@
 /** The registry's public API, asked until it answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, setGlobalDispatcher } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { LastingFault, SequenceEnded } from './faults.ts';
 
 export type Row = { readonly [field: string]: unknown };
@@ -22,7 +22,7 @@ export interface EventPage {
 interface Options {
   readonly api: string;
   readonly key: string;
-  /** Ends everything when it is aborted. */
+  /** Ends waiting when it is aborted. */
   readonly signal: AbortSignal;
   /** Called before each wait. */
   readonly onFault: (fault: string) => Promise<void>;
@@ -31,38 +31,31 @@ interface Options {
 /** Held by the registry at most so long while there is no event (docs/api.md#events). */
 const WAIT_SECONDS = 25;
 const LONGEST_WAIT_MS = 30_000;
-const ROW_TIMEOUT_MS = 60_000;
+/** Between two parts of an answer, and before the first. */
+const TIMEOUT_MS = 60_000;
 /** An export begins when all of its rows have been read. */
 const EXPORT_TIMEOUT_MS = 3_600_000;
 /** What a row, a list or an event may be refused with, and what that says. */
 const ANSWERS = [200, 404, 410];
+/** Refusals that pass, besides those from 500 on. */
+const PASSING = [408, 409, 429];
 
 /** @returns milliseconds until the next attempt */
-function waitAfter(response: Response | undefined, attempt: number): number {
-  const seconds = Number(response?.headers.get('Retry-After') ?? Number.NaN);
+function waitAfter(retryAfter: string | string[] | undefined, attempt: number): number {
+  const seconds = Number(retryAfter ?? Number.NaN);
   if (Number.isFinite(seconds)) return Math.max(seconds * 1000, 500);
   return Math.min(250 * 2 ** attempt, LONGEST_WAIT_MS);
 }
 
-// Else `fetch` gives up when an answer has not begun, or has paused, for five minutes.
-setGlobalDispatcher(new Agent({ headersTimeout: 0, bodyTimeout: 0 }));
+type Answer = Dispatcher.ResponseData;
 
 export function openRegistryClient({ api, key, signal, onFault }: Options) {
-  // The purpose is in the registry's access ledger, beside the key.
-  const headers = { Authorization: `Bearer ${key}`, 'X-Purpose': 'Mirror in PostgreSQL', Accept: '*/*' };
-
-  /** One attempt. @returns what to wait for when there is no answer yet */
-  async function attempt(path: string, timeoutMs: number): Promise<Response | { readonly fault: string }> {
-    const signals = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const identity = { ...headers, 'Accept-Encoding': 'identity' };
-    try {
-      return await fetch(api + path, { headers: identity, signal: signals, redirect: 'manual' });
-    } catch (error) {
-      signal.throwIfAborted();
-      const { code, name } = ((error as Error).cause ?? error) as { code?: string; name: string };
-      return { fault: `registry: no answer (${code ?? name})` };
-    }
-  }
+  const agent = new Agent({ bodyTimeout: TIMEOUT_MS });
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    // It is in the registry's access ledger, beside the key.
+    'X-Purpose': 'Mirror in PostgreSQL',
+  };
 
   /**
    * Asks until there is an answer.
@@ -72,40 +65,41 @@ export function openRegistryClient({ api, key, signal, onFault }: Options) {
   async function ask<T>(
     path: string,
     kind: string,
-    timeoutMs: number,
-    read: (response: Response) => Promise<T>,
+    headersTimeout: number,
+    read: (answer: Answer) => Promise<T>,
   ): Promise<T> {
     for (let tries = 0; ; tries++) {
-      const response = await attempt(path, timeoutMs);
-      let fault = 'fault' in response ? response.fault : `registry: status ${response.status} for ${kind}`;
-      if (response instanceof Response) {
-        const { status } = response;
-        if (ANSWERS.includes(status)) {
-          try {
-            return await read(response);
-          } catch (error) {
-            signal.throwIfAborted();
-            if (!isBroken(error)) throw error;
-            fault = `registry: the answer for ${kind} broke off`;
-          }
-        } else {
-          await response.body?.cancel();
-          if (status < 500 && ![408, 409, 429].includes(status))
-            throw new LastingFault(`${fault}${status < 404 ? ': look at REGISTRY_URL and the key' : ''}`);
-        }
+      let answer: Answer | undefined;
+      let fault: string;
+      try {
+        answer = await request(api + path, { headers, headersTimeout, dispatcher: agent });
+        const { statusCode: status } = answer;
+        if (ANSWERS.includes(status)) return await read(answer);
+        await answer.body.dump();
+        fault = `registry: status ${status} for ${kind}`;
+        if (status < 500 && !PASSING.includes(status))
+          throw new LastingFault(`${fault}${status < 404 ? ': look at REGISTRY_URL and the key' : ''}`);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code, name } = error as { code?: string; name: string };
+        if (answer === undefined) fault = `registry: no answer (${code ?? name})`;
+        // The connection was lost, or what came is not complete.
+        else if (error === answer.body.errored || error instanceof SyntaxError)
+          fault = `registry: the answer for ${kind} broke off`;
+        else throw error;
       }
       await onFault(fault);
-      await sleep(waitAfter(response instanceof Response ? response : undefined, tries), undefined, {
-        signal,
-      });
+      await sleep(waitAfter(answer?.headers['retry-after'], tries), undefined, { signal });
     }
   }
 
-  const json = async (response: Response) => (await response.json()) as { readonly detail?: string };
-  const get = async (path: string, kind: string, timeoutMs = ROW_TIMEOUT_MS) =>
-    ask(path, kind, timeoutMs, async (response) => ({ status: response.status, body: await json(response) }));
+  const get = (path: string, kind: string) =>
+    ask(path, kind, TIMEOUT_MS, async ({ statusCode, body }) => ({
+      status: statusCode,
+      body: (await body.json()) as { readonly detail?: string },
+    }));
 
-  /** @returns undefined for what does not exist (any more), and why */
+  /** @returns for what does not exist (any more), why */
   async function read(path: string, kind: string): Promise<{ row: Row } | { gone: string }> {
     const { status, body } = await get(path, kind);
     return status === 200 ? { row: body as Row } : { gone: body.detail ?? '' };
@@ -140,23 +134,19 @@ export function openRegistryClient({ api, key, signal, onFault }: Options) {
     /** Hands the lines of an export to `take`, again from the beginning when the answer breaks off. */
     async export(
       path: string,
-      take: (lines: ReadableStream<Uint8Array>) => Promise<void>,
+      take: (texts: AsyncIterable<string>) => Promise<void>,
     ): Promise<{ readonly epoch: string; readonly sequence: number }> {
-      return ask(path, 'an export', EXPORT_TIMEOUT_MS, async (response) => {
-        if (response.status !== 200 || response.body === null)
-          throw new LastingFault(`registry: status ${response.status} for an export`);
-        await take(response.body as ReadableStream<Uint8Array>);
-        const epoch = response.headers.get('X-Snapshot-Epoch') ?? '';
-        return { epoch, sequence: Number(response.headers.get('X-Snapshot-Sequence')) };
+      return ask(path, 'an export', EXPORT_TIMEOUT_MS, async ({ statusCode, headers: given, body }) => {
+        if (statusCode !== 200) throw new LastingFault(`registry: status ${statusCode} for an export`);
+        await take(body.setEncoding('utf8'));
+        const epoch = String(given['x-snapshot-epoch']);
+        return { epoch, sequence: Number(given['x-snapshot-sequence']) };
       });
     },
+
+    /** Breaks off what is under way. */
+    close: () => agent.destroy(),
   };
 }
 
 export type RegistryClient = ReturnType<typeof openRegistryClient>;
-
-/** Whether reading a body failed because its connection was lost, or what came is not complete. */
-const isBroken = (error: unknown): boolean =>
-  error instanceof SyntaxError ||
-  (error instanceof TypeError && /terminated|fetch/.test(error.message)) ||
-  (error as Error).name === 'TimeoutError';

@@ -30,6 +30,12 @@ function asPostgres(): Pick<SpawnOptions, 'uid' | 'gid'> {
 export class Cluster {
   readonly folder = mkdtempSync(join(tmpdir(), 'mirror-pg-'));
   private readonly user = asPostgres();
+  private readonly settings: string;
+
+  /** @param settings of the server, where they are not to be those that make tests fast */
+  constructor(settings = '-c wal_level=minimal -c max_wal_senders=0') {
+    this.settings = settings;
+  }
 
   async create(): Promise<void> {
     if (this.user.uid !== undefined) chownSync(this.folder, this.user.uid, this.user.gid as number);
@@ -43,7 +49,7 @@ export class Cluster {
   }
 
   async start(): Promise<void> {
-    const options = `-c listen_addresses='' -k ${this.folder} -c wal_level=minimal -c max_wal_senders=0`;
+    const options = `-c listen_addresses='' -k ${this.folder} ${this.settings}`;
     await this.program(
       'pg_ctl',
       '-D',

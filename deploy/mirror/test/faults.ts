@@ -40,3 +40,18 @@ export const NOT_VACUUMED: Fault = {
   old: 'VACUUM (FULL, ANALYZE)',
   planted: 'SELECT 1 --',
 };
+
+/** No fault, but a release before a column was added. */
+export const EARLIER_RELEASE: Fault = {
+  name: 'it lacks a column',
+  file: 'deploy/mirror/src/kinds.ts',
+  old: `reference: text("The cooperative's own number of the transaction."),`,
+  planted: '',
+};
+
+export const SHAPE_IGNORED: Fault = {
+  name: 'the tables of another release are taken for its own',
+  file: FOLLOW,
+  old: ' || state.shape !== SHAPE',
+  planted: '',
+};

@@ -11,9 +11,10 @@ export class SequenceEnded extends Error {}
 
 /**
  * Classes of PostgreSQL's errors that stay: wrong data or statements (22, 23, 42), authorization (28), no
- * such database or schema (3D, 3F), an unsupported feature (0A).
+ * such database or schema (3D, 3F), an unsupported feature (0A), a view of
+ * somebody else's on a column that goes (2B).
  */
-const LASTING_CLASSES = new Set(['0A', '22', '23', '28', '3D', '3F', '42']);
+const LASTING_CLASSES = new Set(['0A', '22', '23', '28', '2B', '3D', '3F', '42']);
 
 /** Errors of `pg`: with a SQLSTATE from the server, without one when the connection failed. */
 export function databaseFault(error: unknown): Error {

@@ -39,6 +39,15 @@ const cellsOf = (page: string): string[][] =>
     [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '').trim()),
   );
 
+test('a code that no cooperative has is named', async (context) => {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  const chosen = await browser.post('/compare', { action: 'choose', codes: 'A-1, zz-9' });
+  const { text } = await browser.get(chosen.headers.location ?? '');
+  assert.match(text, /There is no cooperative with the code ZZ-9\./);
+  assert.match(text, /href="\/cooperative\/A-1"/);
+});
+
 test('cooperatives are compared: this year beside the same months of the year before', async (context) => {
   const browser = await (await testDesk(context, (await start(context)).databaseFile)).enter();
   const chosen = await browser.post('/compare', { action: 'choose', codes: 'b-2, A-1 NOBODY' });

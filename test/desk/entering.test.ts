@@ -45,7 +45,10 @@ test('a delivery is entered at once, keeps day and product for the next one, and
   assert.equal(done.status, 303, done.text);
   assert.equal(done.headers.location, `${path}?delivered_at=2025-05-25&product=Coffee`);
   const { text } = await browser.get(done.headers.location ?? '');
-  assert.match(text, /role="status">New delivery: done \(A-1 · M-1 · Keza Aline\)\. <a href="\/imports\/4">/);
+  assert.match(
+    text,
+    />New delivery: done \(A-1 · M-1 · Keza Aline, 25 May 2025, 12\.5 kg\)\. <a href="\/imports\/4">/,
+  );
   assert.match(text, /name="delivered_at" type="date" value="2025-05-25"/);
   assert.match(text, /name="product" type="text" value="Coffee"/);
   assert.match(text, /name="kg" type="text" value=""/);
@@ -57,6 +60,17 @@ test('a delivery is entered at once, keeps day and product for the next one, and
   assert.equal((await place.command('imports', 'undo', '4', '--yes')).status, 0);
   assert.equal(place.value('SELECT count(*) FROM production_entries'), 0);
   assert.equal((await place.command('check')).status, 0);
+});
+
+test('whose national ID a new member has is said before anything is written', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/B-2/enter/members';
+  const given = { identity_card: nid(1), member_code: 'N-1', full_name: 'Uwase Odette' };
+  const plan = await browser.post(path, { action: 'enter', ...given });
+  assert.match(plan.text, /already that of A-1 · M-1 · Keza Aline\. Is it the same person\?/);
+  assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'N-1'"), 0);
+  const nobodys = await browser.post(path, { action: 'enter', ...given, identity_card: nid(77) });
+  assert.doesNotMatch(nobodys.text, /already that of/);
 });
 
 test('a line that is stored already is asked about, and entered once more as another one', async (context) => {

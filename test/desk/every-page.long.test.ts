@@ -1,9 +1,25 @@
-/** Every page of the desk with more rows than any page, and than most registries have of most things. */
+/**
+ * Every page of the desk with more rows than any page, and than most registries have of most things; and
+ * every answer to a form, in French and Kinyarwanda.
+ */
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertComplete, visitEveryPage } from '../support/desk-pages.ts';
+import { assertAllSent, assertComplete, visitEveryPage } from '../support/desk-pages.ts';
 
 for (const rows of [201, 10_000]) {
   test(`every page of the desk is there with ${rows} rows of everything`, async (context) => {
     assertComplete(await visitEveryPage(context, rows), rows);
+  });
+}
+
+// Two of them may be one person, and one may be two.
+const ROWS_WITH_FORMS = 3;
+
+for (const language of ['fr', 'rw'] as const) {
+  test(`every answer to a form of the desk is in ${language}`, async (context) => {
+    const visited = await visitEveryPage(context, ROWS_WITH_FORMS, { language, sendsForms: true });
+    assertComplete(visited, ROWS_WITH_FORMS);
+    assert.deepEqual([...visited.untranslated], []);
+    assertAllSent(visited);
   });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCREENS } from '../../src/desk/desk.ts';
-import { assertAllSent, assertComplete, visitEveryPage } from '../support/desk-pages.ts';
+import { assertComplete, visitEveryPage } from '../support/desk-pages.ts';
 
 /** One more than a page of a list shows. */
 const MORE_THAN_A_PAGE = 51;
@@ -24,15 +24,13 @@ for (const rows of [1, MORE_THAN_A_PAGE]) {
   });
 }
 
-// Two of them may be one person, and one may be two.
-const ROWS_WITH_FORMS = 3;
-
 for (const language of ['fr', 'rw'] as const) {
-  test(`every page of the desk is in ${language}, and every answer to a form`, async (context) => {
-    const empty = await visitEveryPage(context, 0, { language });
-    const visited = await visitEveryPage(context, ROWS_WITH_FORMS, { language, sendsForms: true });
-    assertComplete(visited, ROWS_WITH_FORMS);
+  test(`every page of the desk is in ${language}`, async (context) => {
+    const [empty, visited] = [
+      await visitEveryPage(context, 0, { language }),
+      await visitEveryPage(context, 1, { language }),
+    ];
+    assertComplete(visited, 1);
     assert.deepEqual([...empty.untranslated, ...visited.untranslated], []);
-    assertAllSent(visited);
   });
 }

@@ -139,7 +139,7 @@ function checkFirst(): void {
     refuse(`CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)": give it the date of the release.`);
 }
 
-/** Runs the suites on what the archive has, with the tests of the commit beside it. @param folder a new one */
+/** Runs the suites on what the archive has, with the tests of the commit. @param folder a new one */
 function test(archive: string, folder: string): void {
   run('git', ['clone', '--quiet', ROOT, folder]);
   cpSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), {

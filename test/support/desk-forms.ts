@@ -17,7 +17,9 @@ interface ShownForm {
 /** The forms of a page, without that for files. */
 const formsOf = (page: string): ShownForm[] =>
   [
-    ...page.matchAll(/<form(?: class="\w+")? method="post" action="([^"]*)"(?: role="\w+")?>(.*?)<\/form>/gs),
+    ...page.matchAll(
+      /<form(?: class="\w+")? method="post" action="([^"]*)"(?: role="\w+"| data-saves)?>(.*?)<\/form>/gs,
+    ),
   ].map(([, path = '', form = '']) => {
     const tags = [...form.matchAll(/<(?:input|select)\b[^>]* name="([^"]+)"[^>]*>/g)];
     const boxes = tags.filter(([tag]) => tag.includes('type="checkbox"'));

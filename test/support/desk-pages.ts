@@ -77,7 +77,7 @@ export async function visitEveryPage(
     pending.push(address);
   }
 
-  for (const text of [nid(1), 'Keza', '0780010000', 'C-1/M-1', 'Cooperative', 'Nobody at all'])
+  for (const text of [nid(1), 'Keza', '0780010000', 'C-1/M-1', 'Cooperative', 'Zzyzx Zzyzx'])
     follow((await browser.find(text)).path);
   for (const { path, actions = {} } of SCREENS)
     if ('filter' in actions && !path.includes(':'))

@@ -69,7 +69,11 @@ function newWriting(language: Language, zone: TimeZone): Writing {
       return `${count.format(Number(digits))} ${unit}`;
     },
     day,
-    moment: (epochSeconds) => `${day(epochSeconds)}, ${formatDateTime(epochSeconds, zone).slice(11, 16)}`,
+    moment(epochSeconds) {
+      const time = formatDateTime(epochSeconds, zone).slice(11, 19);
+      // What was given as a day begins with it.
+      return time === '00:00:00' ? day(epochSeconds) : `${day(epochSeconds)}, ${time.slice(0, 5)}`;
+    },
     date,
     month: (text) => months.format(new Date(`${text}-01T00:00:00Z`)),
   };

@@ -46,7 +46,7 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
     const values = below.map((record) => (record.cells[place] ?? '').trim()).filter((value) => value !== '');
     return (
       cell !== '' &&
-      values.length >= 3 &&
+      values.length > 0 &&
       values.filter((value) => HAS_DIGIT.test(value)).length >= 0.95 * values.length
     );
   });

@@ -35,7 +35,14 @@ export const COMPARE: Screen = {
   personal: 'none',
   async read(visit) {
     const groups = await groupsOf(visit);
+    const unknown = codesOf(visit).filter((each) => groups.every(({ code }) => code !== each));
     const body = html`<h1>${visit.say('Compare')}</h1>
+${
+  unknown.length > 0 &&
+  html`<p class="refused" role="alert">${visit.say('There is no cooperative with the code {codes}.', {
+    codes: unknown,
+  })}</p>`
+}
 <p class="screen">${Object.entries(GROUPS).map(
       ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
     )}</p>
@@ -59,9 +66,10 @@ ${groups.length > 0 && compared(visit, groups)}`;
       const codes = given
         .get('codes')
         .split(/[\s,;]+/)
-        .flatMap((text) => {
+        .filter((text) => text !== '')
+        .map((text) => {
           const code = parseNamedCode(text);
-          return typeof code === 'string' ? [code] : [];
+          return typeof code === 'string' ? code : text.replaceAll('.', '');
         });
       return { goTo: `${PATH}?of=${[...new Set(codes)].slice(0, MOST).join('.')}` };
     },

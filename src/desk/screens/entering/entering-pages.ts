@@ -31,6 +31,8 @@ export interface Entering {
   readonly isDirect?: boolean;
   /** What people call that of which the row is, such as a member with the name. */
   readonly whose?: (values: Texts) => string | undefined;
+  /** Memberships of the person of a new member. @param values of all columns */
+  readonly sharing?: (values: Texts) => readonly string[];
   /** Whom the row tells of. @param values of all columns */
   readonly shows: (values: Texts) => Shows | 'nobody';
 }
@@ -85,9 +87,20 @@ interface Planned {
 }
 
 export function planPage(visit: Visit, entering: Entering, { typed, values, plan, isOther }: Planned): Html {
-  const { heading, path, back, whose } = entering;
-  const warned = plan.warnings.map((text) => html`<p>${sayAtDesk(visit, text)}</p>`);
-  const of = whose?.(Object.fromEntries(values));
+  const { kind, heading, path, back, whose, sharing } = entering;
+  const row = Object.fromEntries(values);
+  const shared = kind === 'members' && plan.changes.created > 0 ? (sharing?.(row) ?? []) : [];
+  const warned = [
+    ...(shared.length === 0
+      ? []
+      : [
+          visit.say('This national ID is already that of {people}. Is it the same person?', {
+            people: shared,
+          }),
+        ]),
+    ...plan.warnings.map((text) => sayAtDesk(visit, text)),
+  ].map((text) => html`<p>${text}</p>`);
+  const of = whose?.(row);
   return html`<h1>${visit.translate(heading)}</h1>
 ${of !== undefined && html`<p>${of}</p>`}
 ${isOther && html`<p class="refused" role="alert">${visit.translate(OTHER)}</p>`}

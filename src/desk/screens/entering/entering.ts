@@ -4,7 +4,9 @@
  */
 import { type Message, say } from '../../../domain/values/message.ts';
 import { type Entered, enterRow, type RowPlan } from '../../../import/run/enter-row.ts';
+import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
 import { nameOf } from '../../page/names.ts';
+import { writeStored } from '../../page/write-stored.ts';
 import type { Answer, Form, Page, Screen, Shows, Visit } from '../../visit/screen.ts';
 import { type Entering, planPage, typingPage } from './entering-pages.ts';
 import type { Texts } from './row-form.ts';
@@ -101,8 +103,16 @@ function answer(
 const NOTHING_NEW = say('This is stored already, and nothing would change.');
 const EXISTS = say('There is one already, with other values. Change it on its own page.');
 
-function tellOf(visit: Visit, { heading, whose }: Entering, { listed }: RowPlan, values: Texts): Message {
-  const what = [whose?.(values), ...listed.map(({ column }) => visit.translate(nameOf(column)))];
+/** Of a new row its days and amounts as they were understood; of a changed one what has changed. */
+function tellOf(visit: Visit, { kind, heading, whose }: Entering, plan: RowPlan, values: Texts): Message {
+  const { changes, listed, understood } = plan;
+  const entered = FILE_COLUMNS[kind].flatMap(({ name, field }, i) =>
+    field.kind === 'decimal' || name.endsWith('_at') ? writeStored(visit, name, understood[i] ?? null) : [],
+  );
+  const what = [
+    whose?.(values),
+    ...(changes.created > 0 ? entered : listed.map(({ column }) => visit.translate(nameOf(column)))),
+  ];
   const shown = what.filter((each) => each !== undefined);
   return shown.length === 0
     ? say('{what}: done.', { what: heading })

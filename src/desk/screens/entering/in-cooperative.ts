@@ -5,6 +5,7 @@ import { listFields } from '../../../domain/values/declared-fields.ts';
 import { say } from '../../../domain/values/message.ts';
 import type { FoundMember, MemberName } from '../../../store/contract/journal/held-data.ts';
 import { ENTERED, isEnteredKind } from '../../page/entered-kinds.ts';
+import { textOf } from '../../page/held-values.ts';
 import type { Screen, Shows, Visit } from '../../visit/screen.ts';
 import { codeOf, findCooperative, pathOf } from '../cooperative/find-cooperative.ts';
 import { enteringScreen } from './entering.ts';
@@ -75,7 +76,11 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       settled: { cooperative_code: codeOf(visit) },
       initial,
       isDirect: kind === 'production' || kind === 'savings',
-      whose: (values) => describeMember(nameOfMember(values)) ?? cooperative.name,
+      whose: (values) =>
+        [describeMember(nameOfMember(values)) ?? cooperative.name, values.loan_reference]
+          .filter((each) => each !== undefined)
+          .join(' · '),
+      sharing: sharingOf(visit),
       shows: (values) => showing(values, nameOfMember(values)),
     };
   },
@@ -83,6 +88,17 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
 
 /** The national ID, which may be typed with spaces. */
 const numberIn = ({ identity_card: typed = '' }: Texts): string => typed.replace(/\s/g, '');
+
+/** Those who have the national ID of a new member already. */
+const sharingOf =
+  (visit: Visit) =>
+  (values: Texts): readonly string[] => {
+    const held = visit.use((storage) => storage.openHeldData());
+    const person = held.findPerson(numberIn(values));
+    return (person?.memberships ?? []).map(({ member }) =>
+      ['cooperative', 'member_code', 'full_name'].map((field) => textOf(member, field)).join(' · '),
+    );
+  };
 
 /** The member that a row names by the code of the cooperative and of the member. */
 export function openMemberNames(visit: Visit): (values: Texts) => FoundMember | undefined {

@@ -119,7 +119,7 @@ ${sentences(visit, notes)}</details>`
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(visit.desk.files.rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(
-    'Download the refused rows with the reasons: correct them, and drop that file.',
+    'Download the refused rows with the reasons: correct them, and give that file here.',
   )}</a></p>`;
 
 /** The registry may have changed since the file was checked. */

@@ -110,7 +110,7 @@ const secretBox = ({ say }: Visit, secret: string): Html => html`<section class=
 
 function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
   const { say, translate, write, now } = visit;
-  const { number, moment } = write;
+  const { day, number, moment } = write;
   const [admitted] = usesOf(key, uses, 'admitted');
   return fields([
     [translate(nameOf('status')), translate(nameOf(`key_${stateOfKey(key, now)}`))],
@@ -134,7 +134,7 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
             at: moment(admitted.lastAt),
           }),
     ],
-    [say('Ends'), key.expiresAt === null ? say('never') : moment(key.expiresAt)],
+    [say('Last day'), key.expiresAt === null ? say('never') : day(key.expiresAt - 1)],
     [say('Issued'), moment(key.createdAt)],
     [say('Changed'), moment(key.updatedAt)],
   ]);

@@ -179,6 +179,6 @@ export const entryActions =
     });
     const [person, id] = [pathOf(visit), textOf(row, 'id')];
     return html`${changeLink(visit, person, kind, id)}${
-      kind === 'loans' && html` · ${enterLink(visit, person, 'payments', id)}`
+      kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
     } ${kind !== 'payments' && remove}`;
   };

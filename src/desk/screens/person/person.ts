@@ -55,7 +55,7 @@ function membership(visit: Visit, { member }: HeldMembership, isChangeable: bool
   )}${
     isChangeable &&
     html`<p>${changeLink(visit, pathOf(visit), 'members', textOf(member, 'id'))}${OWNED.map(
-      (kind) => html` · ${enterLink(visit, pathOf(visit), kind, textOf(member, 'id'))}`,
+      (kind) => html` ${enterLink(visit, pathOf(visit), kind, textOf(member, 'id'))}`,
     )}</p>`
   }</section>`;
 }

@@ -55,6 +55,14 @@ export async function openDesk(
   const files = new DeskFiles({
     ...{ program, environment, storage: location, folder },
     epoch: sequence?.epoch ?? '',
+    isUndone(importId) {
+      const journal = options.storage.openJournal();
+      try {
+        return journal.find(importId)?.undoneAt != null;
+      } finally {
+        journal.close();
+      }
+    },
   });
   const server = await listenForDesk({ ...options, files, screens: SCREENS }, port);
   const close = async () => {

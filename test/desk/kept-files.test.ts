@@ -92,6 +92,19 @@ test('a file that was imported in full goes with the desk, and the folder with t
   assert.ok(!existsSync(folder));
 });
 
+test('a file whose import was undone stays, as no registry has its rows', async (context) => {
+  const { reopen, command } = await startedDesks(context);
+  const first = await reopen();
+  const { path } = await give(first, 'members.csv', members(member(4)));
+  await submit(first, path, 'check');
+  const done = await submit(first, path, 'import');
+  const [, id = ''] = /href="\/imports\/(\d+)"/.exec(done.text) ?? [];
+  assert.equal((await command('imports', 'undo', id, '--yes')).status, 0);
+  const second = await reopen();
+  assert.match((await second.get('/import')).text, />undone<\/td>/);
+  assert.match((await second.get(path)).text, /The file was imported, and the import undone\./);
+});
+
 test('refused rows that come back corrected are read as their file was', async (context) => {
   const { reopen, value } = await startedDesks(context);
   const browser = await reopen();

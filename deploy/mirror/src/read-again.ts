@@ -5,7 +5,7 @@ import { KIND_NAMES, type KindName, pathOf } from './kinds.ts';
 import { inParallel } from './parallel.ts';
 import type { RegistryClient, RegistryEvent, Row } from './registry.ts';
 
-/** Each takes a third of the processor time of the service that it takes when 8 are read at once. */
+/** Each answer waits for the sync of the registry's access ledger: those that come together share one. */
 const READ_AT_ONCE = 128;
 const ERASED = 'Erased.';
 

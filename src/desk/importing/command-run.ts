@@ -28,6 +28,9 @@ export interface CommandOptions {
   readonly startedAt: number;
 }
 
+/** Under whom, and in which language, a command runs. */
+export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
+
 /** A sentence, and the first lines of the file that it is about. */
 export interface Told {
   readonly text: Text;
@@ -40,6 +43,7 @@ export interface RestedRun extends Pick<CommandOptions, 'user' | 'startedAt'> {
   readonly news: readonly ImportNews[];
   readonly output: string;
   readonly errors: string;
+  readonly hasAgreed: boolean;
   /** Null also of one that asked: nobody can agree to it any more. */
   readonly status: number | null;
 }
@@ -89,22 +93,20 @@ export class CommandRun {
   }
 
   /** One that has ended in another process of the desk. */
-  static again(
-    rested: RestedRun,
-    options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>,
-  ): CommandRun {
-    const { args, user, startedAt, news, output, errors, status } = rested;
+  static again(rested: RestedRun, options: Omit<CommandOptions, keyof RunAs>): CommandRun {
+    const { args, user, startedAt, news, output, errors, hasAgreed, status } = rested;
     const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
     for (const each of news) run.take(each);
-    [run.output, run.errors, run.status, run.hasBegun] = [output, errors, status, true];
+    [run.output, run.errors, run.hasAgreed, run.status] = [output, errors, hasAgreed, status];
+    run.hasBegun = true;
     return run;
   }
 
   /** Undefined while it is at work. */
   get rested(): RestedRun | undefined {
     if (this.isAtWork) return undefined;
-    const { args, user, startedAt, news, output, errors, status = null } = this;
-    return { args, user, startedAt, news, output, errors, status };
+    const { args, user, startedAt, news, output, errors, hasAgreed, status = null } = this;
+    return { args, user, startedAt, news, output, errors, hasAgreed, status };
   }
 
   /** Or waits for its turn. */
@@ -163,23 +165,25 @@ export class CommandRun {
       this.progress = news.progress;
       return;
     }
-    if (!('asks' in news)) this.news.push(news);
+    if ('asks' in news) {
+      this.isAsking = true;
+      setTimeout(() => this.letGo(), PATIENCE_MS).unref();
+      this.onRest();
+      return;
+    }
     if ('report' in news) this.report = news.report;
     else if ('firstRows' in news) this.firstRows = news.firstRows;
     else if ('proposal' in news) this.proposal = news.proposal;
     else if ('changes' in news) this.changes = news.changes;
     else if ('names' in news) this.names = news.names;
     else if ('sheets' in news) this.sheets = news.sheets;
-    else if ('asks' in news) {
-      this.isAsking = true;
-      setTimeout(() => this.letGo(), PATIENCE_MS).unref();
-      this.onRest();
-    } else {
+    else {
       const texts = this.texts.get(news.part) ?? [];
       this.texts.set(news.part, texts);
-      if (texts.length < MOST_TEXTS) texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
-      else this.news.pop();
+      if (texts.length >= MOST_TEXTS) return;
+      texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
     }
+    this.news.push(news);
   }
 
   /** Lets it do what it has reported. */

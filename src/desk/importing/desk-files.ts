@@ -9,20 +9,10 @@ import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { MapProposal } from '../../import/proposal/propose-map.ts';
 import { FAULTS_COLUMN } from '../../import/table/headings.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
-import { type CommandOptions, CommandRun } from './command-run.ts';
+import { StorageError } from '../../store/contract/storage-error.ts';
+import { CommandQueue, type QueueOptions } from './command-queue.ts';
+import { CommandRun, type RunAs } from './command-run.ts';
 import { DeskFolder, type ImportChoices, type KeptFile } from './desk-folder.ts';
-
-/** Under whom, and in which language, a command runs. */
-export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
-
-/** Commands that take longer than a page may, and print one JSON document. */
-const WORKS = {
-  backup: ['backup'],
-  check: ['check'],
-  duplicates: ['duplicates'],
-  contradictions: ['duplicates', '--contradictions'],
-} as const;
-export type Work = keyof typeof WORKS;
 
 export interface DeskFile {
   readonly id: number;
@@ -44,30 +34,28 @@ export interface DeskFile {
   import: CommandRun | undefined;
 }
 
-/** Commands at once: each is a process with a registry open. Those that ask hold what they have checked. */
-const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 const MAX_NAME_CHARACTERS = 120;
 
-export interface DeskFilesOptions extends Pick<CommandOptions, 'program' | 'storage' | 'environment'> {
+export interface DeskFilesOptions extends QueueOptions {
   /** Where the files are kept. */
   readonly folder: string;
   /** Of the registry's sequence: what was found or imported in another one is not shown. */
   readonly epoch: string;
+  /** Whether an import was undone, here or elsewhere. */
+  readonly isUndone: (importId: number) => boolean;
 }
 
 export class DeskFiles {
   private readonly options: DeskFilesOptions;
   private readonly folder: DeskFolder;
+  readonly commands: CommandQueue;
   private readonly files = new Map<number, DeskFile>();
-  private readonly undos = new Map<number, CommandRun>();
-  private readonly works = new Map<Work, CommandRun>();
-  /** Those that have not ended, in the order in which they begin. */
-  private readonly runs = new Set<CommandRun>();
 
   /** @throws the system's error when the folder cannot be read */
   constructor(options: DeskFilesOptions) {
     this.options = options;
     this.folder = new DeskFolder(options.folder);
+    this.commands = new CommandQueue(options);
     for (const [id, kept] of this.folder.read()) this.files.set(id, this.fileOf(id, kept));
   }
 
@@ -76,7 +64,7 @@ export class DeskFiles {
     const again = (run: KeptFile['check']) => run && CommandRun.again(run, this.options);
     const check = kept.epoch === this.options.epoch ? again(kept.check) : undefined;
     return {
-      ...{ id, name, kind, sheets, check, import: kept.hasAgreed ? check : undefined },
+      ...{ id, name, kind, sheets, check, import: check?.hasAgreed ? check : undefined },
       ...{ given: given ?? choices, choices: check && choices },
       proposing: again(kept.proposing) ?? this.propose(id, name, kind, { ...kept.as, language: 'en' }),
     };
@@ -90,7 +78,7 @@ export class DeskFiles {
     const { user, startedAt } = proposing;
     this.folder.keep(id, {
       ...{ name, kind, sheets, given, choices, epoch: this.options.epoch, as: { user, startedAt } },
-      ...{ proposing: proposing.rested, check: check?.rested, hasAgreed: file.import !== undefined },
+      ...{ proposing: proposing.rested, check: check?.rested },
     });
   }
 
@@ -145,7 +133,7 @@ export class DeskFiles {
     const kinds = kind === undefined ? [] : [kind];
     const sheets = sheet === '' ? [] : [`--sheet=${sheet}`];
     const args = ['import', 'map', ...kinds, this.folder.pathOf(id), '--file-name', name, ...sheets];
-    return this.start(args, as, () => {
+    return this.commands.start(args, as, () => {
       this.takeChoicesOfFirst(id, as);
       this.keep(id);
     });
@@ -170,7 +158,7 @@ export class DeskFiles {
     file.check?.stop();
     writeFileSync(this.folder.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
     Object.assign(file, { kind, given: choices, choices, import: undefined });
-    file.check = this.start(this.importArgs(file, kind, choices), as, () => this.keep(file.id));
+    file.check = this.commands.start(this.importArgs(file, kind, choices), as, () => this.keep(file.id));
     this.keep(file.id);
   }
 
@@ -198,29 +186,6 @@ export class DeskFiles {
     ];
   }
 
-  /** The undo of an import that was asked for last: it shows what it would do, and asks. */
-  undoOf(importId: number): CommandRun | undefined {
-    return this.undos.get(importId);
-  }
-
-  startUndo(importId: number, as: RunAs): void {
-    this.undos.get(importId)?.stop();
-    this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
-  }
-
-  /** The last run of a command, whoever has started it: it goes on when the page is closed. */
-  workOf(work: Work): CommandRun | undefined {
-    return this.works.get(work);
-  }
-
-  /** Starts it, unless it is at work. */
-  startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
-    const last = this.works.get(work);
-    const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);
-    this.works.set(work, run);
-    return run;
-  }
-
   /** Where the refused rows are written; there is no such file while none is refused. */
   rejectsOf(id: number): string {
     return this.folder.pathOf(id, 'rejects.csv');
@@ -232,38 +197,29 @@ export class DeskFiles {
     await this.folder.remove(id);
   }
 
+  /** Whether what was imported was undone. */
+  isUndone({ import: importing }: DeskFile): boolean {
+    const id = importing?.report?.importId;
+    return id !== undefined && this.options.isUndone(id);
+  }
+
   /** Ends every command. Files that were imported in full are removed: the registry has their rows. */
   async close(): Promise<void> {
-    for (const run of this.runs) {
-      // What it has found stays, and can be checked again.
-      if (run.isAsking) run.letGo();
-      else run.stop();
-    }
-    while (this.runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    for (const { id, import: importing } of this.list())
-      if (importing?.report?.outcome === 'imported' && importing.report.refusedRows === 0)
-        await this.folder.remove(id);
+    await this.commands.close();
+    for (const file of this.list()) if (this.isInRegistry(file)) await this.folder.remove(file.id);
     this.folder.close();
   }
 
-  /** @param onRest called when it is at work no more */
-  private start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
-    const run = new CommandRun(args, { ...this.options, ...as }, () => {
-      onRest();
-      this.goOn();
-    });
-    this.runs.add(run);
-    this.goOn();
-    return run;
-  }
-
-  /** Begins what waits as far as there is room, and lets the oldest of too many that ask go. */
-  private goOn(): void {
-    for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
-    const runs = [...this.runs];
-    for (const run of runs.filter(({ hasBegun }) => !hasBegun))
-      if (runs.filter(({ hasBegun, isAtWork }) => hasBegun && isAtWork).length < MOST_AT_WORK) run.begin();
-    for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
+  private isInRegistry(file: DeskFile): boolean {
+    const report = file.import?.report;
+    if (report?.outcome !== 'imported' || report.refusedRows > 0) return false;
+    try {
+      return !this.isUndone(file);
+    } catch (error) {
+      // A registry that cannot be read says nothing.
+      if (error instanceof StorageError) return false;
+      throw error;
+    }
   }
 }
 

@@ -38,13 +38,12 @@ export interface KeptFile {
   readonly as: Pick<RestedRun, 'user' | 'startedAt'>;
   readonly proposing: RestedRun | undefined;
   readonly check: RestedRun | undefined;
-  readonly hasAgreed: boolean;
 }
 
 const STATE = 'state.json';
 const FORGOTTEN: KeptFile = {
   ...{ name: 'file', kind: undefined, sheets: undefined, given: undefined, choices: undefined, epoch: '' },
-  ...{ as: { user: '', startedAt: 0 }, proposing: undefined, check: undefined, hasAgreed: false },
+  ...{ as: { user: '', startedAt: 0 }, proposing: undefined, check: undefined },
 };
 
 export class DeskFolder {

@@ -1,8 +1,7 @@
 /** Pages that wait for a command in a process of its own, or show why it has failed. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import type { CommandRun } from '../importing/command-run.ts';
-import type { RunAs } from '../importing/desk-files.ts';
+import type { CommandRun, RunAs } from '../importing/command-run.ts';
 import type { Page, Visit } from '../visit/screen.ts';
 
 export const runAs = ({ session, language, now }: Visit): RunAs => ({

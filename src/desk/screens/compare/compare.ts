@@ -93,7 +93,10 @@ ${groups.length > 0 && compared(visit, groups)}`;
 
 /** Codes have no dots. */
 const codesOf = ({ query }: Visit): string[] =>
-  (query.get('of') ?? '').split('.').filter((each) => each !== '');
+  (query.get('of') ?? '')
+    .split('.')
+    .filter((each) => each !== '')
+    .slice(0, MOST);
 
 async function groupsOf(visit: Visit): Promise<ComparedGroup[]> {
   const { now, query } = visit;
@@ -103,7 +106,7 @@ async function groupsOf(visit: Visit): Promise<ComparedGroup[]> {
   const registry = visit.use((storage) => storage.openRegistry());
   return by === 'district' || by === 'province'
     ? compareAll(registry, by, now, zone)
-    : compareCooperatives(registry, codesOf(visit).slice(0, MOST), now, zone);
+    : compareCooperatives(registry, codesOf(visit), now, zone);
 }
 
 const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>

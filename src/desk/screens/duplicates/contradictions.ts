@@ -60,7 +60,7 @@ ${persons.map((each) => onePerson(visit, each))}${pages(visit, PATH, found.perso
         shows: showing(memberships),
         run: (store, options) => store.acceptContradictions(identityCard, options),
       });
-      const search = visit.desk.files.workOf('contradictions')?.document as FoundPersons | undefined;
+      const search = visit.desk.files.commands.workOf('contradictions')?.document as FoundPersons | undefined;
       if ('goTo' in answer && search !== undefined)
         search.persons = search.persons.filter(({ members }) => members[0]?.id !== Number(member));
       return answer;

@@ -172,7 +172,7 @@ function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string)
         .map(({ member }) => [visit.say('The right national ID'), textOf(member, 'identity_card')]),
       run: prepare(pair, right),
     });
-    const found = visit.desk.files.workOf('duplicates')?.document as FoundPairs | undefined;
+    const found = visit.desk.files.commands.workOf('duplicates')?.document as FoundPairs | undefined;
     if ('goTo' in answer && found !== undefined)
       found.pairs = found.pairs.filter(
         ({ members }) => members[0].id !== Number(from) || members[1].id !== Number(into),

@@ -2,7 +2,7 @@
 import type { PageRequest } from '../../../domain/values/page.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership } from '../../../store/contract/journal/held-data.ts';
-import type { Work } from '../../importing/desk-files.ts';
+import type { Work } from '../../importing/command-queue.ts';
 import { numberOf } from '../../page/held-values.ts';
 import { pageNumber } from '../../page/list.ts';
 import { form } from '../../page/parts.ts';
@@ -28,7 +28,7 @@ export function searchFor<Found>(
   sentence: string,
 ): Search<Found> | Page {
   const { files } = visit.desk;
-  const run = files.workOf(work) ?? files.startWork(work, [], runAs(visit));
+  const run = files.commands.workOf(work) ?? files.commands.startWork(work, [], runAs(visit));
   if (run.isAtWork) return { ...workUnderWay(visit, heading, sentence, run), shows: 'nobody' };
   const found = run.document as Found | undefined;
   if (found === undefined)
@@ -39,7 +39,7 @@ export function searchFor<Found>(
 export const searchAgain =
   (work: Work, path: string): Action =>
   (visit) => {
-    visit.desk.files.startWork(work, [], runAs(visit));
+    visit.desk.files.commands.startWork(work, [], runAs(visit));
     return { goTo: path };
   };
 

@@ -37,11 +37,11 @@ export const HEALTH: Screen = {
           visit.say('There is no such folder. Mount its disk, or tick the box to create it.'),
         );
       const args = [storage.datedFolderIn(folder, clock.now()), '--verify', ...(mayCreate ? ['--yes'] : [])];
-      files.startWork('backup', args, runAs(visit));
+      files.commands.startWork('backup', args, runAs(visit));
       return { goTo: PATH };
     },
     check(visit) {
-      visit.desk.files.startWork('check', [], runAs(visit));
+      visit.desk.files.commands.startWork('check', [], runAs(visit));
       return { goTo: PATH };
     },
   },
@@ -56,7 +56,7 @@ interface RefusedFolder {
 async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> {
   const { storage, clock, config, files } = visit.desk;
   const heading = html`<h1>${visit.say('Health')}</h1>`;
-  const backup = files.workOf('backup');
+  const backup = files.commands.workOf('backup');
   if (backup?.isAtWork)
     return workUnderWay(
       visit,
@@ -64,7 +64,7 @@ async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> 
       visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
       backup,
     );
-  const check = files.workOf('check');
+  const check = files.commands.workOf('check');
   if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
   const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
   return {

@@ -5,7 +5,7 @@ import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
 import type { MapProposal } from '../../../import/proposal/propose-map.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../../store/contract/import/import-session.ts';
+import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import type { RecordedImport } from '../../../store/contract/journal/operations.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
@@ -19,37 +19,6 @@ type Choice = readonly [value: string, shown: string];
 
 /** Cooperatives and earlier imports in a list to choose from; what is longer is typed. */
 const MOST_CHOICES = 500;
-
-/** The kind and the sheet, which may have been guessed wrongly. */
-export const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
-  form(visit, {
-    path: `/import/${file.id}`,
-    action: 'kind',
-    look: 'plain',
-    button: visit.say('Read it as this'),
-    body: html`${select(
-      'kind',
-      visit.say('What are the rows of this file?'),
-      IMPORT_KINDS.map((each) => [each, visit.translate(nameOf(each))]),
-      { chosen: kind },
-    )}${sheetChoice(visit, file)}`,
-  });
-
-/** Typed where the sheets are not known, as of a workbook that cannot be read. */
-function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
-  const label = visit.say('Which sheet of the workbook?');
-  const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
-  if (sheets === undefined) return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
-  return (
-    sheets.length > 1 &&
-    select(
-      'sheet',
-      label,
-      sheets.map((each) => [each, each]),
-      { chosen: sheet },
-    )
-  );
-}
 
 /** @param fault why what was chosen before cannot be meant */
 export async function choicesForm(

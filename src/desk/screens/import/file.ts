@@ -13,36 +13,12 @@ import { form } from '../../page/parts.ts';
 import { failure, runAs } from '../../page/under-way.ts';
 import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
 import { atDesk } from './at-desk.ts';
-import { choicesForm, kindForm } from './choose.ts';
+import { choicesForm } from './choose.ts';
+import { kindForm } from './choose-kind.ts';
+import { fileOf, kindOf, lastRunOf, pathOf, stateOf } from './file-state.ts';
 import { again, counts, details, nextSteps, rejectsLink } from './findings.ts';
 import { chosenMap, chosenTwice } from './map-choices.ts';
 import { showingAll } from './showing-all.ts';
-
-const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
-const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
-const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
-
-/** The one that is at work, or was last. */
-const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRun =>
-  importing ?? check ?? proposing;
-
-/** Whether what was imported was undone, here or elsewhere. */
-function isUndone(visit: Visit, { import: importing }: DeskFile): boolean {
-  const id = importing?.report?.importId;
-  const found = id === undefined ? undefined : visit.use((storage) => storage.openJournal()).find(id);
-  return found !== undefined && found.undoneAt !== null;
-}
-
-/** What the list of files says of one. */
-export function stateOf(visit: Visit, file: DeskFile): string {
-  const run = lastRunOf(file);
-  if (run.isAtWork) return run === file.import ? visit.say('being imported') : visit.say('being read');
-  if (isUndone(visit, file)) return visit.say('undone');
-  if (file.import?.report?.outcome === 'imported') return visit.say('imported');
-  if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
-  if (run.report?.outcome === 'accepted') return visit.say('ready to import');
-  return visit.say('needs attention');
-}
 
 /** Beside a page of the file: back to the choices, and away with it. */
 const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
@@ -133,14 +109,14 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
       html`<p><b>${nothing}</b></p>${why}${again(visit, file)}${aside(visit, file, true)}`,
     );
   }
-  const wasUndone = isUndone(visit, file);
-  const [what, more] = wasUndone
+  const isUndone = visit.desk.files.isUndone(file);
+  const [what, more] = isUndone
     ? [visit.say('The file was imported, and the import undone.'), visit.say('What it changed')]
     : [visit.say('The file is imported.'), visit.say('What it changed, and how to undo it')];
   const body = html`<p class="told" role="status">${what}
 <a href="/imports/${report.importId}">${more}</a></p>
-${wasUndone && again(visit, file)}${counts(visit, report)}
-${rejectsLink(visit, file)}${details(visit, run)}
+${isUndone && again(visit, file)}${counts(visit, report)}
+${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }

@@ -141,7 +141,7 @@ export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun): Html
   const isStopped = outcome === 'stopped';
   const canImport = isStopped || outcome === 'accepted';
   const hasGoodRows = outcome === 'refused' && !isFileFaulty && refusedRows < rows;
-  return html`${rejectsLink(visit, file)}
+  return html`${refusedRows > 0 && rejectsLink(visit, file)}
 ${canImport && !isAsking && again(visit, file)}
 ${
   canImport &&

@@ -8,7 +8,7 @@ import { form, table } from '../../page/parts.ts';
 import { runAs } from '../../page/under-way.ts';
 import { undoneMark } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
-import { stateOf } from './file.ts';
+import { stateOf } from './file-state.ts';
 
 const PAGE = 25;
 

@@ -26,7 +26,7 @@ export const RECORDED_IMPORT: Screen = {
     const log = visit.use((storage) => storage.openJournal());
     const found = log.find(idOf(visit));
     if (found === undefined) return undefined;
-    const undo = visit.desk.files.undoOf(found.id);
+    const undo = visit.desk.files.commands.undoOf(found.id);
     const changes = changesOf(visit, log, found.id, found.kind === 'row_enter');
     const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
@@ -41,13 +41,13 @@ ${record(visit, found)}${undoing(visit, found, undo)}
   },
   actions: {
     plan(visit) {
-      const known = visit.desk.files.undoOf(idOf(visit));
+      const known = visit.desk.files.commands.undoOf(idOf(visit));
       if (known?.isAtWork !== true && known?.status !== 0)
-        visit.desk.files.startUndo(idOf(visit), runAs(visit));
+        visit.desk.files.commands.startUndo(idOf(visit), runAs(visit));
       return { goTo: `/imports/${idOf(visit)}` };
     },
     undo(visit, given) {
-      const plan = visit.desk.files.undoOf(idOf(visit));
+      const plan = visit.desk.files.commands.undoOf(idOf(visit));
       const goTo = `/imports/${idOf(visit)}`;
       const isSeen = plan?.isAsking === true && String(plan.id) === given.get('plan');
       if (!isSeen || plan.user !== visit.session.user)

@@ -85,7 +85,7 @@ export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 /** SQL of how many active members a cooperative has: asked for many, whose new members have an index. */
 export const activeMembersSql = (cooperative: string): string => {
   const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
-  return `((SELECT coalesce(sum(rows), 0) FROM main.member_counts WHERE ${isCounted})
+  return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})
     + (SELECT count(*) FROM main.members INDEXED BY members_cooperative_status
        WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
 };

@@ -64,6 +64,10 @@ test('cooperatives are compared: this year beside the same months of the year be
   // The delivery of November is after the month that the year has got to.
   assert.deepEqual(rows[1]?.slice(5, 7), ['7 kg', '10.5 kg']);
   assert.match(rows[1]?.[7] ?? '', /RWF.3,000/);
+  // One is left out, another one added to those that stay.
+  assert.match(text, /Biringaniye \(B-2\)\s*<a href="\/compare\?of=A-1\.NOBODY">Leave it out/);
+  const added = await browser.post('/compare?of=A-1', { action: 'choose', codes: 'C-3' });
+  assert.equal(added.headers.location, '/compare?of=A-1.C-3');
   const sorted = cellsOf((await browser.get('/compare?of=B-2.A-1&sort=members')).text);
   assert.equal(sorted.find((row) => row.length === 9)?.[0], 'Abahuje (A-1)');
 });

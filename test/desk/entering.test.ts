@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name,district\nA-1,Abahuje,Huye\nB-2,Biringaniye,Huye\n');
@@ -55,6 +56,12 @@ test('a delivery is entered at once, keeps day and product for the next one, and
   assert.deepEqual(place.query('SELECT grams, product FROM production_entries'), [
     { grams: 12_500, product: 'Coffee' },
   ]);
+  // Its page says what the line was, and whose.
+  const { text: recorded } = await browser.get('/imports/4');
+  assert.match(
+    recorded,
+    /delivery [^<]*<[\s\S]*?>A-1 · M-1 · Keza Aline<\/a><[\s\S]*?>25 May 2025 · 12\.5 kg · Coffee</,
+  );
   const shown = JSON.parse((await place.command('imports', 'show', '4', '--json')).out);
   assert.deepEqual([shown.kind, shown.reason, shown.user], ['row_enter', 'production', 'N. N. (tester)']);
   assert.equal((await place.command('imports', 'undo', '4', '--yes')).status, 0);
@@ -110,6 +117,7 @@ test('what is wrong is said beside its field, and what was typed stays', async (
   assert.equal(place.value('SELECT count(*) FROM members'), 2);
   const text = await agree(browser, path, { ...given, identity_card: nid(3) });
   assert.match(text, /New member: done[\s\S]*<h1>Uwase Diane<\/h1>/);
+  assert.match(text, /<a href="\/cooperative\/A-1\/enter\/members">Enter another<\/a>/);
   assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-3'"), 'Uwase Diane');
 });
 
@@ -182,8 +190,37 @@ test('a new member whose number is taken in the cooperative changes nobody', asy
   const refused = await browser.post(path, given);
   assert.equal(refused.status, 409);
   assert.match(refused.text, /There is one already[\s\S]*Keza Aline[\s\S]*Uwase Diane/);
+  assert.match(refused.text, /Look at: <a href="\/person\/\d+">A-1 · M-1 · Keza Aline<\/a>/);
   assert.doesNotMatch(refused.text, /name="expected"/);
   assert.equal(place.value('SELECT full_name FROM members WHERE id = 1'), 'Keza Aline');
+  // A code that somebody else has, likewise.
+  const { text } = await browser.post(path, { ...given, identity_card: nid(3), member_code: 'M-2' });
+  assert.match(text, /Look at: <a href="\/person\/\d+">A-1 · M-2 · Mukamana Esperance<\/a>/);
+});
+
+test('a payment that names its loan says who borrows, and places of cooperatives are proposed', async (context) => {
+  const { browser } = await begin(context);
+  const given = { loan_reference: 'L-1', amount: '50000', method: 'cash', paid_at: '2025-06-10' };
+  const plan = await browser.post('/cooperative/A-1/enter/payments', { action: 'enter', ...given });
+  assert.match(plan.text, /A-1 · M-1 · Keza Aline · L-1/);
+  const { text } = await browser.get('/cooperatives/enter');
+  assert.match(text, /list="proposed-district"[\s\S]*<option value="Huye"><\/option><\/datalist>/);
+});
+
+test('the pages of what was typed are recorded with the member, those of a cooperative with nobody', async (context) => {
+  const place = await start(context);
+  const ledger = memoryLedger();
+  const browser = await (await testDesk(context, place.databaseFile, { ledger })).enter();
+  const given = { member_code: 'M-2', delivered_at: '2025-05-25', kg: '1' };
+  await browser.post('/cooperative/A-1/enter/production', { action: 'enter', ...given });
+  await agree(browser, '/cooperatives/enter', { code: 'C-3', name: 'Cyahafi', status: 'active' });
+  const before = ledger.readings.length;
+  await browser.get('/imports/4');
+  await browser.get('/imports/5');
+  assert.deepEqual(
+    ledger.readings.slice(before).map(({ subject }) => subject),
+    [{ memberIds: [2] }],
+  );
 });
 
 test('a changed weight leaves the time of a delivery as it was, which its field shows as a day', async (context) => {

@@ -24,6 +24,22 @@ test('a member code alone finds the member, in any letter case', async (context)
     assert.match((await browser.find(text)).text, /<h1>Nshimiyimana Aline<\/h1>/);
 });
 
+test('a reference alone finds whose the loan or delivery is', async (context) => {
+  const place = await start(context);
+  const loan = 'KOAKAMA-HUY,HUY-00054,L-003,1000,18,approved,2025-01-01';
+  const header = 'cooperative_code,member_code,reference,amount,interest_rate,status,loan_start_date';
+  await place.load('loans', `${header}\n${loan}\n`);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  for (const text of ['L-003', 'l-003'])
+    assert.match((await browser.find(text)).text, /<h1>Mukatuzeu Esperance<\/h1>/);
+});
+
+test('an initial beside a name leaves those who have a word that begins so', async (context) => {
+  const browser = await enter(context);
+  assert.match((await browser.find('Aline N.')).text, /<h1>Nshimiyimana Aline<\/h1>/);
+  assert.match((await browser.find('N. U.')).text, /at least 3 characters/);
+});
+
 test('the beginning of the code of a cooperative finds it, and of several a list', async (context) => {
   const browser = await enter(context);
   assert.match((await browser.find('koaka')).text, /<h1>Abahuje<\/h1>/);

@@ -60,10 +60,10 @@ ${around === undefined ? '' : idle(say)}
 }
 
 /** What was just done, with the way to its undo. */
-const done = (say: Say, { text, operationId }: Told): Html =>
+const done = (say: Say, { text, operationId, another }: Told): Html =>
   html`<p class="told" role="status">${withCommands(say(text))}${
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
-  }</p>`;
+  }${another !== undefined && html` <a href="${another}">${say('Enter another')}</a>`}</p>`;
 
 const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<header class="top">
 <nav aria-label="${say('Menu')}"><ul>${menu.map(

@@ -79,6 +79,8 @@ export interface InputOptions {
   readonly max?: string;
   readonly isNumeric?: true;
   readonly isOptional?: true;
+  /** What is proposed while somebody types. */
+  readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;
 }
 
 /** An input inside its label. */
@@ -89,7 +91,14 @@ export const input = (options: InputOptions): Html => html`<label>${options.labe
   options.maxLength && html` maxlength="${options.maxLength}"`
 }${
   options.pattern && html` pattern="${options.pattern}"`
-}${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}>
+}${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}${
+  options.proposed && html` list="proposed-${options.name}"`
+}>${
+  options.proposed &&
+  html`<datalist id="proposed-${options.name}">${options.proposed.map(
+    ([value, shown]) => html`<option value="${value}">${shown}</option>`,
+  )}</datalist>`
+}
 ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fault)}</label>`;
 
 const faultBeside = (fault: string | undefined): Html | undefined =>

@@ -25,6 +25,10 @@ export function writeStored(
   return isInstant ? write.moment(value) : String(value);
 }
 
+/** The file of an import, the kind of a row that was typed, the reason of another correction. */
+export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: RecordedImport): string =>
+  kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
+
 /** When an operation was undone, and by whom. @returns false while it stands */
 export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: RecordedImport): string | false =>
   undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');

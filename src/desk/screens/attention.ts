@@ -19,6 +19,7 @@ export const attention = (visit: Visit, found: readonly Attention[]): Html =>
           const [path, name] = PLACES[about] ?? [];
           return html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
 ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
-<code>${command}</code></li>`;
+<details><summary>${visit.say('For whoever looks after this machine')}</summary>
+<code>${command}</code></details></li>`;
         },
       )}</ul></section>`;

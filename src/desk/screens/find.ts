@@ -5,7 +5,7 @@ import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { parseMobile } from '../../domain/membership/mobile.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
-import { parseSearch } from '../../domain/values/search-words.ts';
+import { hasWordsOf, parseSearch, splitShortWords } from '../../domain/values/search-words.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
 import { withOneWrongDigit } from '../../domain/values/typos.ts';
 import type { FoundMember, HeldDataStore, MemberName } from '../../store/contract/journal/held-data.ts';
@@ -62,8 +62,8 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
     const found = byMembers(stores, rows);
     return { ...found, memberCount: count };
   }
-  // One seek in each cooperative: words without a digit are names.
-  const coded = /\d/.test(text) ? membersOfCode(held, { memberCode: text }) : [];
+  // Seeks in each cooperative: words without a digit are names.
+  const coded = /\d/.test(text) ? membersOfCode(held, { memberCode: text, reference: text }) : [];
   const named = await byWords(stores, text);
   return coded.length === 0 ? named : { ...byMembers(stores, coded), cooperatives: named.cooperatives };
 }
@@ -81,7 +81,11 @@ function membersOfCode(held: HeldDataStore, name: MemberName): readonly FoundMem
   const found = held.findMembers(name);
   return found.length > 0
     ? found
-    : held.findMembers({ ...name, memberCode: name.memberCode?.toUpperCase() ?? '' });
+    : held.findMembers({
+        ...name,
+        memberCode: name.memberCode?.toUpperCase() ?? '',
+        ...(name.reference === undefined ? {} : { reference: name.reference.toUpperCase() }),
+      });
 }
 
 interface Stores {
@@ -113,12 +117,14 @@ async function byWords({ held, registry }: Stores, text: string): Promise<FoundT
     .listCooperatives()
     .filter((each) => typeof code === 'string' && each.code.startsWith(code))
     .slice(0, SHOWN);
-  const words = /[\p{L}\p{N}]/u.test(text) ? parseSearch(text) : new FieldError(NO_WORDS);
+  const { text: long, short } = splitShortWords(text);
+  const words = /[\p{L}\p{N}]/u.test(text) ? parseSearch(long) : new FieldError(NO_WORDS);
   if (words instanceof FieldError)
     return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
-  const found = byMembers({ held, registry }, held.searchMembers(words));
-  const all = [...byCode, ...byName.rows];
+  const named = held.searchMembers(words).filter(({ fullName }) => hasWordsOf(fullName, short));
+  const found = byMembers({ held, registry }, named);
+  const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
   const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
   if (found.memberCount > 0 || cooperatives.length > 0) return { ...found, cooperatives };
   const similar = held.listSimilar(words, SHOWN).map((id) => ({ id }));

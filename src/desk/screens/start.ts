@@ -8,7 +8,7 @@ import { typed } from '../page/commands.ts';
 import { findBox } from '../page/layout.ts';
 import { nameOf } from '../page/names.ts';
 import { fields, table } from '../page/parts.ts';
-import { undoneMark } from '../page/write-stored.ts';
+import { undoneMark, whatOf } from '../page/write-stored.ts';
 import type { Screen, Visit } from '../visit/screen.ts';
 import { attention } from './attention.ts';
 
@@ -60,7 +60,7 @@ function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Ht
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
   const what = (each: RecordedImport): Html =>
     html`<a href="/imports/${each.id}">${visit.translate(nameOf(each.kind))}</a>
-<br><small>${each.fileName || (each.reason ?? '')}${undoneMark(visit, each)}</small>`;
+<br><small>${whatOf(visit, each)}${undoneMark(visit, each)}</small>`;
   return table(
     visit.say('Last imports and corrections'),
     [

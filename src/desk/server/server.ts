@@ -241,8 +241,8 @@ class DeskPages {
 }
 
 function follow(response: ServerResponse, session: Session, continuation: Continuation): void {
-  const { goTo: path, told: text, operationId } = continuation;
-  session.told = text === undefined ? undefined : { text, operationId };
+  const { goTo: path, told: text, operationId, another } = continuation;
+  session.told = text === undefined ? undefined : { text, operationId, another };
   goTo(response, path);
 }
 

@@ -18,6 +18,8 @@ import type { Writing } from './writing.ts';
 export interface Told {
   readonly text: Text;
   readonly operationId?: number | undefined;
+  /** The path of the form for another one, where the page that follows has none. */
+  readonly another?: string | undefined;
 }
 
 /** Without a request a session ends. */
@@ -110,6 +112,8 @@ export interface Continuation {
   readonly told?: Text;
   /** The operation that has done it, which can be undone. */
   readonly operationId?: number;
+  /** The path of the form for another one, where the page that follows has none. */
+  readonly another?: string | undefined;
   /** Where going there already says something of a person: that somebody has a number. */
   readonly shows?: Shows | 'nobody';
 }

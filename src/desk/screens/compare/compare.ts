@@ -14,6 +14,8 @@ import { type ComparedGroup, compareAll, compareCooperatives, type GroupedBy } f
 const PATH = '/compare';
 /** Cooperatives that are named at once. */
 const MOST = 12;
+/** Names that a browser can search while somebody types. */
+const MOST_PROPOSED = 1_000;
 const GROUPS: { readonly [by in GroupedBy]: Message } = {
   district: say('By district'),
   province: say('By province'),
@@ -46,24 +48,13 @@ ${
 <p class="screen">${Object.entries(GROUPS).map(
       ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
     )}</p>
-<div class="screen">${form(visit, {
-      path: PATH,
-      action: 'choose',
-      button: visit.say('Show'),
-      body: input({
-        name: 'codes',
-        label: visit.say('Codes of cooperatives'),
-        value: codesOf(visit).join(' '),
-        hint: visit.say('Two or more, such as KOAKAMA-HUY KOBIRI-GSG'),
-        maxLength: 400,
-      }),
-    })}</div>
-${groups.length > 0 && compared(visit, groups)}`;
+<div class="screen narrow">${choosing(visit, groups)}</div>
+${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}`;
     return { body };
   },
   actions: {
-    choose(_visit, given) {
-      const codes = given
+    choose(visit, given) {
+      const typed = given
         .get('codes')
         .split(/[\s,;]+/)
         .filter((text) => text !== '')
@@ -71,7 +62,7 @@ ${groups.length > 0 && compared(visit, groups)}`;
           const code = parseNamedCode(text);
           return typeof code === 'string' ? code : text.replaceAll('.', '');
         });
-      return { goTo: `${PATH}?of=${[...new Set(codes)].slice(0, MOST).join('.')}` };
+      return { goTo: addressOf([...new Set([...codesOf(visit), ...typed])]) };
     },
     async export(visit) {
       const groups = await groupsOf(visit);
@@ -97,6 +88,34 @@ const codesOf = ({ query }: Visit): string[] =>
     .split('.')
     .filter((each) => each !== '')
     .slice(0, MOST);
+
+const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
+
+/** The cooperatives that are compared, one after the other, each with a link that leaves it out. */
+function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
+  const codes = codesOf(visit);
+  const all = visit.use((storage) => storage.openHeldData()).listCooperatives();
+  const left = all.filter(({ code }) => !codes.includes(code)).slice(0, MOST_PROPOSED);
+  return html`${
+    codes.length > 0 &&
+    html`<ul>${groups.map(
+      (group) =>
+        html`<li>${nameOfGroup(visit, group)}
+<a href="${addressOf(codes.filter((each) => each !== group.code))}">${visit.say('Leave it out')}</a></li>`,
+    )}</ul>`
+  }${form(visit, {
+    path: addressOf(codes),
+    action: 'choose',
+    button: codes.length === 0 ? visit.say('Show') : visit.say('Add it'),
+    body: input({
+      name: 'codes',
+      label: visit.say('Cooperative to compare'),
+      hint: visit.say('Its code, or several: KOAKAMA-HUY KOBIRI-GSG'),
+      maxLength: 400,
+      proposed: left.map(({ code, name }) => [code, name]),
+    }),
+  })}`;
+}
 
 async function groupsOf(visit: Visit): Promise<ComparedGroup[]> {
   const { now, query } = visit;

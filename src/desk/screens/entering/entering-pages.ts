@@ -5,6 +5,7 @@ import { type Html, html } from '../../../html/html.ts';
 import type { RowFault, RowPlan } from '../../../import/run/enter-row.ts';
 import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
+import type { FoundMember } from '../../../store/contract/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form as formOf, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
@@ -21,6 +22,10 @@ export interface Entering {
   readonly back: string;
   /** Where it goes on, if not there. @param given what was typed */
   readonly next?: (given: Texts) => string;
+  /** Values that are proposed for columns of free text. */
+  readonly proposed?: { readonly [column: string]: readonly string[] };
+  /** Whether another one may follow although it goes on elsewhere. */
+  readonly asksAnother?: boolean;
   /** Columns that the page settles: what the row belongs to, or which stored row it is. */
   readonly settled: Texts;
   /** Of a stored row, as a file would have them. */
@@ -31,6 +36,8 @@ export interface Entering {
   readonly isDirect?: boolean;
   /** What people call that of which the row is, such as a member with the name. */
   readonly whose?: (values: Texts) => string | undefined;
+  /** The members whom a row is about, or who have what it gives. */
+  readonly members?: (values: Texts) => readonly FoundMember[];
   /** Memberships of the person of a new member. @param values of all columns */
   readonly sharing?: (values: Texts) => readonly string[];
   /** Whom the row tells of. @param values of all columns */
@@ -46,31 +53,35 @@ interface Around {
   readonly asksAgain?: boolean;
   /** What would become of a row that is there. */
   readonly stored?: RowPlan;
+  /** The members whom the row is about, where it is not entered. */
+  readonly members?: readonly FoundMember[] | undefined;
 }
 
 export function typingPage(
   visit: Visit,
-  { kind, heading, path, back, settled, stored, whose }: Entering,
+  { kind, heading, path, back, settled, stored, whose, proposed }: Entering,
   typed: Texts,
-  { faults = [], told, asksAgain, stored: existing }: Around,
+  { faults = [], told, asksAgain, stored: existing, members = [] }: Around,
 ): Html {
   const sentences = [
     ...(told === undefined ? [] : [visit.translate(told)]),
     ...otherFaults(visit, kind, settled, faults),
   ];
-  const of = whose?.({ ...stored, ...settled });
+  const of = whose?.({ ...stored, ...typed, ...settled });
   return html`<h1>${visit.translate(heading)}</h1>
 ${of !== undefined && html`<p>${of}</p>`}
 ${
   (sentences.length > 0 || faults.length > 0) &&
   html`<section class="refused" role="alert">${sentences.map((each) => html`<p>${each}</p>`)}${
     faults.length > 0 && html`<p>${visit.say('Nothing was entered. What is wrong is beside the fields.')}</p>`
-  }${existing !== undefined && changed(visit, existing, visit.say('Stored'), visit.say('Typed'))}</section>`
+  }${existing !== undefined && changed(visit, existing, visit.say('Stored'), visit.say('Typed'))}${
+    members.length > 0 && html`<p>${visit.say('Look at:')} ${linksTo(visit, members)}</p>`
+  }</section>`
 }
 <div class="narrow">${formOf(visit, {
     path,
     action: 'enter',
-    body: html`${rowFields(visit, kind, settled, typed, faults)}${
+    body: html`${rowFields(visit, { kind, settled, proposed }, typed, faults)}${
       asksAgain === true &&
       html`<label class="tick"><input type="checkbox" name="again" value="yes">
 ${visit.say('It is another one like it: enter it once more.')}</label>`
@@ -78,6 +89,17 @@ ${visit.say('It is another one like it: enter it once more.')}</label>`
     button: stored === undefined ? visit.say('Enter') : visit.say('Show what would be changed'),
   })}<p><a href="${back}">${visit.say('Back')}</a></p></div>`;
 }
+
+function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
+  const numbers = visit.use((storage) => storage.openHeldData()).findNumbers(members.map(({ id }) => id));
+  return members.map((member) => {
+    const person = visit.session.persons.of(numbers.get(member.id) ?? '');
+    return html`<a href="/person/${person}">${describeMember(member)}</a> `;
+  });
+}
+
+export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
+  `${cooperativeCode} · ${memberCode} · ${fullName}`;
 
 interface Planned {
   readonly typed: Texts;

@@ -66,7 +66,8 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
   if (entered.outcome === 'entered') {
     const { next, back } = entering;
     const told = tellOf(visit, entering, entered.plan, Object.fromEntries(values));
-    return { goTo: next?.(typed) ?? back, told, operationId: entered.operationId, shows };
+    const another = entering.asksAnother === true ? entering.path : undefined;
+    return { goTo: next?.(typed) ?? back, told, operationId: entered.operationId, another, shows };
   }
   return answer(visit, entering, { typed, values, expected, shows }, entered);
 }
@@ -84,8 +85,11 @@ function answer(
   { typed, values, expected, shows }: Given,
   entered: Exclude<Entered, { outcome: 'entered' }>,
 ): Page {
-  if (entered.outcome === 'refused')
-    return { body: typingPage(visit, entering, typed, { faults: entered.faults }), shows, status: 422 };
+  const members = entering.kind === 'members' ? entering.members?.(Object.fromEntries(values)) : undefined;
+  if (entered.outcome === 'refused') {
+    const { faults } = entered;
+    return { body: typingPage(visit, entering, typed, { faults, members }), shows, status: 422 };
+  }
   if (entered.outcome === 'failed')
     return { body: typingPage(visit, entering, typed, { told: entered.message }), shows, status: 503 };
   const { plan } = entered;
@@ -95,7 +99,11 @@ function answer(
   }
   // Who enters a new row does not mean to change another one.
   if (entering.stored === undefined && plan.changes.changed > 0)
-    return { body: typingPage(visit, entering, typed, { told: EXISTS, stored: plan }), shows, status: 409 };
+    return {
+      body: typingPage(visit, entering, typed, { told: EXISTS, stored: plan, members }),
+      shows,
+      status: 409,
+    };
   const isOther = expected !== '' && expected !== plan.fingerprint;
   return { body: planPage(visit, entering, { typed, values, plan, isOther }), shows };
 }

@@ -9,14 +9,16 @@ import { textOf } from '../../page/held-values.ts';
 import type { Screen, Shows, Visit } from '../../visit/screen.ts';
 import { codeOf, findCooperative, pathOf } from '../cooperative/find-cooperative.ts';
 import { enteringScreen } from './entering.ts';
+import { describeMember } from './entering-pages.ts';
 import type { Texts } from './row-form.ts';
 import { textsOf } from './row-texts.ts';
 
 export const NEW_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperatives/enter', title: say('New cooperative') },
-  () => ({
+  (visit) => ({
     kind: 'cooperatives',
     heading: say('New cooperative'),
+    proposed: visit.use((storage) => storage.openHeldData()).listPlaces(),
     path: '/cooperatives/enter',
     back: '/cooperatives',
     next: ({ code = '' }) => `/cooperative/${code.toUpperCase()}`,
@@ -40,6 +42,7 @@ export const CHANGE_COOPERATIVE: Screen = enteringScreen(
     return {
       kind: 'cooperatives',
       heading: say('Edit the cooperative'),
+      proposed: visit.use((storage) => storage.openHeldData()).listPlaces(),
       path: `${pathOf(visit)}/change`,
       back: pathOf(visit),
       settled: { code: cooperative.code },
@@ -60,7 +63,8 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     const { heading, kept } = ENTERED[kind];
     const path = `${pathOf(visit)}/enter/${kind}`;
     const initial = Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? '']));
-    const nameOfMember = openMemberNames(visit);
+    const members = openMembers(visit, cooperative.code);
+    const nameOf = (values: Texts) => members(values).map(describeMember)[0] ?? cooperative.name;
     return {
       kind,
       heading,
@@ -76,12 +80,12 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       settled: { cooperative_code: codeOf(visit) },
       initial,
       isDirect: kind === 'production' || kind === 'savings',
+      asksAnother: kind === 'members',
       whose: (values) =>
-        [describeMember(nameOfMember(values)) ?? cooperative.name, values.loan_reference]
-          .filter((each) => each !== undefined)
-          .join(' · '),
+        [nameOf(values), values.loan_reference].filter((each) => each !== undefined).join(' · '),
+      members,
       sharing: sharingOf(visit),
-      shows: (values) => showing(values, nameOfMember(values)),
+      shows: (values) => showing(values, members(values)),
     };
   },
 );
@@ -100,24 +104,25 @@ const sharingOf =
     );
   };
 
-/** The member that a row names by the code of the cooperative and of the member. */
-export function openMemberNames(visit: Visit): (values: Texts) => FoundMember | undefined {
+/** The members whom a row names by the code, the borrower of its loan, and who has the national ID there. */
+function openMembers(visit: Visit, cooperativeCode: string): (values: Texts) => readonly FoundMember[] {
   const held = visit.use((storage) => storage.openHeldData());
-  return ({ cooperative_code: cooperativeCode = '', member_code: memberCode = '' }) => {
-    if (memberCode === '') return undefined;
-    const name: MemberName = { cooperativeCode, memberCode };
-    return held.findMembers(name)[0];
+  return (values) => {
+    const { member_code: memberCode = '', loan_reference: reference = '' } = values;
+    const loans = reference === '' ? [] : held.listEntries('loans', { cooperativeCode, reference });
+    const codes = [memberCode, ...loans.map((loan) => textOf(loan, 'member_code'))];
+    const names: MemberName[] = codes.filter((each) => each !== '').map((code) => ({ memberCode: code }));
+    if (isIdentityCard(numberIn(values))) names.push({ identityCard: numberIn(values) });
+    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode }));
+    return found.filter(({ id }, i) => found.findIndex((each) => each.id === id) === i);
   };
 }
 
-export const describeMember = (member: FoundMember | undefined): string | undefined =>
-  member && `${member.cooperativeCode} · ${member.memberCode} · ${member.fullName}`;
-
 /** A row tells of the member it names; that of a member whether somebody has the number. */
-export function showing(values: Texts, member: FoundMember | undefined): Shows | 'nobody' {
+function showing(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
   const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];
-  if (identityCards.length === 0 && member === undefined) return 'nobody';
-  const memberIds = member === undefined ? [] : [member.id];
+  if (identityCards.length === 0 && members.length === 0) return 'nobody';
+  const memberIds = members.map(({ id }) => id);
   return { fields: ['identity', 'contact', 'financials'], subject: { identityCards, memberIds } };
 }

@@ -38,8 +38,7 @@ export const labelOf = ({ translate }: Visit, { name, role, field }: FileColumn)
 /** The fields, with what was typed before and what is wrong with it. */
 export function rowFields(
   visit: Visit,
-  kind: ImportKind,
-  settled: Texts,
+  { kind, settled, proposed = {} }: FormOfRow,
   typed: Texts,
   faults: readonly RowFault[] = [],
 ): Html {
@@ -47,17 +46,26 @@ export function rowFields(
   return html`${askedColumns(kind, settled).map((column) => {
     const found = faults.find((fault) => fault.column === column.name);
     const fault = found && sayAtDesk(visit, found.message);
-    return oneField(visit, column, { value: typed[column.name] ?? '', fault, today });
+    const known = proposed[column.name];
+    return oneField(visit, column, { value: typed[column.name] ?? '', fault, today, known });
   })}`;
 }
 
+interface FormOfRow {
+  readonly kind: ImportKind;
+  readonly settled: Texts;
+  /** Values that are proposed for columns of free text. */
+  readonly proposed?: { readonly [column: string]: readonly string[] } | undefined;
+}
+
 interface Asked {
+  readonly known: readonly string[] | undefined;
   readonly value: string;
   readonly fault: string | undefined;
   readonly today: string;
 }
 
-function oneField(visit: Visit, column: FileColumn, { value, fault, today }: Asked): Html {
+function oneField(visit: Visit, column: FileColumn, { value, fault, today, known }: Asked): Html {
   const { say, translate } = visit;
   const { name, field } = column;
   const isRequired = column.isRequired || NEEDED.includes(name);
@@ -85,7 +93,7 @@ function oneField(visit: Visit, column: FileColumn, { value, fault, today }: Ask
     case 'mobile':
       return input({ ...options, maxLength: 20, hint: translate(MOBILE_HINT) });
     case 'text':
-      return input({ ...options, maxLength: field.maxLength });
+      return input({ ...options, maxLength: field.maxLength, proposed: known?.map((each) => [each, '']) });
     default:
       return input({ ...options, maxLength: 32 });
   }

@@ -6,7 +6,7 @@ import type { RecordedImport } from '../../../store/contract/journal/operations.
 import { nameOf } from '../../page/names.ts';
 import { form, table } from '../../page/parts.ts';
 import { runAs } from '../../page/under-way.ts';
-import { undoneMark } from '../../page/write-stored.ts';
+import { undoneMark, whatOf } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { stateOf } from './file-state.ts';
 
@@ -71,10 +71,6 @@ function given(visit: Visit): Html | false {
 ${visit.say('One that was imported in full is removed then.')}</small></p>`
   );
 }
-
-/** The file of an import, the kind of a row that was typed, the reason of another correction. */
-const whatOf = ({ translate }: Visit, { kind, fileName, reason }: RecordedImport): string =>
-  kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 
 function history(visit: Visit, listed: readonly RecordedImport[]): Html {
   if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;

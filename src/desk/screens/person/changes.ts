@@ -18,13 +18,13 @@ const SHOWN = 30;
 export interface Actors {
   /** In words: the user and file of an import, the user and reason of a correction, the name of a key. */
   nameOf(actor: Actor | null): Message;
-  /** The operation that can be undone. */
-  undoOf(actor: Actor | null): number | undefined;
+  /** A link to the undo of all that it did. */
+  undoOf(actor: Actor | null): HtmlValue;
 }
 
 export function actorsOf(visit: Visit, history: readonly HeldChange[]): Actors {
   const names = new Map<string, Message>();
-  const undoable = new Map<string, number>();
+  const undoable = new Map<string, Html>();
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
   const log = visit.use(() => storage.openJournal());
@@ -39,14 +39,17 @@ export function actorsOf(visit: Visit, history: readonly HeldChange[]): Actors {
     // Of a row that was typed it is the kind.
     const what = operation?.kind === 'row_enter' ? nameOf(reason) : operation?.fileName || reason;
     const canBeUndone = operation?.undoneAt === null && operation.kind !== 'persons_erase';
-    if (canBeUndone && type !== 'undo') undoable.set(actor, operation.id);
+    if (canBeUndone && type !== 'undo') {
+      const text = operation.fileName === '' ? visit.say('Undo…') : visit.say('Undo the whole import…');
+      undoable.set(actor, html` <a class="screen" href="/imports/${operation.id}">${text}</a>`);
+    }
     if (who !== null && what !== '')
       names.set(actor, say('{actor}: {who}, {what}', { actor: formatActor(actor), who, what }));
     else names.set(actor, formatActor(actor, who));
   }
   return {
     nameOf: (actor) => names.get(actor ?? '') ?? formatActor(actor),
-    undoOf: (actor) => undoable.get(actor ?? ''),
+    undoOf: (actor) => undoable.get(actor ?? '') ?? false,
   };
 }
 
@@ -58,11 +61,6 @@ export function historyTable(
   actors: Actors,
 ): Html {
   const { say, write, translate } = visit;
-  const whoOf = (actor: Actor | null): HtmlValue => {
-    const undo = actors.undoOf(actor);
-    const link = undo !== undefined && html` <a class="screen" href="/imports/${undo}">${say('Undo…')}</a>`;
-    return html`${translate(actors.nameOf(actor))}${link}`;
-  };
   const headings = [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')];
   return table(
     label,
@@ -73,7 +71,7 @@ export function historyTable(
       translate(nameOf(field)),
       writeStored(visit, field, old) ?? '–',
       writeStored(visit, field, value) ?? '–',
-      whoOf(actor),
+      html`${translate(actors.nameOf(actor))}${actors.undoOf(actor)}`,
     ]),
   );
 }
@@ -106,7 +104,7 @@ ${
         }),
         actor: actors.nameOf(actor),
         at: write.moment(rows[0]?.at ?? 0),
-      })}</small></li>`,
+      })}${actors.undoOf(actor)}</small></li>`,
   )}</ul></section>`;
 }
 

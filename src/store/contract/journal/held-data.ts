@@ -39,6 +39,8 @@ export interface MemberName {
   readonly memberCode?: string;
   /** Also a former one. */
   readonly identityCard?: string;
+  /** Of a delivery, savings transaction, loan or payment: whose it is. */
+  readonly reference?: string;
   /** Only members of this cooperative. */
   readonly cooperativeCode?: string;
 }
@@ -158,6 +160,8 @@ export interface KnownNumber {
 export interface HeldDataStore {
   /** All, in order of code. */
   listCooperatives(): readonly CooperativeSummary[];
+  /** The values that cooperatives have for each of these, in order. */
+  listPlaces(): { readonly district: readonly string[]; readonly province: readonly string[] };
   /** @returns undefined when nobody has or had the number */
   findPerson(identityCard: string): HeldPerson | undefined;
   /** Also of a number that nobody has: then it is the only trace. */

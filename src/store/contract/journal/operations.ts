@@ -34,6 +34,17 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
   readonly line: number | null;
 }
 
+/** A row that an operation has created or changed. */
+export interface OperatedRow {
+  readonly entity: ChangedEntity;
+  /** As text, like the ids of `HeldRow`. */
+  readonly id: string;
+  /** What people call the row: never a national ID. */
+  readonly row: string;
+  /** To whom it belongs; null for a cooperative. */
+  readonly memberId: number | null;
+}
+
 /** Why an import cannot be undone: one row that builds on it. */
 export interface UndoBlocker {
   readonly kind: ImportKind | ChangedEntity;
@@ -89,6 +100,11 @@ export interface Journal {
    * were removed since are left out.
    */
   listChanges(id: number): Iterable<RecordedChange>;
+  /**
+   * The rows that it created or changed and that are there: for operations of few rows. Savings accounts are
+   * left out: they come with their transactions.
+   */
+  listRows(id: number): readonly OperatedRow[];
   /**
    * Removes what an import created and puts back what it changed, in one transaction, unless something builds
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.

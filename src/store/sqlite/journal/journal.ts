@@ -6,7 +6,7 @@ import { readPages } from '../engine/read-pages.ts';
 import { type OperationOptions, openOperationScope, perform } from './command-transaction.ts';
 import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
-import { readOwnRows } from './own-rows.ts';
+import { listOwnRows, readOwnRows } from './own-rows.ts';
 import { type UndoAuthor, undoOperation } from './undo.ts';
 import { findActors, findBlockers } from './undo-blockers.ts';
 
@@ -20,6 +20,10 @@ export function openJournal(databaseFile: string, options: OperationOptions): Jo
     list: (part) => listOperations(db, part),
     find: (id) => findOperation(db, id)?.recorded,
     listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
+    listRows(id) {
+      const operation = findOperation(db, id)?.operation;
+      return operation === undefined ? [] : listOwnRows(db, operation);
+    },
     undo(id, listed, options) {
       const { nowSeconds, isDryRun, agreed } = options;
       const work = () => {

@@ -1,7 +1,8 @@
 /** The rows that an operation has created, changed or removed, for its undo and what prevents it. */
 import type { ChangedEntity } from '../../contract/journal/corrections.ts';
+import type { OperatedRow } from '../../contract/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
-import { TABLES, type Table } from '../schema/tables.ts';
+import { memberSql, type OwnedEntity, TABLES, type Table } from '../schema/tables.ts';
 import { createdRows, type IdRange, type Operation } from './operations.ts';
 import { REMOVED } from './record-changes.ts';
 
@@ -48,3 +49,19 @@ export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
     fields: changed.flatMap(({ entity, field }) => (entity === table.entity ? [field] : [])),
   })).filter((own) => own.created !== undefined || own.fields.length > 0);
 }
+
+/** SQL of the member to whom a row `t` belongs. */
+const memberIdSql = ({ entity, owner }: Table): string =>
+  owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
+
+/** The rows that it has created or changed and that are there, each with the member to whom it belongs. */
+export const listOwnRows = (db: Connection, operation: Operation): OperatedRow[] =>
+  readOwnRows(db, operation)
+    .filter(({ table }) => table.entity !== 'accounts')
+    .flatMap(({ table, created = { first: 1, last: 0 } }) =>
+      db.rows<OperatedRow>(
+        `SELECT '${table.entity}' AS entity, CAST(t.id AS TEXT) AS id, t.${table.label} AS row,
+           ${memberIdSql(table)} AS memberId FROM main.${table.table} t
+         WHERE t.id ${isWithin(created)} OR t.id IN (${changedRows(operation, table.entity)}) ORDER BY t.id`,
+      ),
+    );

@@ -16,6 +16,7 @@ import { currentNumberSql } from '../identity/former-keys.ts';
 import { letOthersWrite } from '../read-model/refresh.ts';
 import { ERASED_STATUS } from '../schema/counts.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { memberSql, tableOf } from '../schema/tables.ts';
 import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
 import { findSimilar } from '../search/similar-names.ts';
@@ -27,13 +28,20 @@ import { findNumbers, findTraces, listNumbers } from './traces.ts';
 const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
+/** One seek in each cooperative and table. */
+const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
+  .map(
+    (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o
+      CROSS JOIN main.${tableOf(entity).table} e ON e.cooperative_id = o.id AND e.reference = @reference`,
+  )
+  .join(' ');
 
 export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>
   db.raw
     .prepare(
       `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
-       FROM (${FOUND}) f CROSS JOIN main.members m ON m.id = f.id
-       CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+       FROM (${FOUND} ${name.reference === undefined ? '' : FOUND_BY_REFERENCE}) f
+       CROSS JOIN main.members m ON m.id = f.id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
        WHERE c.code = coalesce(@cooperativeCode, c.code) AND m.status <> '${ERASED_STATUS}' ORDER BY m.id`,
     )
     .all({ id: null, memberCode: null, identityCard: null, cooperativeCode: null, ...name }) as FoundMember[];
@@ -57,6 +65,11 @@ export function openHeldData(databaseFile: string): HeldDataStore {
   return {
     listCooperatives: () =>
       db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
+    listPlaces() {
+      const valuesOf = (name: 'district' | 'province') =>
+        db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
+      return { district: valuesOf('district'), province: valuesOf('province') };
+    },
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     findTraces: (identityCard) => db.transaction.deferred(() => findTraces(db, identityCard)),
     listNumbers: () => listNumbers(db),

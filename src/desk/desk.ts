@@ -4,7 +4,7 @@ import { DeskFiles } from './importing/desk-files.ts';
 import { COMPARE } from './screens/compare/compare.ts';
 import { COOPERATIVE } from './screens/cooperative/cooperative.ts';
 import { COOPERATIVES } from './screens/cooperative/cooperatives.ts';
-import { LATE_LOANS, WITHOUT_DELIVERY } from './screens/cooperative/looked-after.ts';
+import { LATE_LOANS, RECORDED, WITHOUT_DELIVERY } from './screens/cooperative/looked-after.ts';
 import { MEMBERS } from './screens/cooperative/members.ts';
 import { CONTRADICTIONS } from './screens/duplicates/contradictions.ts';
 import { DUPLICATES } from './screens/duplicates/duplicates.ts';
@@ -33,6 +33,7 @@ import type { Screen } from './visit/screen.ts';
 export const SCREENS: readonly Screen[] = [
   ...[START, FOUND, PERSON, HELD, READERS],
   ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
+  ...Object.values(RECORDED),
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
   ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, HEALTH],

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { MEMBERS_HEADER, nid } from '../support/importing.ts';
-import { follow, LANGUAGES, openMenu, send, TODAY_MS, visitDesk } from './desk.ts';
+import { follow, LANGUAGES, leading, openMenu, send, TODAY_MS, visitDesk } from './desk.ts';
 
 /** Two members of the demo data, who are one person. */
 async function registerTwice(folder: string, databaseFile: string): Promise<void> {
@@ -48,6 +48,11 @@ for (const [place, locale] of LANGUAGES.entries()) {
       await send(page, 'filter', { text: 'muka', status: 'active' });
       await check('members');
       assert.doesNotMatch(page.url(), /muka/);
+      await follow(page, '/cooperative/');
+      await leading(page, () => page.locator('main a[href$="/deliveries"]').click());
+      // The headings are there on the narrowest screen too.
+      await leading(page, () => page.locator('th a[href$="sort=name"]').click());
+      await check('deliveries');
     });
   });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SCREENS } from '../../src/desk/desk.ts';
+import { RECORDED } from '../../src/desk/screens/cooperative/looked-after.ts';
 import { createRouter } from '../../src/desk/server/router.ts';
 import type { Language } from '../../src/language/language.ts';
 import { type Browser, type DeskResponse, testDesk } from './desk.ts';
@@ -11,6 +12,8 @@ import { give, SAMPLES_MS, submit } from './desk-import.ts';
 import { untranslated } from './desk-words.ts';
 import { members, nid } from './importing.ts';
 import { rowsOfEverything } from './rows-of-everything.ts';
+
+const RECORDED_PATHS = Object.values(RECORDED).map(({ path }) => path);
 
 /** Rows of a list that are opened; those that are linked are counted. */
 const OPENED = 2;
@@ -66,13 +69,15 @@ export async function visitEveryPage(
     const path = screenOf(pathname)?.screen.path;
     if (path === undefined) return;
     linked.set(path, (linked.get(path) ?? new Set()).add(pathname));
-    // Each page of a list, some of its rows, and some pages of the entries of a person.
+    // Each page of a list, some of its rows, some pages of entries, and of lists in other orders.
     const isRow = searchParams.size === 0 && path.includes(':');
-    const isEntries = searchParams.size > 0 && path === '/person/:person';
-    const most = isRow ? OPENED : isEntries ? 3 * OPENED : Number.POSITIVE_INFINITY;
-    const count = (opened.get(path) ?? 0) + 1;
+    const isOfEntries = path === '/person/:person' || RECORDED_PATHS.includes(path);
+    const isSome = searchParams.size > 0 && (isOfEntries || searchParams.has('sort'));
+    const most = isRow ? OPENED : isSome ? 3 * OPENED : Number.POSITIVE_INFINITY;
+    const kind = isSome ? `${path}?` : path;
+    const count = (opened.get(kind) ?? 0) + 1;
     if (known.has(address) || count > most) return;
-    if (isRow || isEntries) opened.set(path, count);
+    if (isRow || isSome) opened.set(kind, count);
     known.add(address);
     pending.push(address);
   }

@@ -1,14 +1,17 @@
-/** Lists with filters and pages. What is searched for is posted: a name has no place in an address. */
+/** Lists with filters, orders, pages. What is searched for is posted: a name has no place in an address. */
 
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { Text } from '../../domain/values/message.ts';
-import { lastPage, offsetOf, type PageRequest } from '../../domain/values/page.ts';
+import { say, type Text } from '../../domain/values/message.ts';
+import { lastPage, offsetOf, type PageRequest, type Page as Rows } from '../../domain/values/page.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Action, Visit } from '../visit/screen.ts';
-import { form, input, select } from './parts.ts';
+import { type Column, form, input, select } from './parts.ts';
 
 const PAGE_SIZE = 50;
+/** The largest LIMIT. */
+const ALL: PageRequest = { page: 1, pageSize: 2 ** 31 - 1 };
 
 export interface Choice {
   readonly name: string;
@@ -57,29 +60,79 @@ export const filterAction =
     const text = given.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
     // Words of the registry, and names of districts.
-    for (const name of names) if (/^[\p{L}_ '’-]+$/u.test(given.get(name))) query.set(name, given.get(name));
+    for (const name of ['sort', ...names])
+      if (/^[\p{L}_ '’-]+$/u.test(given.get(name))) query.set(name, given.get(name));
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
   };
 
-export function filterForm(visit: Visit, path: string, asked: Asked, choices: readonly Choice[]): Html {
-  const { say, translate, query } = visit;
+/** @param searched what its text is */
+export function filterForm(
+  visit: Visit,
+  path: string,
+  asked: Pick<Asked, 'text' | 'fault'>,
+  choices: readonly Choice[],
+  searched = say('Beginning of a name'),
+): Html {
+  const { translate, query } = visit;
+  const sort = query.get('sort');
   return html`<div class="filters">${form(visit, {
     path,
     action: 'filter',
+    hidden: sort === null ? {} : { sort },
     body: html`${input({
       name: 'text',
       type: 'search',
-      label: say('Beginning of a name'),
+      label: translate(searched),
       value: asked.text,
       isOptional: true,
       maxLength: 200,
     })}${choices.map(({ name, label, values }) =>
-      select(name, label, [['', say('all')], ...values], { chosen: query.get(name) ?? '' }),
+      select(name, label, [['', visit.say('all')], ...values], { chosen: query.get(name) ?? '' }),
     )}`,
-    button: say('Show'),
+    button: visit.say('Show'),
   })}</div>${
     asked.fault !== undefined && html`<p class="refused" role="alert">${translate(asked.fault)}</p>`
   }`;
+}
+
+/**
+ * Of a column of a list that can be in order of it: texts from A, numbers and days from the largest. In the
+ * heading of the column that it is in order of, the link leads back to the list's own order.
+ */
+export const orderLinks =
+  ({ query }: Visit, path: string) =>
+  (name: string, order: 'ascending' | 'descending' = 'ascending'): Pick<Column, 'link' | 'order'> => {
+    const isInOrder = query.get('sort') === name;
+    const next = new URLSearchParams(query);
+    next.delete('page');
+    if (isInOrder) next.delete('sort');
+    else next.set('sort', name);
+    return { link: next.size === 0 ? path : `${path}?${next}`, ...(isInOrder && { order }) };
+  };
+
+/**
+ * A page of a list that is stored in one order: for another, all of it is read and put in order here, of the
+ * members of a cooperative, or of all cooperatives.
+ * @param valueIn the value of a row in the column; undefined for the order in which they are stored
+ */
+export async function listInOrder<Row>(
+  list: (request: PageRequest) => Awaitable<Rows<Row>>,
+  page: PageRequest,
+  { language }: Visit,
+  valueIn: ((row: Row) => string | number | null | undefined) | undefined,
+): Promise<Rows<Row>> {
+  if (valueIn === undefined) return list(page);
+  const { rows, count } = await list(ALL);
+  // M-2 is before M-10, and what is missing the last.
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
+  valued.sort(({ value: one }, { value: other }) => {
+    if (typeof one === 'number' && typeof other === 'number') return other - one;
+    return one === '' || other === ''
+      ? Number(one === '') - Number(other === '')
+      : compare(`${one}`, `${other}`);
+  });
+  return { count, rows: rowsOf(page, valued).map(({ row }) => row) };
 }
 
 /** Links to the other pages of a list. @param name of the page in the address, where a screen has several */

@@ -14,6 +14,8 @@ export interface Column {
   readonly isNumber?: true;
   /** Where the rows are in order of this column. */
   readonly link?: string;
+  /** They are. */
+  readonly order?: 'ascending' | 'descending';
 }
 
 /** @param label says what the table is, for those who do not see it */
@@ -23,8 +25,8 @@ export const table = (
   rows: readonly (readonly HtmlValue[])[],
 ): Html => html`<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table>
 <thead><tr>${columns.map(
-  ({ heading, isNumber, link }) =>
-    html`<th scope="col"${isNumber && html` class="n"`}>${
+  ({ heading, isNumber, link, order }) =>
+    html`<th scope="col"${isNumber && html` class="n"`}${order && html` aria-sort="${order}"`}>${
       link === undefined ? heading : html`<a href="${link}">${heading}</a>`
     }</th>`,
 )}</tr></thead>

@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { ROW_ORDERS } from '../../../src/store/contract/journal/held-data.ts';
 import { mergePairs } from '../../../src/store/sqlite/corrections/merge.ts';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
+import {
+  listLateLoans,
+  listRecorded,
+  listWithoutDelivery,
+} from '../../../src/store/sqlite/persons/looked-after.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
 import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
 import { temporaryFolder } from '../../support/app.ts';
@@ -98,6 +104,25 @@ test('a merge walks no table: it holds the lock as long in a large registry as i
   assert.equal(statements.length, 5);
   for (const sql of statements) {
     const walked = planOf(db, sql).filter((line) => /^SCAN (?!p\b|pairs\b)/.test(line));
+    assert.deepEqual(walked, [], sql);
+  }
+});
+
+test('the lists of a cooperative walk no table, in whatever order they are', (context) => {
+  const { statistics: db } = open(context);
+  const [rows, value] = [context.mock.method(db, 'rows'), context.mock.method(db, 'value')];
+  const page = { page: 1, pageSize: 50 };
+  for (const order of [undefined, ...ROW_ORDERS]) {
+    listWithoutDelivery(db, 1, 1, { ...page, order });
+    listLateLoans(db, 1, 1, { ...page, order });
+    for (const kind of ['production', 'savings', 'loans', 'payments'] as const)
+      for (const memberCode of [undefined, 'M-1']) listRecorded(db, kind, 1, memberCode, { ...page, order });
+  }
+  const statements = [...rows.mock.calls, ...value.mock.calls].map(({ arguments: [sql] }) => sql);
+  // Of ten lists the rows and their count.
+  assert.equal(statements.length, 2 * 10 * (1 + ROW_ORDERS.length));
+  for (const sql of new Set(statements)) {
+    const walked = planOf(db, sql).filter((line) => /^SCAN (?!page\b)/.test(line));
     assert.deepEqual(walked, [], sql);
   }
 });

@@ -7,6 +7,7 @@ import { parseNamedCode } from '../../../domain/values/text.ts';
 import { sheetOf, WORKBOOK_TYPE } from '../../../export/workbook.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { lineFigure } from '../../page/figure.ts';
+import { orderLinks } from '../../page/list.ts';
 import { form, input, table } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { type ComparedGroup, compareAll, compareCooperatives, type GroupedBy } from './groups.ts';
@@ -195,17 +196,13 @@ function sorted(
 function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
   const measures = measuresOf(visit);
   const rows = sorted(visit, groups, measures);
-  const sortLink = (key: string) => {
-    const query = new URLSearchParams(visit.query);
-    query.set('sort', key);
-    return `${PATH}?${query}`;
-  };
+  const by = orderLinks(visit, PATH);
   const address = `${PATH}?${visit.query}`;
   return html`${table(
     visit.say('Compare'),
     [
       { heading: visit.say('Name') },
-      ...measures.map(({ heading, key }) => ({ heading, isNumber: true as const, link: sortLink(key) })),
+      ...measures.map(({ heading, key }) => ({ heading, isNumber: true as const, ...by(key, 'descending') })),
     ],
     rows.map((group) => [
       group.code === undefined

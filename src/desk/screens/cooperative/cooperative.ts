@@ -13,6 +13,7 @@ import type { Screen, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import { exportRows } from './export-rows.ts';
 import { codeOf, findCooperative, pathOf } from './find-cooperative.ts';
+import { RECORDED } from './looked-after.ts';
 import { statistics } from './statistics.ts';
 
 const MERGING = say('Merge two cooperatives');
@@ -72,6 +73,10 @@ ${fields([
 <a href="/cooperative/${code}/without-delivery">${say('Members without a delivery this year')}</a> ·
 <a href="/cooperative/${code}/late-loans">${say('Late loans')}</a> ·
 <a href="/compare?of=${code}">${say('Compare')}</a></p>
+<p>${say('Recorded:')} ${Object.values(RECORDED).map(
+    ({ path, title }, i) =>
+      html`${i > 0 && ' · '}<a href="${path.replace(':code', code)}">${translate(title)}</a>`,
+  )}</p>
 <p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
     ([kind, { heading }], i) =>
       html`${i > 0 && ' · '}<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a>`,

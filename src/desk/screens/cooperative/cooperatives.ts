@@ -1,15 +1,17 @@
 /** `/cooperatives`: all of them, and what they are together. */
-import { COOPERATIVE_STATUSES, SECTORS } from '../../../domain/membership/cooperatives.ts';
+import { COOPERATIVE_STATUSES, type Cooperative, SECTORS } from '../../../domain/membership/cooperatives.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { say } from '../../../domain/values/message.ts';
 import { html } from '../../../html/html.ts';
-import { askedOf, filterAction, filterForm, pages } from '../../page/list.ts';
+import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
 import type { Screen } from '../../visit/screen.ts';
 import { statistics } from './statistics.ts';
 
 const PATH = '/cooperatives';
+const COLUMNS = ['code', 'name', 'sector', 'district', 'status'] as const;
+const MEMBERS = 'members';
 
 export const COOPERATIVES: Screen = {
   path: PATH,
@@ -29,7 +31,16 @@ export const COOPERATIVES: Screen = {
       sector: asked.choice('sector', SECTORS),
       status: asked.choice('status', COOPERATIVE_STATUSES),
     });
-    const { rows, count } = await registry.cooperatives.list(filter, asked.page);
+    const sort = asked.choice('sort', [...COLUMNS, MEMBERS]);
+    const shownOf = (row: Cooperative, field: (typeof COLUMNS)[number]) =>
+      (field === 'sector' || field === 'status') && row[field] ? translate(nameOf(row[field])) : row[field];
+    const { rows, count } = await listInOrder(
+      (page) => registry.cooperatives.list(filter, page),
+      asked.page,
+      visit,
+      sort && ((row) => (sort === MEMBERS ? row.membersCount : shownOf(row, sort))),
+    );
+    const by = orderLinks(visit, PATH);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
 <p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a> ·
 <a href="/compare?by=district">${visit.say('Compare')}</a></p>
@@ -42,18 +53,16 @@ ${filterForm(visit, PATH, asked, [
 ${table(
   visit.say('Cooperatives'),
   [
-    ...['code', 'name', 'sector', 'district', 'status'].map((field) => ({
-      heading: translate(nameOf(field)),
-    })),
-    { heading: visit.say('Active members'), isNumber: true as const },
+    ...COLUMNS.map((field) => ({ heading: translate(nameOf(field)), ...by(field) })),
+    { heading: visit.say('Active members'), isNumber: true as const, ...by(MEMBERS, 'descending') },
   ],
-  rows.map(({ code, name, sector, district, status, membersCount }) => [
-    code,
-    html`<a class="hit" href="/cooperative/${code}">${name}</a>`,
-    sector && translate(nameOf(sector)),
-    district,
-    translate(nameOf(status)),
-    write.number(membersCount),
+  rows.map((row) => [
+    ...COLUMNS.map((field) =>
+      field === 'name'
+        ? html`<a class="hit" href="/cooperative/${row.code}">${row.name}</a>`
+        : shownOf(row, field),
+    ),
+    write.number(row.membersCount),
   ]),
 )}${pages(visit, PATH, count, asked.page)}
 <h2>${visit.say('All cooperatives together')}</h2>${statistics(visit, sums)}`;

@@ -5,7 +5,7 @@ import { onlyGiven } from '../../../domain/values/given.ts';
 import { say } from '../../../domain/values/message.ts';
 import { html } from '../../../html/html.ts';
 import type { ListedMember } from '../../../store/contract/registry.ts';
-import { askedOf, filterAction, filterForm, pages } from '../../page/list.ts';
+import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
@@ -31,23 +31,41 @@ export const MEMBERS: Screen = {
       cooperativeId: cooperative.id,
       ...onlyGiven({ search: asked.words, status: asked.choice('status', MEMBER_STATUSES) }),
     };
-    const { rows, count } = await registry.members.list(filter, asked.page);
+    const column = COLUMNS.find(({ name }) => name === visit.query.get('sort'));
+    const { rows, count } = await listInOrder(
+      (page) => registry.members.list(filter, page),
+      asked.page,
+      visit,
+      column && ((row) => valueIn(row, column)),
+    );
     const statuses = MEMBER_STATUSES.map((value) => [value, visit.translate(nameOf(value))] as const);
     const body = html`<h1>${visit.say('Members of {cooperative}', { cooperative: cooperative.name })}</h1>
 <p><a href="${pathOf(visit)}">${visit.say('Back')}</a></p>
 ${filterForm(visit, path, asked, [{ name: 'status', label: visit.say('Status'), values: statuses }])}
 <p>${visit.say('{n|# member|# members}', { n: count })}</p>
-${membersTable(visit, rows)}${pages(visit, path, count, asked.page)}`;
+${membersTable(visit, path, rows)}${pages(visit, path, count, asked.page)}`;
     const subject = { memberIds: rows.map(({ id }) => id) };
     return { body, shows: rows.length === 0 ? 'nobody' : { fields: GROUPS, subject } };
   },
   actions: { filter: filterAction(membersPath, ['status']) },
 };
 
-function membersTable(visit: Visit, rows: readonly ListedMember[]) {
+type ListedColumn = (typeof COLUMNS)[number];
+
+/** Of its JSON, or the instant beside it. */
+const valueIn = ({ json, registrationDate }: ListedMember, { property, name }: ListedColumn) =>
+  property === 'registrationDate'
+    ? registrationDate
+    : (JSON.parse(json) as { readonly [name: string]: string | null })[name];
+
+function membersTable(visit: Visit, path: string, rows: readonly ListedMember[]) {
+  const by = orderLinks(visit, path);
   return table(
     visit.translate(say('Members')),
-    COLUMNS.map(({ label }) => ({ heading: visit.translate(label) })),
+    COLUMNS.map(({ label, name, property }) => ({
+      heading: visit.translate(label),
+      ...by(name, property === 'registrationDate' ? 'descending' : 'ascending'),
+    })),
     rows.map(({ json, registrationDate }) => {
       const listed = JSON.parse(json) as { readonly [name: string]: string | null };
       return COLUMNS.map(({ property, name }) => {

@@ -164,20 +164,23 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
   erase: declared('erase', CORRECTIONS.erasePerson, 'nid'),
 };
 
-/** What can be done with an entry: changed, removed, and of a loan that is paid back, a payment recorded. */
+/**
+ * What can be done with an entry: changed, removed, and of a loan that is paid back, a payment recorded.
+ * @param person the address of the page of the person
+ */
 export const entryActions =
-  (visit: Visit): RowEnd =>
+  (visit: Visit, person = pathOf(visit)): RowEnd =>
   (kind, row) => {
     if (textOf(row, 'reference') === '') return false;
     const remove = form(visit, {
-      path: pathOf(visit),
+      path: person,
       action: 'remove',
       look: 'plain',
       body: '',
       hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
       button: visit.say('Remove…'),
     });
-    const [person, id] = [pathOf(visit), textOf(row, 'id')];
+    const id = textOf(row, 'id');
     return html`${changeLink(visit, person, kind, id)}${
       kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
     } ${kind !== 'payments' && remove}`;

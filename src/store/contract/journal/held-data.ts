@@ -53,6 +53,33 @@ export interface FoundMember {
   readonly fullName: string;
 }
 
+/** What a list of a cooperative can be in order of: texts from A, days and amounts from the largest. */
+export const ROW_ORDERS = ['name', 'code', 'day', 'what', 'amount', 'left', 'reference', 'loan'] as const;
+export type RowOrder = (typeof ROW_ORDERS)[number];
+
+/** A page in the order that the list says, or another one of those that it has. */
+export interface OrderedRequest extends PageRequest {
+  readonly order?: RowOrder | undefined;
+}
+
+/** Kinds of rows that are recorded of the members of a cooperative. */
+export type RecordedKind = EntryKind | 'payments';
+
+/** One of them, with the member whose it is. */
+export interface RecordedRow extends FoundMember {
+  /** As text. */
+  readonly rowId: string;
+  readonly reference: string;
+  /** Epoch seconds of the delivery, transaction or payment; of a loan, null before it has begun. */
+  readonly at: number | null;
+  /** Product, kind of transaction, status of the loan, way of payment; `void` of a void payment. */
+  readonly what: string | null;
+  /** Grams of a delivery, otherwise in minor units; what was paid out of savings is below zero. */
+  readonly amount: number;
+  /** The reference of the loan of a payment. */
+  readonly loan: string | null;
+}
+
 /** A loan whose end has passed before it was paid back. */
 export interface LateLoan extends FoundMember {
   readonly reference: string;
@@ -190,12 +217,19 @@ export interface HeldDataStore {
    * Active members of a cooperative who have delivered nothing since an instant, in order of id.
    * @param since epoch seconds
    */
-  listWithoutDelivery(cooperativeId: number, since: number, request: PageRequest): Page<FoundMember>;
+  listWithoutDelivery(cooperativeId: number, since: number, request: OrderedRequest): Page<FoundMember>;
   /**
    * Loans of a cooperative that should have been paid back by an instant and are not, the longest ago first.
    * @param at epoch seconds
    */
-  listLateLoans(cooperativeId: number, at: number, request: PageRequest): Page<LateLoan>;
+  listLateLoans(cooperativeId: number, at: number, request: OrderedRequest): Page<LateLoan>;
+  /** Rows of a cooperative, the last recorded first. @param memberCode only of the member with this code */
+  listRecorded(
+    kind: RecordedKind,
+    cooperativeId: number,
+    memberCode: string | undefined,
+    request: OrderedRequest,
+  ): Page<RecordedRow>;
   /** In order of id; empty when nothing is selected. */
   listEntries(kind: EntryKind, selection: EntrySelection): readonly HeldRow[];
   /** @param cooperativeCode only pairs of which one is a member there */

@@ -21,7 +21,7 @@ import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
 import { findSimilar } from '../search/similar-names.ts';
 import { readEntries } from './entry-rows.ts';
-import { listLateLoans, listWithoutDelivery } from './looked-after.ts';
+import { listLateLoans, listRecorded, listWithoutDelivery } from './looked-after.ts';
 import { findMembership, findPerson } from './person.ts';
 import { findNumbers, findTraces, listNumbers } from './traces.ts';
 
@@ -82,6 +82,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     },
     listWithoutDelivery: (...given) => listWithoutDelivery(db, ...given),
     listLateLoans: (...given) => listLateLoans(db, ...given),
+    listRecorded: (...given) => listRecorded(db, ...given),
     listHeldNumbers: (identityCards) => db.values<string>(HELD_NUMBERS, [JSON.stringify(identityCards)]),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),

@@ -46,6 +46,18 @@ test('of a file with bad rows the good ones come in, and the others are download
   assert.equal(value('SELECT count(*) FROM members'), 4);
 });
 
+test('totals that could not be compared are said, by the name of the column', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows = ['cooperative_code,member_code,delivered_at,kg', 'A-1,M-1,2025-01-01,ten', 'Total,,,30'];
+  const { path } = await give(browser, 'production.csv', rows.join('\n'));
+  const checked = await submit(browser, path, 'check');
+  assert.match(
+    checked.text,
+    /<h2>Warnings<.*The totals of column Kilograms were not compared: 1 cell of it /s,
+  );
+});
+
 test('earlier imports are on pages of their own', async (context) => {
   const { databaseFile, load } = await startedPlace(context);
   for (let n = 0; n < 24; n++)

@@ -76,11 +76,27 @@ test('a balance of savings is a total too', async (t) => {
   assert.deepEqual(await differing(place, 'savings', file(900)), ['4: 900 amount 1100']);
 });
 
-test('nothing is compared where a value cannot be read', async (t) => {
+test('where a value cannot be read nothing is compared, and a warning counts such cells', async (t) => {
   const place = await startedPlace(t);
   for (const bad of ['ten', 'A-1,M-2']) {
     const rows = deliveries(delivery(10), bad === 'ten' ? delivery(bad, 2) : bad, total(30));
     assert.deepEqual(await differing(place, 'production', rows), [], bad);
   }
   assert.deepEqual(await differing(place, 'production', deliveries(delivery(10), total('about 9'))), []);
+  const unread = (...rows: string[]) => deliveries(delivery(10), ...rows, delivery('ten', 3), total(30));
+  const one = await place.load('production', unread(), '--dry-run');
+  assert.match(
+    one.err.replace(/\n\s+/g, ' '),
+    /warning: The totals of column kg were not compared: 1 cell of it cannot be read\. \(line 4\)/,
+  );
+  const parts = [total(10), delivery('two', 2), total(30)];
+  const two = await place.load('production', unread(...parts), '--dry-run', '--lang', 'fr');
+  assert.match(
+    two.err.replace(/\n\s+/g, ' '),
+    /colonne kg n'ont pas été comparés : 2 de ses cellules sont illisibles\. \(lignes 5, 7\)/,
+  );
+  // What cannot be read is above totals that are right.
+  const right = deliveries(delivery('ten', 3), total(30), delivery(10), total(10));
+  const { err } = await place.load('production', right, '--dry-run');
+  assert.match(err.replace(/\n\s+/g, ' '), /cannot be read\. \(line 3\)/);
 });

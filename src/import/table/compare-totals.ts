@@ -43,8 +43,8 @@ const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
 interface Section {
   all: number;
   counted: number;
-  /** Whether a value of it is not known. */
-  isIncomplete: boolean;
+  /** Cells whose value is not known. */
+  unread: number;
 }
 
 interface Differing {
@@ -52,6 +52,12 @@ interface Differing {
   readonly line: number;
   readonly said: number;
   readonly sum: number;
+}
+
+/** Totals of a column that were compared with nothing. */
+interface Uncompared {
+  readonly unread: number;
+  readonly lines: readonly number[];
 }
 
 /** Nobody looks at more, or has totals of totals of more sections. */
@@ -64,13 +70,17 @@ export function createTotalsCheck(kind: ImportKind): TotalsCheck {
   /** Above all rows: compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differing: Differing[] = [];
+  const uncompared = new Map<string, Uncompared>();
   let isAnyRow = false;
 
   function compareColumn(line: number, values: Values, { summed, sections }: (typeof columns)[number]): void {
     const said = values[summed.place];
     if (typeof said !== 'number' || differing.length === MOST_WARNINGS) return;
-    const { isFound, isIncomplete, last } = sumsOf(sections, summed.decimal, said);
-    if (!isFound && !isIncomplete) differing.push({ column: summed, line, said, sum: last });
+    const { isFound, unread, last } = sumsOf(sections, summed.decimal, said);
+    if (isFound) return;
+    if (unread === 0) differing.push({ column: summed, line, said, sum: last });
+    else
+      uncompared.set(summed.name, { unread, lines: [...(uncompared.get(summed.name)?.lines ?? []), line] });
   }
 
   return {
@@ -83,7 +93,7 @@ export function createTotalsCheck(kind: ImportKind): TotalsCheck {
         if (typeof given === 'number') section.all += given;
         if (typeof given === 'number') section.counted += given * share;
         // A row with too many cells or too few has a fault of no column.
-        section.isIncomplete ||= faulty.includes(summed.name) || faulty.includes('');
+        if (faulty.includes(summed.name) || faulty.includes('')) section.unread++;
       }
     },
     compare(line, values) {
@@ -101,19 +111,19 @@ export function createTotalsCheck(kind: ImportKind): TotalsCheck {
     },
     warnings() {
       for (const [line, values] of early) for (const each of columns) compareColumn(line, values, each);
-      return differing.map(toWarning);
+      return [...differing.map(toWarning), ...[...uncompared].map(notCompared)];
     },
   };
 }
 
-const emptySection = (): Section => ({ all: 0, counted: 0, isIncomplete: false });
+const emptySection = (): Section => ({ all: 0, counted: 0, unread: 0 });
 
 const joined = (...sections: (Section | undefined)[]): Section =>
   sections.reduce<Section>(
     (sum, each) => ({
       all: sum.all + (each?.all ?? 0),
       counted: sum.counted + (each?.counted ?? 0),
-      isIncomplete: sum.isIncomplete || each?.isIncomplete === true,
+      unread: sum.unread + (each?.unread ?? 0),
     }),
     emptySection(),
   );
@@ -133,7 +143,7 @@ function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, s
     if (section.all !== 0) last ??= sum.all;
     isFound ||= isSaid(sum.all) || isSaid(sum.counted);
   }
-  return { isFound, isIncomplete: sum.isIncomplete, last: last ?? 0 };
+  return { isFound, unread: sum.unread, last: last ?? 0 };
 }
 
 const written = (units: number, { fractionDigits }: DecimalKind): string =>
@@ -152,3 +162,14 @@ function toWarning({ column: { name, decimal }, line, said, sum }: Differing): I
     lines: () => [line],
   };
 }
+
+const notCompared = ([column, { unread, lines }]: [string, Uncompared]): ImportWarning => ({
+  kind: 'totals_not_compared',
+  stops: WARNINGS.totals_not_compared.stops,
+  message: say(
+    'The totals of column {column} were not compared: {cells|# cell of it|# cells of it} cannot be read.',
+    { column, cells: unread },
+  ),
+  count: lines.length,
+  lines: () => lines,
+});

@@ -21,6 +21,7 @@ export const WARNINGS = {
   other_name: { stops: false },
   end_before_start: { stops: false },
   totals_differ: { stops: false },
+  totals_not_compared: { stops: false },
 } as const;
 
 export type WarningKind = keyof typeof WARNINGS;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { LANGUAGES, type Language } from '../../src/language/language.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { give, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { COOPERATIVES, member, members, startedPlace } from '../support/importing.ts';
@@ -13,14 +14,14 @@ async function startedDesks(context: TestContext) {
   const place = await startedPlace(context);
   let end: () => unknown = () => {};
   context.after(() => end());
-  async function reopen(): Promise<Browser> {
+  async function reopen(language?: Language): Promise<Browser> {
     await end();
     const desk = await testDesk(
       { after: (ends: () => unknown) => (end = ends) } as never,
       place.databaseFile,
     );
     desk.clock.advance(SAMPLES_MS - desk.clock.now());
-    return desk.enter();
+    return desk.enter(undefined, language);
   }
   const folder = place.databaseFile.replace(/\.db$/, `.desk-${process.getuid?.()}`);
   return { ...place, folder, reopen, close: () => end() };
@@ -39,7 +40,7 @@ const WORDS = { xx: 'MALE', yy: 'FEMALE', zz: 'OTHER' };
 async function check(browser: Browser, path: string) {
   const { text } = await settled(browser, `${path}?choose=yes`);
   const chosen = Object.entries(WORDS).flatMap(([word, meaning]) => {
-    const field = new RegExp(`what does “${word}” mean[^<]*<select name="([^"]+)"`).exec(text)?.[1];
+    const field = new RegExp(`[“«"]\\s?${word}\\s?[”»"][^<]*<select name="([^"]+)"`).exec(text)?.[1];
     return field === undefined ? [] : [[field, meaning]];
   });
   assert.ok(chosen.length > 0, text);
@@ -105,23 +106,74 @@ test('a file whose import was undone stays, as no registry has its rows', async 
   assert.match((await second.get(path)).text, /The file was imported, and the import undone\./);
 });
 
-test('refused rows that come back corrected are read as their file was', async (context) => {
+const REJECTED = {
+  en: /;gender;Registry: what is wrong\n.*;"?National ID: Expected/,
+  fr: /;gender;Registre : ce qui ne va pas\n.*;"?Numéro d'identité nationale: Le numéro/,
+  rw: /;gender;Igitabo: ibitagenda\n.*;"?Nimero y'indangamuntu: Nimero/,
+};
+
+for (const language of LANGUAGES)
+  test(`refused rows have reasons in the language ${language}, and come back as their file was read`, async (context) => {
+    const { reopen, value } = await startedDesks(context);
+    const browser = await reopen(language);
+    const { path } = await give(browser, 'ledger.csv', LEDGER.join('\n'));
+    await check(browser, path);
+    await submit(browser, path, 'good');
+    await submit(browser, path, 'import');
+    const rejects = (await browser.get(`${path}/rejects`)).text;
+    assert.match(rejects, REJECTED[language]);
+    const corrected = rejects.replace(';123;', ';1198079244288044;');
+    assert.notEqual(corrected, rejects);
+    const again = await give(browser, 'rejects-1.csv', corrected);
+    await submit(browser, again.path, 'check');
+    await submit(browser, again.path, 'import');
+    assert.equal(
+      value("SELECT gender || ' ' || full_name FROM members WHERE member_code = 'M-8'"),
+      'FEMALE Person 8',
+    );
+  });
+
+test('refused rows that are refused again have one reason each, in the language of that page', async (context) => {
+  const { reopen } = await startedDesks(context);
+  const twice = members(member(4), member(4), 'A-1,123,M-5');
+  const french = await reopen('fr');
+  const first = await give(french, 'members.csv', twice);
+  await submit(french, first.path, 'check');
+  const rejects = (await french.get(`${first.path}/rejects`)).text;
+  const heading = ',Registre : deux fois dans le fichier,Registre : ce qui ne va pas\n';
+  assert.ok(rejects.includes(heading), rejects);
+  assert.match(rejects, /A-1,123,M-5,.*"?Registre : ce qui ne va pas: Il faut/);
+  const english = await reopen('en');
+  const { path } = await give(english, 'rejects.csv', rejects);
+  assert.match(
+    (await submit(english, path, 'check')).text,
+    /column Registry: twice in the file: This row was/,
+  );
+  const again = (await english.get(`${path}/rejects`)).text;
+  assert.match(again, /,Registry: twice in the file,Registry: what is wrong\n/);
+  assert.match(again, /A-1,123,M-5,.*Registry: what is wrong: Expected/);
+  assert.doesNotMatch(again, /Registre/);
+});
+
+test('refused rows without a reference say from which file they are, under a heading of the page', async (context) => {
   const { reopen, value } = await startedDesks(context);
-  const browser = await reopen();
-  const { path } = await give(browser, 'ledger.csv', LEDGER.join('\n'));
-  await check(browser, path);
+  const browser = await reopen('rw');
+  const rows = [
+    'cooperative_code,member_code,delivered_at,kg',
+    'A-1,M-1,2025-01-01,ten',
+    'A-1,M-1,2025-01-01,5',
+  ];
+  const { path } = await give(browser, 'production.csv', rows.join('\n'));
+  await submit(browser, path, 'check');
   await submit(browser, path, 'good');
   await submit(browser, path, 'import');
   const rejects = (await browser.get(`${path}/rejects`)).text;
-  const corrected = rejects.replace(';123;', ';1198079244288044;');
-  assert.notEqual(corrected, rejects);
-  const again = await give(browser, 'rejects-1.csv', corrected);
+  assert.match(rejects, /,Igitabo: dosiye byavuyemo,Igitabo: ibitagenda\n.*,ten,sha256:[0-9a-f]{16},/);
+  const again = await give(browser, 'rejects.csv', rejects.replace('ten', '5'));
   await submit(browser, again.path, 'check');
   await submit(browser, again.path, 'import');
-  assert.equal(
-    value("SELECT gender || ' ' || full_name FROM members WHERE member_code = 'M-8'"),
-    'FEMALE Person 8',
-  );
+  // Counted beside the equal one of the file, as it is known to be another row.
+  assert.equal(value('SELECT count(*) FROM production_entries'), 2);
 });
 
 test('a file that was ready to be imported is checked again at the next desk', async (context) => {

@@ -21,6 +21,7 @@ import { openSideFile } from './import-side-files.ts';
  * Each file of an import may get rejects of its own. Earlier ones are replaced, so that the new ones have
  * their own mode; anything else is refused.
  * @param language of the reasons
+ * @param isForPage whether a page offers them: to people, who know columns by what they are called
  * @throws CommandError `usage`
  */
 export async function openRejects(
@@ -28,11 +29,14 @@ export async function openRejects(
   files: readonly ImportFile[],
   storage: Storage,
   language: Language,
+  isForPage: boolean,
 ): Promise<RejectsFile> {
+  const labelled = isForPage ? files[0]?.kind : undefined;
+  const create = (file: string) => createRejectsFile(file, language, labelled);
   const kind = { option: '--rejects', name: 'a rejects file', isReplaceable };
   for (let place = 2; place <= files.length; place++)
     await openSideFile(rejectsPath(path, place), { ...kind, create: async () => {} }, files, storage);
-  return openSideFile(path, { ...kind, create: (file) => createRejectsFile(file, language) }, files, storage);
+  return openSideFile(path, { ...kind, create }, files, storage);
 }
 
 /**

@@ -70,7 +70,7 @@ export async function runImport(
   try {
     if (options.rejects !== undefined) {
       const language = languageFor(run);
-      rejects = await openRejects(options.rejects, files, storage, language);
+      rejects = await openRejects(options.rejects, files, storage, language, run.news !== undefined);
     }
     if (options.changes !== undefined)
       changes = await open(options.changes, '--changes', 'a list of changes', changesFormat(zone));

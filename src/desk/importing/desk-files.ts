@@ -7,7 +7,7 @@ import { createWriteStream, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { MapProposal } from '../../import/proposal/propose-map.ts';
-import { FAULTS_COLUMN } from '../../import/table/headings.ts';
+import { addedColumnOf, FAULTS_COLUMN } from '../../import/table/headings.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { StorageError } from '../../store/contract/storage-error.ts';
 import { CommandQueue, type QueueOptions } from './command-queue.ts';
@@ -231,7 +231,7 @@ function isOfRejects(proposal: MapProposal, of: MapProposal | undefined): boolea
   const added = of && texts.slice(of.headings.length);
   return (
     of !== undefined &&
-    added?.some((text) => text.toLowerCase() === FAULTS_COLUMN) === true &&
+    added?.some((text) => addedColumnOf(text) === FAULTS_COLUMN) === true &&
     textsOf(of).every((text, place) => text === texts[place])
   );
 }

@@ -4,6 +4,7 @@ import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
 import { CHOICE_LABELS } from '../../domain/values/choice-labels.ts';
 import { listFields } from '../../domain/values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
+import { ADDED_LABELS } from '../../import/table/headings.ts';
 import { FILE_COLUMNS, FILE_FIELDS } from '../../store/contract/import/import-columns.ts';
 
 /** Of declared fields. A name that several entities have is called as members call it. */
@@ -55,6 +56,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   key_active: say('active key'),
   key_disabled: say('disabled key'),
   key_expired: say('expired key'),
+  ...ADDED_LABELS,
   // What is no declared field: columns of rows and of files.
   created: say('created'),
   cooperative: say('Cooperative'),

@@ -4,7 +4,7 @@ import { valueIn } from '../cells/blanks.ts';
 import type { CellContext } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
-import { FAULTS_COLUMN, mayBeData, recogniseHeadings } from '../table/headings.ts';
+import { addedColumnOf, FAULTS_COLUMN, mayBeData, recogniseHeadings } from '../table/headings.ts';
 import { isTotalsRow } from '../table/totals-row.ts';
 import { type Guess, guessColumns } from './guess-columns.ts';
 import type { FileSample } from './sample-file.ts';
@@ -57,7 +57,7 @@ type Recognised = ReturnType<typeof recogniseHeadings>[number];
 
 /** @param isRepeated whether another heading has the same letters */
 function toPlaced({ text, column, by }: Recognised, isRepeated: boolean): PlacedHeading {
-  const isNameable = text !== '' && text.toLowerCase() !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
+  const isNameable = text !== '' && addedColumnOf(text) !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
   if (typeof column !== 'string' || by === 'map' || (isRepeated && by !== 'name'))
     return { text, column: null, isNameable };
   return { text, column, isNameable, ...(by !== undefined && { by }) };

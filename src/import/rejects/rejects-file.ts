@@ -7,13 +7,18 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Message, type Text } from '../../domain/values/message.ts';
 import { inLanguage, type Language } from '../../language/language.ts';
-import { type ImportFault, SAME_AS_LINE } from '../../store/contract/import/import-session.ts';
+import { FILE_COLUMNS } from '../../store/contract/import/import-columns.ts';
+import {
+  type ImportFault,
+  type ImportKind,
+  SAME_AS_LINE,
+} from '../../store/contract/import/import-session.ts';
 import { encodingOf, headText, markOf } from '../formats/csv/encoding.ts';
 import { encodeText, formatRow } from '../formats/csv/write-csv.ts';
 import { scanContent } from '../formats/source/file-content.ts';
 import { type Encoding, FileFault, type RecordSource } from '../formats/source/records.ts';
 import type { Header } from '../table/header.ts';
-import { FAULTS_COLUMN } from '../table/headings.ts';
+import { ADDED_LABELS, addedHeadingsOf, FAULTS_COLUMN } from '../table/headings.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
 import { createRejectedRows } from './rejected-rows.ts';
 
@@ -55,7 +60,12 @@ export async function isReplaceable(path: string): Promise<boolean> {
     const head = headText(content, encodingOf(content, undefined));
     // A heading in quotes may contain a line end.
     const [header = ''] = /^(?:"[^"]*"|[^"\r\n])*(?=[\r\n]|$)/.exec(head) ?? [];
-    return content.bytes === 0 || new RegExp(`[,;\\t|]"?${FAULTS_COLUMN}"?$`, 'i').test(header);
+    return (
+      content.bytes === 0 ||
+      addedHeadingsOf(FAULTS_COLUMN).some((heading) =>
+        new RegExp(`[,;\\t|]"?${heading}"?$`, 'i').test(header),
+      )
+    );
   } finally {
     await handle.close();
   }
@@ -65,9 +75,15 @@ export async function isReplaceable(path: string): Promise<boolean> {
  * Creates the first file before anything is imported, so that a place that cannot be written stops nothing
  * halfway.
  * @param language of the reasons
+ * @param labelled the kind of the file where the headings that are added, and columns in the reasons, are to
+ * be in the language too; without it they are names
  * @throws the system's error, also when there is such a file already
  */
-export async function createRejectsFile(path: string, language: Language): Promise<RejectsFile> {
+export async function createRejectsFile(
+  path: string,
+  language: Language,
+  labelled?: ImportKind,
+): Promise<RejectsFile> {
   const create = (place: number) => open(rejectsPath(path, place), 'wx', 0o600);
   let unused: FileHandle | undefined = await create(1);
   let files = 0;
@@ -76,7 +92,7 @@ export async function createRejectsFile(path: string, language: Language): Promi
       if (header === undefined) return undefined;
       const handle = unused ?? (await create(files + 1));
       unused = handle;
-      const rows = { ...header, isReferenceMissing, hasRepeats, language };
+      const rows = { ...header, isReferenceMissing, hasRepeats, language, labelled };
       if (!(await writeRejects(handle, faults, source, rows))) return undefined;
       await handle.close();
       unused = undefined;
@@ -102,15 +118,18 @@ export async function writeRejects(
     readonly isReferenceMissing?: boolean;
     readonly hasRepeats?: boolean | undefined;
     readonly language?: Language;
+    readonly labelled?: ImportKind | undefined;
   },
 ): Promise<boolean> {
   const { encoding, separator } = layoutOf(source);
+  const { language = 'en', labelled } = header;
   const rows = createRejectedRows(header, {
     isWorkbook: source.format.type === 'workbook',
     sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
     hasRepeats: header.hasRepeats === true,
+    labels: labelled && language,
   });
-  const reasons = reasonsByLine(faults, header.language ?? 'en');
+  const reasons = reasonsByLine(faults, language, labelled);
   let next = reasons.next();
   let headerRow: string | undefined;
   let isWritten = false;
@@ -169,12 +188,22 @@ export function hasRepeatedRow(faults: Iterable<ImportFault>): boolean {
 }
 
 /** The faults of each row in one text. Those of the file concern no row. */
-function* reasonsByLine(faults: Iterable<ImportFault>, language: Language): Generator<RowReasons> {
+function* reasonsByLine(
+  faults: Iterable<ImportFault>,
+  language: Language,
+  labelled: ImportKind | undefined,
+): Generator<RowReasons> {
+  const labels = new Map<string, Text>(
+    labelled && [
+      ...FILE_COLUMNS[labelled].map(({ name, label }) => [name, label] as const),
+      ...Object.entries(ADDED_LABELS),
+    ],
+  );
   let last: RowReasons | undefined;
   for (const { line, column, message, refuses } of faults) {
     if (refuses === 'file') continue;
     const text = inLanguage(message, language);
-    const reason = column === '' ? text : `${column}: ${text}`;
+    const reason = column === '' ? text : `${inLanguage(labels.get(column) ?? column, language)}: ${text}`;
     if (last?.line === line) {
       last.reason += `; ${reason}`;
       last.isRepeat ||= isRepeatFault(message);

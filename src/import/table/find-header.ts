@@ -2,7 +2,7 @@
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from '../formats/source/records.ts';
 import type { FileLayout } from '../map/file-layout.ts';
-import { FAULTS_COLUMN, MAX_COLUMNS, recogniseHeadings, scoreHeader } from './headings.ts';
+import { addedColumnOf, FAULTS_COLUMN, MAX_COLUMNS, recogniseHeadings, scoreHeader } from './headings.ts';
 
 /** With fewer recognised headings a row may as well be data. */
 const LOWEST_SCORE = 2;
@@ -21,7 +21,7 @@ export interface HeaderPlace {
 export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout): HeaderPlace {
   const [first] = records;
   // Refused rows that were corrected: their file begins with its header, wherever the map found it before.
-  if (first?.cells.some((cell) => cell.trim().toLowerCase() === FAULTS_COLUMN) === true)
+  if (first?.cells.some((cell) => addedColumnOf(cell) === FAULTS_COLUMN) === true)
     return { index: 0, isCertain: true };
   if (map?.headerRow !== undefined) return headerOnLine(records, map.headerRow);
   const scores = records.slice(0, HEADER_ROWS).map(({ cells }, i) => {

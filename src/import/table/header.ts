@@ -9,6 +9,7 @@ import { SEPARATORS } from '../formats/csv/separator.ts';
 import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
 import type { FileLayout } from '../map/file-layout.ts';
 import {
+  addedColumnOf,
   FAULTS_COLUMN,
   FILE_COLUMN,
   type Heading,
@@ -76,9 +77,9 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
     headings,
     columns,
     places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
-    filePlace: headings.findIndex(({ text }) => text.toLowerCase() === FILE_COLUMN),
-    repeatsPlace: headings.findIndex(({ text }) => text.toLowerCase() === REPEATS_COLUMN),
-    isOfRejects: headings.some(({ text }) => text.toLowerCase() === FAULTS_COLUMN),
+    filePlace: headings.findIndex(({ text }) => addedColumnOf(text) === FILE_COLUMN),
+    repeatsPlace: headings.findIndex(({ text }) => addedColumnOf(text) === REPEATS_COLUMN),
+    isOfRejects: headings.some(({ text }) => addedColumnOf(text) === FAULTS_COLUMN),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The headings of a file → the columns that they mean. */
-import { inLanguage, LANGUAGES } from '../../language/language.ts';
+import { say } from '../../domain/values/message.ts';
+import { inLanguage, LANGUAGES, type Language } from '../../language/language.ts';
 import { FILE_COLUMNS } from '../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
@@ -14,6 +15,33 @@ export const FAULTS_COLUMN = 'registry_faults';
 export const FILE_COLUMN = 'registry_file';
 /** Marks in a file of refused rows those that their file has twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
+
+type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;
+
+/** What they are called in a file of refused rows that is written for people. */
+export const ADDED_LABELS = {
+  [FAULTS_COLUMN]: say('Registry: what is wrong'),
+  [FILE_COLUMN]: say('Registry: from which file'),
+  [REPEATS_COLUMN]: say('Registry: twice in the file'),
+} as const;
+
+/** @param labels undefined for the name, which is the same in all languages */
+export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
+  labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
+
+/** In any of these spellings a file comes back with it. */
+export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
+  ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
+];
+
+const ADDED = new Map(
+  ([FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN] as const).flatMap((column) =>
+    addedHeadingsOf(column).map((heading): [string, AddedColumn] => [heading.toLowerCase(), column]),
+  ),
+);
+
+/** Which column of a file of refused rows a heading is, if any. */
+export const addedColumnOf = (text: string): AddedColumn | undefined => ADDED.get(text.trim().toLowerCase());
 
 /** As many as a spreadsheet has. */
 export const MAX_COLUMNS = 16_384;
@@ -59,7 +87,7 @@ function withOneName(headings: Heading[]): Heading[] {
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
   if (text === '') return { text, column: undefined };
   const name = text.toLowerCase();
-  if ([FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].includes(name)) return { text, column: null, by: 'name' };
+  if (addedColumnOf(text) !== undefined) return { text, column: null, by: 'name' };
   const mapped = map?.columns.get(foldHeading(text));
   if (mapped !== undefined) return { text, column: mapped, by: 'map' };
   if (IMPORT_COLUMNS[kind].some((column) => column.name === name)) return { text, column: name, by: 'name' };

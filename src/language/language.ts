@@ -38,8 +38,12 @@ const wordings = Object.fromEntries(
   }),
 ) as { readonly [language in Language]: Wording };
 
-/** The text in the language; in English where a translation is missing. */
-export const inLanguage = (text: Text, language: Language): string => compose(text, wordings[language]);
+/**
+ * The text in the language; in English where a translation is missing.
+ * @param write of values that a page writes otherwise than a command
+ */
+export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
+  compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);

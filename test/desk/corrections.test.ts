@@ -23,6 +23,19 @@ async function begin(context: TestContext): Promise<{ place: ImportPlace; browse
 
 const expectedIn = (page: string): string => /name="expected" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
+test('sums and days of what is removed are written as the language of the page does', async (context) => {
+  const place = await start(context);
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-1,P-2,2025-05-26,1033.4\n',
+  );
+  const browser = await (await testDesk(context, place.databaseFile)).enter(undefined, 'fr');
+  await browser.find(nid(1));
+  const form = { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-2' };
+  const plan = await browser.post('/person/1', form);
+  assert.match(plan.text.replace(/[\u202f\u00a0]/g, ' '), /1 033,4 kg, du 26 mai 2025/);
+});
+
 test('a correction is shown first, asks for a reason, and is recorded under the user', async (context) => {
   const { place, browser } = await begin(context);
   const before = place.query('SELECT * FROM members ORDER BY id');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
-import { member, members, nid, startedPlace } from '../support/importing.ts';
+import { LOANS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 test('a warning is looked at before the file is imported', async (context) => {
@@ -56,6 +56,29 @@ test('totals that could not be compared are said, by the name of the column', as
     checked.text,
     /<h2>Warnings<.*The totals of column Kilograms were not compared: 1 cell of it /s,
   );
+});
+
+test('amounts and days in sentences are written as the language of the page does', async (context) => {
+  const { databaseFile, load } = await startedPlace(context);
+  const header = 'cooperative_code,member_code,delivered_at,kg\n';
+  assert.equal((await load('production', `${header}A-1,M-1,2025-01-02,12345.5\n`)).status, 0);
+  const loan = 'A-1,M-1,L-1,400000,18,approved,1000,2025-01-01,,2025-01-01,2025-02-01T10:00:00+02:00';
+  assert.equal((await load('loans', `${LOANS_HEADER},paid_until\n${loan}\n`)).status, 0);
+  const browser = await openedDesk(context, databaseFile, 'fr');
+  // French groups digits by a narrow space.
+  const plain = (text: string) => text.replace(/[\u202f\u00a0]/g, ' ');
+  const rows = `${header}A-1,M-1,2025-01-02,33002.4\nTotal,,,12345.6\n`;
+  const { path } = await give(browser, 'production.csv', rows);
+  const shown = plain((await submit(browser, path, 'check')).text);
+  assert.match(shown, /indique 12 345,6 dans la colonne .*, et ses lignes font 33 002,4\./);
+  assert.match(shown, /ligne 2 : 33 002,4 kg au lieu de 12 345,5 le 2 janv\. 2025/);
+  const again = plain((await submit(browser, path, 'check', { replaces: '3' })).text);
+  assert.match(again, /\(M-1 12 345,5 2 janv\. 2025\)|\(M-1 2 janv\. 2025 12 345,5\)/);
+  const paid =
+    'cooperative_code,loan_reference,reference,amount,method,paid_at\nA-1,L-1,P-1,5,cash,2025-01-05\n';
+  const payments = await give(browser, 'payments.csv', paid);
+  const refused = (await submit(browser, payments.path, 'check')).text;
+  assert.match(refused, /solde d&#39;ouverture de ce prêt, qui va jusqu&#39;au 1 févr\. 2025, 10:00\./);
 });
 
 test('earlier imports are on pages of their own', async (context) => {

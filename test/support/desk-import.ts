@@ -1,6 +1,7 @@
 /** Files given to the desk by the forms of its pages. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { Language } from '../../src/language/language.ts';
 import { type Browser, testDesk } from './desk.ts';
 
 /** After the newest date of the samples. */
@@ -56,9 +57,13 @@ export async function give(browser: Browser, name: string, content: string | Buf
   return { path, page: await settled(browser, path) };
 }
 
-export async function openedDesk(context: TestContext, databaseFile: string): Promise<Browser> {
+export async function openedDesk(
+  context: TestContext,
+  databaseFile: string,
+  language?: Language,
+): Promise<Browser> {
   const desk = await testDesk(context, databaseFile);
   // After the newest date of the samples, as the processes that it starts.
   desk.clock.advance(SAMPLES_MS - desk.clock.now());
-  return desk.enter();
+  return desk.enter(undefined, language);
 }

@@ -1,8 +1,8 @@
 /** What needs somebody's attention in a registry, the worst first, each with the command that settles it. */
 import { dirname } from 'node:path';
 import { type ApiKey, hasExpired } from '../../domain/access/api-keys.ts';
-import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { type Message, say } from '../../domain/values/message.ts';
+import { DAY_SECONDS, formatDate, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { type Message, say, Written } from '../../domain/values/message.ts';
 import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
 import type { LedgerCondition } from '../../store/contract/access-ledger.ts';
 import type { KeyUse } from '../../store/contract/api-keys.ts';
@@ -66,7 +66,7 @@ function ofClock({
     ...uses.map(({ lastAt }) => lastAt),
   );
   if (latest <= now + AHEAD_SECONDS) return [];
-  const at = formatDateTime(latest, zone);
+  const at = new Written('moment', formatDateTime(latest, zone));
   const text = say('Something was recorded at {at}, which is still to come: the clock is or was wrong.', {
     at,
   });
@@ -120,7 +120,7 @@ function ofBackups({
 }: StatusFacts): readonly Attention[] {
   const found: Attention[] = [];
   const add = (text: Message, what: string) => found.push({ about: 'backup', text, command: command(what) });
-  const at = (ms: number) => formatDateTime(Math.floor(ms / 1000), zone);
+  const at = (ms: number) => new Written('moment', formatDateTime(Math.floor(ms / 1000), zone));
   const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
   if (last === null) add(say('No backup from this machine is known.'), again);
   else if (last.place === 'missing') {
@@ -208,7 +208,7 @@ function ofKeys(facts: StatusFacts): readonly Attention[] {
   const entry = (
     found: readonly ApiKey[],
     sentence: (named: readonly Message[]) => Message,
-    tell: (key: ApiKey) => string | Message,
+    tell: (key: ApiKey) => Written | Message,
     what: (key: ApiKey) => string,
   ): readonly Attention[] => {
     const [first] = found;
@@ -230,7 +230,7 @@ function ofKeys(facts: StatusFacts): readonly Attention[] {
     ...entry(
       expiringSoon(facts),
       (named) => say('Expiring within 30 days: {named}.', { named }),
-      ({ expiresAt }) => formatDateTime(expiresAt ?? 0, zone).slice(0, 10),
+      ({ expiresAt }) => new Written('day', formatDate(expiresAt ?? 0, zone)),
       ({ id }) => `keys update ${id} --expires DATE`,
     ),
   ];

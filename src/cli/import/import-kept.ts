@@ -1,9 +1,9 @@
 /** What an import leaves as it is stored: values that were corrected, and rows that a newer version lacks. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { say } from '../../domain/values/message.ts';
+import { joinTexts, say, type Text, Written } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
-import { formatStored } from '../../import/columns/stored-values.ts';
+import { formatStored, kindOf } from '../../import/columns/stored-values.ts';
 import { nameOf } from '../../import/run/import-report.ts';
 import type { AcceptedFile } from '../../store/contract/import/import-session.ts';
 import { SHOWN_FAULTS, type Show } from './import-faults.ts';
@@ -39,6 +39,14 @@ export function showKept(show: Show, file: string, accepted: AcceptedFile): void
     show(say('{file}: to import these values nevertheless, add --overwrite-corrections.', { file }));
 }
 
+/** A cell as a value that a page writes its own way. @param text of an instant, only the day */
+function writtenOf(column: string, text: string): string | Written {
+  const kind = kindOf(column)?.kind;
+  if (text === '') return text;
+  if (kind === 'decimal') return new Written('amount', text);
+  return kind?.endsWith('instant') === true ? new Written('day', text) : text;
+}
+
 /** Of members only the codes; of entries that would be removed the amounts, too. */
 export function showMissing(
   show: Show,
@@ -52,18 +60,26 @@ export function showMissing(
     SHOWN_OF_MISSING.codes.includes(name) || (missing.areRemoved && SHOWN_OF_MISSING.values.includes(name));
   // Of an instant the day, and no reference that nobody has written.
   const shorten = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
-  const examples: string[] = [];
+  const examples: Text[] = [];
   for (const values of missing.list()) {
     const cells = names.flatMap((name, i) =>
-      isShown(name) ? shorten(formatStored(name, values[i] ?? null, zone) ?? '') : [],
+      isShown(name) ? writtenOf(name, shorten(formatStored(name, values[i] ?? null, zone) ?? '')) : [],
     );
-    if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
+    if (
+      examples.push(
+        joinTexts(
+          cells.filter((cell) => cell !== ''),
+          ' ',
+        ),
+      ) === SHOWN_MISSING
+    )
+      break;
   }
-  const rest = missing.count > examples.length ? '; …' : '';
+  if (missing.count > examples.length) examples.push('…');
   const { count } = missing;
   const rows = say(
     '{count|# row of the replaced import is|# rows of the replaced import are} not in this file ({examples})',
-    { count, examples: examples.join('; ') + rest },
+    { count, examples: joinTexts(examples, '; ') },
   );
   const places = { file: nameOf(file), rows, count };
   if (missing.areRemoved) show(say('{file}: {rows}.', places));

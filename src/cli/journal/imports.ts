@@ -1,7 +1,7 @@
 /** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
 import type { Command } from 'commander';
 import { formatDateTime } from '../../domain/values/date-time.ts';
-import { pack } from '../../domain/values/message.ts';
+import { pack, Written } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Journal, UndoResult } from '../../store/contract/journal/operations.ts';
@@ -147,7 +147,7 @@ function printUndo(
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
-    const at = formatDateTime(result.undoneAt, zone);
+    const at = new Written('moment', formatDateTime(result.undoneAt, zone));
     throw new CommandError(EXIT.refused, describeUndoneBefore(undoing, at));
   }
   const refusal =

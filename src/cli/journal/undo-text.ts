@@ -3,7 +3,7 @@
 import { formatActor } from '../../app/wording/actors.ts';
 import { ENTITY_NAMES } from '../../app/wording/entity-names.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
-import { asMessage, type Message, say } from '../../domain/values/message.ts';
+import { asMessage, type Message, say, type Written } from '../../domain/values/message.ts';
 import type { UndoBlocker, UndoResult } from '../../store/contract/journal/operations.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
@@ -50,7 +50,7 @@ export function describeUndoing(
 }
 
 /** @param at when */
-export const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: string): Message =>
+export const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: Written): Message =>
   isCorrection
     ? say('Correction {id} was undone before, at {at}.', { id, at })
     : say('Import {id} was undone before, at {at}.', { id, at });

@@ -21,14 +21,15 @@ export async function visiting<T>(
 ): Promise<T> {
   const opened: { close(): void }[] = [];
   const { language } = asked;
+  const write = writingIn(language, desk.config.zone);
   const visit: Visit = {
     ...asked,
     desk,
     now: nowSeconds(desk.clock),
-    write: writingIn(language, desk.config.zone),
+    write,
     say: <const Template extends string>(template: Template, ...[values]: InPlaces<Template>) =>
-      inLanguage(new Message(template, (values ?? {}) as Values), language),
-    translate: (text) => inLanguage(text, language),
+      inLanguage(new Message(template, (values ?? {}) as Values), language, write.written),
+    translate: (text) => inLanguage(text, language, write.written),
     use(open) {
       const store = open(desk.storage);
       opened.push(store);

@@ -2,6 +2,7 @@
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDate, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/values/decimal.ts';
+import type { Written } from '../../domain/values/message.ts';
 import type { Language } from '../../language/language.ts';
 
 export interface Writing {
@@ -21,6 +22,8 @@ export interface Writing {
   date(text: string): string;
   /** A month `YYYY-MM`, in short: for the axis of a plot. */
   month(text: string): string;
+  /** A value in a sentence of a command. */
+  written(value: Written): string;
 }
 
 /** Making them takes longer than a page uses them. */
@@ -57,6 +60,11 @@ function newWriting(language: Language, zone: TimeZone): Writing {
   const months = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
   const date = (text: string) => dates.format(new Date(`${text}T00:00:00Z`));
   const day = (epochSeconds: number) => date(formatDate(epochSeconds, zone));
+  const moment = (epochSeconds: number) => {
+    const time = formatDateTime(epochSeconds, zone).slice(11, 19);
+    // What was given as a day begins with it.
+    return time === '00:00:00' ? day(epochSeconds) : `${day(epochSeconds)}, ${time.slice(0, 5)}`;
+  };
   return {
     number: (value) => count.format(value),
     money: (minor) => {
@@ -69,12 +77,12 @@ function newWriting(language: Language, zone: TimeZone): Writing {
       return `${count.format(Number(digits))} ${unit}`;
     },
     day,
-    moment(epochSeconds) {
-      const time = formatDateTime(epochSeconds, zone).slice(11, 19);
-      // What was given as a day begins with it.
-      return time === '00:00:00' ? day(epochSeconds) : `${day(epochSeconds)}, ${time.slice(0, 5)}`;
-    },
+    moment,
     date,
     month: (text) => months.format(new Date(`${text}-01T00:00:00Z`)),
+    written({ as, text }) {
+      if (as === 'amount') return count.format(text as Intl.StringNumericLiteral);
+      return as === 'day' ? date(text) : moment(Date.parse(text) / 1000);
+    },
   };
 }

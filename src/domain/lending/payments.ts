@@ -13,7 +13,7 @@ import {
   type RecordedField,
 } from '../values/declared-fields.ts';
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
-import { say } from '../values/message.ts';
+import { type Message, say, Written } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
 
@@ -126,10 +126,10 @@ export const refuseCountedPayment = (
   { paidUntil }: Pick<LoanRecord, 'paidUntil'>,
   paidAt: number,
   zone: TimeZone,
-): string | undefined => {
+): Message | undefined => {
   if (paidUntil === null || paidAt > paidUntil) return undefined;
-  const end = formatDateTime(paidUntil, zone);
-  return `Already counted in the opening balance of this loan, which runs until ${end}.`;
+  const end = new Written('moment', formatDateTime(paidUntil, zone));
+  return say('Already counted in the opening balance of this loan, which runs until {end}.', { end });
 };
 
 /**
@@ -143,7 +143,7 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
   if (refused !== undefined) faults.add('loan_id', refused);
   if (values.status !== 'recorded') faults.add('status', '"void" is not a valid choice.');
   const counted = refuseCountedPayment(loan, values.paidAt, zone);
-  if (counted !== undefined) faults.add('paid_at', counted);
+  if (counted !== undefined) faults.add('paid_at', String(counted));
   faults.throwIfAny();
   return values;
 }
@@ -172,7 +172,7 @@ export function decidePayment(
     }
   } else if (values.status === 'recorded') {
     const counted = refuseCountedPayment(loan, values.paidAt, zone);
-    if (counted !== undefined) faults.add('paid_at', counted);
+    if (counted !== undefined) faults.add('paid_at', String(counted));
   }
   faults.throwIfAny();
   return values;

@@ -6,8 +6,29 @@
  * takes the singular, else by the second, with the number in place of `#`.
  */
 
+/**
+ * An amount, a day `YYYY-MM-DD` or an instant, as commands and programs write it; a page writes it as its
+ * language does.
+ */
+export class Written {
+  readonly as: 'amount' | 'day' | 'moment';
+  readonly text: string;
+
+  constructor(as: Written['as'], text: string) {
+    [this.as, this.text] = [as, text];
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): string {
+    return this.text;
+  }
+}
+
 /** A message is shown in the language of the one it is in; a list with commas between its texts. */
-type Value = string | number | Message | readonly (string | Message)[];
+type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
 /** A sentence for people. One without values may be a string. */
@@ -55,12 +76,16 @@ export const say = <const Template extends string>(
 /** A sentence as what can stand in another one and is translated there. */
 export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
 
+/** Texts one after the other, with other signs than commas between them. */
+export const joinTexts = (texts: readonly Value[], between: string): Message =>
+  new Message(texts.map((_, i) => `{${i}}`).join(between), Object.fromEntries(texts.entries()));
+
 /** The same message with every text in its places changed, also in messages that stand there. */
 export function mapTexts({ template, values }: Message, change: (text: string) => Text): Message {
   const one = (each: Text): Text => (typeof each === 'string' ? change(each) : mapTexts(each, change));
   const changed = Object.entries(values).map(([place, value]): [string, Value] => [
     place,
-    typeof value === 'number'
+    typeof value === 'number' || value instanceof Written
       ? value
       : typeof value === 'string' || value instanceof Message
         ? one(value)
@@ -74,6 +99,8 @@ export interface Wording {
   /** @returns undefined for a template that has no translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
+  /** Without it, a value is as commands write it. */
+  write?(value: Written): string;
 }
 
 const ENGLISH: Wording = { translate: (template) => template, isSingular: (count) => count === 1 };
@@ -97,6 +124,7 @@ export function compose(text: Text, wording: Wording): string {
 
 function show(value: Value, wording: Wording): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (value instanceof Written) return wording.write?.(value) ?? value.text;
   if (value instanceof Message) return compose(value, wording);
   return value.map((each) => show(each, wording)).join(', ');
 }
@@ -107,9 +135,10 @@ export const pack = (text: Text): string =>
     ? text.replaceAll('\n', ' ')
     : `${text.template}\n${JSON.stringify(text.values, packInner)}`;
 
-/** A message in a message, which is still to be translated. */
+/** A message in a message, which is still to be translated, and a value that is still to be written. */
 function packInner(this: { readonly [key: string]: unknown }, key: string, value: unknown): unknown {
   const inner = this[key];
+  if (inner instanceof Written) return { asWritten: inner.as, text: inner.text };
   return inner instanceof Message ? { packed: pack(inner) } : value;
 }
 
@@ -120,5 +149,14 @@ export function unpack(packed: string): Text {
     : new Message(packed.slice(0, end), JSON.parse(packed.slice(end + 1), unpackInner) as Values);
 }
 
-const unpackInner = (_key: string, value: { readonly packed?: string }): unknown =>
-  typeof value?.packed === 'string' ? asMessage(unpack(value.packed)) : value;
+interface PackedInner {
+  readonly packed?: string;
+  readonly asWritten?: Written['as'];
+  readonly text?: string;
+}
+
+function unpackInner(_key: string, value: PackedInner): unknown {
+  if (typeof value?.packed === 'string') return asMessage(unpack(value.packed));
+  const { asWritten, text = '' } = value ?? {};
+  return asWritten === undefined ? value : new Written(asWritten, text);
+}

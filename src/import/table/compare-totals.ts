@@ -1,6 +1,6 @@
 /** What the totals of a file say, and what its rows add up to (docs/import-reference.md#rows-of-totals). */
 import { type DecimalKind, formatDecimal, RATE } from '../../domain/values/decimal.ts';
-import { say } from '../../domain/values/message.ts';
+import { say, Written } from '../../domain/values/message.ts';
 import { byKind } from '../../store/contract/import/import-columns.ts';
 import type { ImportKind, StagedValue } from '../../store/contract/import/import-session.ts';
 import { type ImportWarning, WARNINGS } from '../../store/contract/import/import-warnings.ts';
@@ -146,8 +146,8 @@ function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, s
   return { isFound, unread: sum.unread, last: last ?? 0 };
 }
 
-const written = (units: number, { fractionDigits }: DecimalKind): string =>
-  formatDecimal(units, fractionDigits).replace(/\.?0+$/, '');
+const written = (units: number, { fractionDigits }: DecimalKind): Written =>
+  new Written('amount', formatDecimal(units, fractionDigits).replace(/\.?0+$/, ''));
 
 function toWarning({ column: { name, decimal }, line, said, sum }: Differing): ImportWarning {
   return {

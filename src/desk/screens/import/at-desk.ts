@@ -1,5 +1,5 @@
 /** The sentences of the command as the desk says them: columns and words by their names, and no options. */
-import { Message, type Text } from '../../../domain/values/message.ts';
+import { Message, type Text, Written } from '../../../domain/values/message.ts';
 import { nameOf } from '../../page/names.ts';
 
 /** Of columns, and of the choices that one takes. */
@@ -86,7 +86,7 @@ const isMessage = (value: unknown): value is Message => value instanceof Message
 function inPlace(place: string, value: Message['values'][string]): Message['values'][string] {
   if (isMessage(value)) return asText(value);
   if (typeof value === 'string') return NAMED.includes(place) && value !== '' ? nameOf(value) : value;
-  if (typeof value === 'number') return value;
+  if (typeof value === 'number' || value instanceof Written) return value;
   return value.map((each) => (isMessage(each) ? asText(each) : NAMED.includes(place) ? nameOf(each) : each));
 }
 

@@ -3,7 +3,6 @@ import { ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
 import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { formatStored } from '../../../import/columns/stored-values.ts';
 import { FIELD_GROUPS } from '../../../store/contract/access-ledger.ts';
 import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
@@ -167,13 +166,12 @@ ${sentences(visit, told)}</section>${
 
 /** @returns undefined when it changed none */
 function changesOf(visit: Visit, log: Journal, id: number, isTyped: boolean): Html | undefined {
-  const { zone } = visit.desk.config;
   const rows: (readonly string[])[] = [];
   let isMore = false;
   for (const { line, row, column, old, new: value } of log.listChanges(id)) {
     isMore = rows.length === SHOWN_CHANGES;
     if (isMore) break;
-    const show = (stored: typeof old) => hideIdentityCards(formatStored(column, stored, zone) ?? '');
+    const show = (stored: typeof old) => hideIdentityCards(writeStored(visit, column, stored) ?? '');
     const shown = [hideIdentityCards(row), visit.translate(nameOf(column)), show(old), show(value)];
     rows.push([line === null || isTyped ? '' : visit.write.number(line), ...shown]);
   }

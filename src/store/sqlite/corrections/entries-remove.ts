@@ -2,7 +2,7 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { formatDecimal, MONEY, WEIGHT } from '../../../domain/values/decimal.ts';
-import { type Message, say } from '../../../domain/values/message.ts';
+import { type Message, say, Written } from '../../../domain/values/message.ts';
 import type { Collision, CorrectionRefused } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
@@ -16,7 +16,7 @@ const SUMS = {
   loans: { of: 'amount_minor', digits: MONEY.fractionDigits, kind: "'loan'", at: 'loan_start_date' },
 } as const;
 
-const AMOUNTS: { readonly [kind: string]: (sum: string) => Message } = {
+const AMOUNTS: { readonly [kind: string]: (sum: Written) => Message } = {
   weight: (sum) => say('{sum} kg', { sum }),
   loan: (sum) => say('{sum} Frw', { sum }),
   contribution: (sum) => say('{sum} Frw of contributions', { sum }),
@@ -75,11 +75,14 @@ function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone):
        FROM ${going(kind)} GROUP BY 1 ORDER BY 1`,
     )
     .map(({ sort, total, first, last }) => {
-      const sum = (AMOUNTS[sort] as (sum: string) => Message)(formatDecimal(total, digits));
+      const sum = (AMOUNTS[sort] as (sum: Written) => Message)(
+        new Written('amount', formatDecimal(total, digits)),
+      );
       if (first === null || last === null) return say('Together {sum}.', { sum });
+      const [from, to] = [new Written('day', first), new Written('day', last)];
       return first === last
-        ? say('Together {sum}, of {day}.', { sum, day: first })
-        : say('Together {sum}, from {first} to {last}.', { sum, first, last });
+        ? say('Together {sum}, of {day}.', { sum, day: from })
+        : say('Together {sum}, from {first} to {last}.', { sum, first: from, last: to });
     });
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/membership/members.ts';
 import { DAY_SECONDS, formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { asMessage, say } from '../../../domain/values/message.ts';
+import { asMessage, say, Written } from '../../../domain/values/message.ts';
 import type { CorrectionRefused, Transfer } from '../../contract/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
@@ -90,7 +90,7 @@ function findFault(
       say(
         'The day is before the registration of {cooperative}/{code}, on {day}. If that day is wrong, ' +
           'import the members with the right registration_date, or PUT it, first.',
-        { cooperative, code, day: formatDate(registeredAt, zone) },
+        { cooperative, code, day: new Written('day', formatDate(registeredAt, zone)) },
       ),
     );
   }

@@ -4,6 +4,7 @@ import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lendi
 import { haveCommonWord } from '../../../../domain/membership/names.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { mayEchoCell } from '../../../../domain/values/errors.ts';
+import { pack } from '../../../../domain/values/message.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { hashIdentity } from '../../identity/identity-hash.ts';
 
@@ -33,7 +34,8 @@ export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
   raw.function('refused_new_payment', { deterministic: true }, (status) =>
     refuseNewPayment(status as LoanStatus),
   );
-  raw.function('refused_counted_payment', { deterministic: true }, (paidUntil, paidAt) =>
-    refuseCountedPayment({ paidUntil: paidUntil as number }, paidAt as number, zone),
-  );
+  raw.function('refused_counted_payment', { deterministic: true }, (paidUntil, paidAt) => {
+    const refused = refuseCountedPayment({ paidUntil: paidUntil as number }, paidAt as number, zone);
+    return refused && pack(refused);
+  });
 }

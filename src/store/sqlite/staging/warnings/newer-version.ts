@@ -3,7 +3,7 @@
  * in the place of one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import { say, type Text } from '../../../../domain/values/message.ts';
+import { joinTexts, type Message, say, type Text, Written } from '../../../../domain/values/message.ts';
 import { replacementOf } from '../../journal/operations.ts';
 import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
@@ -17,7 +17,14 @@ const SHOWN = 3;
 interface Found {
   readonly rows: number;
   readonly id: string;
-  readonly examples: string;
+  readonly examples: Message;
+}
+
+interface Example {
+  readonly line: number;
+  readonly now: Written;
+  readonly before: Written;
+  readonly day: Written;
 }
 
 /** What is the same of an entry and its corrected version, and what is shown of both. */
@@ -25,7 +32,8 @@ const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
     at: 'delivered_at',
-    value: { row: 'r.kg / 1000.0', stored: 't.grams / 1000.0', unit: 'kg' },
+    value: { row: 'r.kg / 1000.0', stored: 't.grams / 1000.0' },
+    example: (values: Example) => say('line {line}: {now} kg in place of {before} on {day}', { ...values }),
     found: (values: Found) =>
       say(
         '{rows|# delivery is|# deliveries are} new on a day on which import {id} has others that ' +
@@ -36,7 +44,8 @@ const ENTRIES = {
   savings: {
     same: 't.account_id = p.account_id AND t.kind = r.kind',
     at: 'transacted_at',
-    value: { row: 'r.amount / 100.0', stored: 't.amount_minor / 100.0', unit: 'Frw' },
+    value: { row: 'r.amount / 100.0', stored: 't.amount_minor / 100.0' },
+    example: (values: Example) => say('line {line}: {now} Frw in place of {before} on {day}', { ...values }),
     found: (values: Found) =>
       say(
         '{rows|# transaction is|# transactions are} new on a day on which import {id} has others that ' +
@@ -73,28 +82,44 @@ const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
     UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
   SELECT max(id) FROM versions`;
 
-/** Lines by import, with the first few entries in words. */
+/** Lines by import, with the first few entries as JSON, and whether there are more. */
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;
-  const shown = `'line ' || line || ': ' || ${number('new')} || ' ${value.unit} in place of '
-    || ${number('old')} || ' on ' || date(at + ${offsetSeconds}, 'unixepoch')`;
+  const shown = `line, ${number('new')}, ${number('old')}, date(at + ${offsetSeconds}, 'unixepoch')`;
   return `SELECT * FROM (WITH found AS MATERIALIZED (SELECT s.line, ${value.row} AS new,
       ${value.stored} AS old, t.${at} AS at, ${creatorOf(kind, 't.id')} AS import
     FROM staging.superseded s CROSS JOIN staging.rows r ON r.line = s.line
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = s.entry_id),
   places AS (SELECT *, row_number() OVER (PARTITION BY import ORDER BY line) AS place FROM found),
-  details AS MATERIALIZED (SELECT import, (${NEWEST}) || ' ' || group_concat(${shown}, '; ')
-      || iif((SELECT count(*) FROM found f WHERE f.import = g.import) > ${SHOWN}, '; …', '') AS text
+  details AS MATERIALIZED (SELECT import, json_array((${NEWEST}),
+      (SELECT count(*) FROM found f WHERE f.import = g.import) > ${SHOWN},
+      json_group_array(json_array(${shown}))) AS text
     FROM (SELECT * FROM places WHERE place <= ${SHOWN} ORDER BY line) g GROUP BY import)
   SELECT f.line, d.text FROM found f JOIN details d ON d.import = f.import)`;
 }
 
+type Detail = readonly [
+  newest: number,
+  isMore: 0 | 1,
+  entries: readonly (readonly [line: number, now: string, before: string, day: string])[],
+];
+
 export const describeNewer =
   (kind: keyof typeof ENTRIES) =>
   (rows: number, detail: string): Text => {
-    const [id = '', ...examples] = detail.split(' ');
-    const found = ENTRIES[kind].found({ rows, id, examples: examples.join(' ') });
+    const [newest, isMore, entries]: Detail = JSON.parse(detail);
+    const id = String(newest);
+    const shown = entries.map(([line, now, before, day]) =>
+      ENTRIES[kind].example({
+        line,
+        now: new Written('amount', now),
+        before: new Written('amount', before),
+        day: new Written('day', day),
+      }),
+    );
+    const examples = joinTexts(isMore === 1 ? [...shown, '…'] : shown, '; ');
+    const found = ENTRIES[kind].found({ rows, id, examples });
     return say(
       '{found}. If the file is a newer version of import {id}, add --replaces {id}; if they were made ' +
         'besides, add --yes.',

@@ -6,8 +6,7 @@
 import { labelOf } from '../domain/values/choice-labels.ts';
 import { type Message, say, type Text } from '../domain/values/message.ts';
 import { ALTERNATIVES } from '../import/columns/columns.ts';
-import { kindOf } from '../json/declared-fields.ts';
-import { exampleOf } from '../json/example.ts';
+import { exampleIn, templateColumns } from '../import/table/example-row.ts';
 import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../language/language.ts';
 import { FILE_COLUMNS, type FileColumn } from '../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../store/contract/import/import-session.ts';
@@ -44,16 +43,6 @@ const FORMATTED_ROWS = 500;
 /** Of the sheet: a sentence, the headings, the invented row. */
 const [HEADINGS, EXAMPLE] = [1, 2];
 
-/** Where those of responses do not go together in one file. */
-const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: string } } = {
-  cooperatives: { registration_date: '2015-03-31' },
-  loans: { paid_amount: '420000', paid_until: '2025-05-31', approved_at: '2025-01-10' },
-};
-
-/** Of the columns that take the place of another one, a file needs none. */
-const columnsOf = (kind: ImportKind): readonly FileColumn[] =>
-  FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
-
 const isNeeded = (kind: ImportKind, { name, isRequired }: FileColumn): boolean =>
   isRequired || name === ALTERNATIVES[kind]?.column;
 
@@ -62,12 +51,9 @@ function typeOf({ field }: FileColumn): CellType {
   return field.kind === 'past_date' || field.kind.endsWith('instant') ? 'date' : 'text';
 }
 
-function exampleIn(kind: ImportKind, column: FileColumn, translate: Translate): Cell {
-  const own = EXAMPLES[kind]?.[column.name];
-  const text = own ?? String(exampleOf(kindOf(column.field).schema));
-  const type = typeOf(column);
-  const shown = column.field.kind === 'choice' ? translate(labelOf(text)) : text;
-  return toCell(type, type === 'date' ? shown.slice(0, 'YYYY-MM-DD'.length) : shown);
+function exampleCell(kind: ImportKind, column: FileColumn, translate: Translate): Cell {
+  const text = exampleIn(kind, column);
+  return toCell(typeOf(column), column.field.kind === 'choice' ? translate(labelOf(text)) : text);
 }
 
 function formatOf(column: FileColumn): { readonly numFmt?: string } {
@@ -76,7 +62,7 @@ function formatOf(column: FileColumn): { readonly numFmt?: string } {
 }
 
 function sheetToFill(kind: ImportKind, translate: Translate): Sheet {
-  const columns = columnsOf(kind);
+  const columns = templateColumns(kind);
   const sentence = say('Fill in one row for each. Write over the example in row 3. * is required.');
   const styles = columns.flatMap((column, i): [string, { style: Style }][] => [
     [`${HEADINGS},${i}`, { style: { font: { bold: true } } }],
@@ -88,7 +74,7 @@ function sheetToFill(kind: ImportKind, translate: Translate): Sheet {
     rows: [
       [translate(sentence)],
       columns.map((column) => `${translate(column.label)}${isNeeded(kind, column) ? ' *' : ''}`),
-      columns.map((column) => exampleIn(kind, column, translate)),
+      columns.map((column) => exampleCell(kind, column, translate)),
       ...Array.from({ length: FORMATTED_ROWS }, () => columns.map(() => null)),
     ],
     cells: new Map(styles),
@@ -156,7 +142,7 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): Sheet {
 
 /**
  * @param language of the headings and of the words of choices
- * @returns the bytes of the workbook: an import reads it without a map, the invented row included
+ * @returns the bytes of the workbook: an import reads it without a map, and leaves out the invented row
  */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
   const { writeXlsx }: WorkbookLibrary = await import(LIBRARY);

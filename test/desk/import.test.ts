@@ -131,7 +131,7 @@ test('another sheet of a workbook is chosen', async (context) => {
   assert.match(chosen.text, /<option value="2025" selected>/);
 });
 
-test('a template is downloaded in the language of the page, and imported once it is filled in', async (context) => {
+test('a template is downloaded in the language of the page, and its example is never taken for data', async (context) => {
   const { databaseFile, value } = await startedPlace(context);
   const desk = await testDesk(context, databaseFile);
   desk.clock.advance(SAMPLES_MS - desk.clock.now());
@@ -143,9 +143,10 @@ test('a template is downloaded in the language of the page, and imported once it
   const content = Buffer.from(await file.arrayBuffer());
   const { path, page } = await give(browser, 'modele.xlsx', content);
   assert.match(page.text, /<option value="Colonnes">/);
-  await submit(browser, path, 'check');
+  const checked = await submit(browser, path, 'check');
+  assert.match(checked.text, /How the file was read.*<li>example of the template, left out: line 3</s);
   await submit(browser, path, 'import');
-  assert.equal(value('SELECT count(*) FROM cooperatives'), 3);
+  assert.equal(value('SELECT count(*) FROM cooperatives'), 2);
 });
 
 test('columns that have no place are named beside the button that imports the file', async (context) => {

@@ -22,21 +22,37 @@ async function rowsOf(path: string, kind: ImportKind) {
 }
 
 for (const language of LANGUAGES)
-  test(`the templates in ${language} are imported one after the other, with their invented rows`, async (t) => {
+  test(`the templates in ${language} are imported one after the other, without their invented rows`, async (t) => {
     const place = importPlace(t);
     for (const kind of IMPORT_KINDS) {
       const file = join(place.folder, `${kind}.xlsx`);
       const written = await place.run('template', kind, '--out', file, '--lang', language);
       assert.equal(written.status, 0, written.err);
-      const imported = await place.run(kind, file);
+      const empty = await place.run(kind, file);
+      assert.equal(empty.status, 0, `${kind}: ${empty.err}`);
+      assert.match(empty.out, /xlsx: 0 new, 0 changed, 0 unchanged/);
+      assert.match(empty.err, /note: example of the template, left out: line 3\n/);
+      assert.match((await place.run(kind, file, '--strict')).err, /this is the example of the template\./);
+      const [, headings, example] = (await rowsOf(file, kind)).rows.map(({ cells }) => cells);
+      const filled = example?.map((cell) => cell.replace(/Example|Abahuje/, 'Filled In'));
+      const csv = [headings, example, filled].map((cells) => cells?.join(',')).join('\n');
+      const imported = await place.load(kind, csv);
       assert.equal(imported.status, 0, `${kind}: ${imported.err}`);
-      assert.match(imported.out, /xlsx: 1 new, 0 changed, 0 unchanged/);
+      assert.match(imported.out, /csv: 1 new, 0 changed, 0 unchanged/);
+      assert.match(imported.err, /left out: line 2\n/);
       assert.doesNotMatch(imported.err, /ignored|warning/);
     }
-    assert.deepEqual(place.query('SELECT gender, status, mobile FROM members'), [
-      { gender: 'MALE', status: 'active', mobile: '+250781234567' },
+    assert.deepEqual(place.query('SELECT full_name, gender, status, mobile FROM members'), [
+      { full_name: 'First Filled In', gender: 'MALE', status: 'active', mobile: '+250781234567' },
     ]);
   });
+
+test('under the names of columns, what equals the example is a row like any other', async (t) => {
+  const place = importPlace(t);
+  const row = 'KOAKAMA-HUY,KOAKAMA Abahuje Huye,agriculture,South,Huye,2015-03-31,active';
+  const names = IMPORT_COLUMNS.cooperatives.map(({ name }) => name).join();
+  assert.match((await place.load('cooperatives', `${names}\n${row}\n`)).out, /1 new/);
+});
 
 test('a template heads its columns in the language, and marks those that are required', async (t) => {
   const place = importPlace(t);

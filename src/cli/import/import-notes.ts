@@ -60,6 +60,7 @@ export const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   ignored_column: 'ignored column',
   empty_row: 'empty row',
   totals_row: 'totals row',
+  example_row: 'example of the template, left out',
   word: 'word',
   empty_word: 'empty word',
   second_phone: 'second phone',

@@ -20,6 +20,7 @@ export const NOTES = {
   ignored_column: ofFile('Refused with --strict: the column is unknown.'),
   empty_row: ofRow('Refused with --strict: the line is empty.'),
   totals_row: ofRow('Refused with --strict: this is a row of totals.'),
+  example_row: ofRow('Refused with --strict: this is the example of the template.'),
   word: ofRow("Refused with --strict: the word is not one of the registry's."),
   empty_word: ofRow('Refused with --strict: leave the cell empty.'),
   second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),

@@ -7,6 +7,7 @@ import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
 import type { FileLayout } from '../map/file-layout.ts';
 import { createTotalsCheck } from './compare-totals.ts';
+import { createExampleCheck } from './example-row.ts';
 import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
@@ -56,6 +57,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   const reader = createRowReader({ kind, header, map, format, survey, context: options.cells });
   const unnamed = createUnnamedColumns(header, notes);
   const totals = createTotalsCheck(kind);
+  const isExample = createExampleCheck(kind, header, options.cells);
 
   let lastLine = header.line;
   const reference = IMPORT_COLUMNS[kind].findIndex(
@@ -65,13 +67,17 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   const checkRepeat = createRepeatCheck(header.repeatsPlace, header.headings);
   let isReferenceMissing = reference >= 0 && (header.places[reference] === -1 || header.filePlace >= 0);
 
-  /** @returns undefined for a row of totals */
+  /** @returns undefined for a row of totals, or the example of a template */
   function readRow(record: FileRecord, faults: ImportFault[]): StagedRow | undefined {
     const { line } = record;
     const { values, findings } = reader.read(record);
     if (findings.faults.length > 0 && isTotalsRow(kind, header, record.cells)) {
       notes.note('totals_row', '', line);
       totals.compare(line, values);
+      return undefined;
+    }
+    if (isExample(values)) {
+      notes.note('example_row', '', line);
       return undefined;
     }
     totals.addRow(

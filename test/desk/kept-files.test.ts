@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { LANGUAGES, type Language } from '../../src/language/language.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
-import { give, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
+import { fill, give, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { COOPERATIVES, member, members, startedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 
@@ -75,6 +75,25 @@ test('files, choices and refused rows are there when the desk is opened again', 
   assert.match((await third.get(`${path}/rejects`)).text, /Person 8/);
   const undone = await third.get('/import');
   assert.match(undone.text, />imported<\/td>/);
+});
+
+test('choices that cannot be meant are kept too, so that only what is wrong is chosen again', async (context) => {
+  const { reopen } = await startedDesks(context);
+  const first = await reopen();
+  const { path, page } = await give(first, 'ledger.csv', LEDGER.join('\n'));
+  const chosen = { 'heading-1': 'member_code', 'heading-2': 'member_code', 'word-gender-1': 'OTHER' };
+  const refused = await first.post(path, fill(page.text, 'check', chosen));
+  assert.equal(refused.status, 422);
+  const isKept = async (browser: Browser) => {
+    const { text } = await settled(browser, path);
+    for (const [name, value] of Object.entries(chosen))
+      assert.match(
+        text,
+        new RegExp(`<select name="${name}"[^>]*>(?:(?!</select>).)*value="${value}" selected`),
+      );
+  };
+  await isKept(first);
+  await isKept(await reopen());
 });
 
 test('a file that was imported in full goes with the desk, and the folder with the last one', async (context) => {

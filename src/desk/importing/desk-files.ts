@@ -153,6 +153,12 @@ export class DeskFiles {
     file.given = { ...first.choices, replaces: undefined, skipInvalid: false };
   }
 
+  /** Keeps what the form was sent with, whether the file can be checked with it or not. */
+  give(file: DeskFile, given: ImportChoices): void {
+    file.given = given;
+    this.keep(file.id);
+  }
+
   /** Checks the file with these choices, and asks. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();

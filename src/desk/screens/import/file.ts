@@ -182,7 +182,7 @@ export const IMPORT_FILE: Screen = {
       const map = chosenMap(proposal, given);
       const replaces = Number(given.get('replaces')) || undefined;
       const chosen = { map, replaces, skipInvalid: false };
-      file.given = chosen;
+      visit.desk.files.give(file, chosen);
       const twice = chosenTwice(proposal, given).map((column) =>
         visit.say('Two columns are read as {column}: choose something else for one of them.', {
           column: nameOf(column),

@@ -160,6 +160,42 @@ test('a loan is approved with its start as it was, paid back, and a payment made
   assert.equal((await place.command('check')).status, 0);
 });
 
+test('a payment beyond the amount of the loan is asked about, with what was left of it', async (context) => {
+  const { place, browser } = await begin(context);
+  const person = (await browser.find(nid(1))).path;
+  const loan = { amount: '400000.00', interest_rate: '18.00', loan_start_date: '2025-03-01' };
+  await agree(browser, `${person}/change/loans/1`, { ...loan, status: 'approved' });
+  const path = `${person}/enter/payments/1`;
+  const payment = { reference: 'P-1', amount: '350000', method: 'cash', paid_at: '2025-06-10' };
+  await agree(browser, path, payment);
+  const asked = async (at: string, amount: string, given: Fields) =>
+    /role="alert">(.*?)<\/section>/.exec(
+      (await browser.post(at, { ...payment, ...given, action: 'enter', amount })).text,
+    )?.[1];
+  const next = { reference: 'P-2' };
+  // Exactly what was left.
+  assert.equal(await asked(path, '50000', next), undefined);
+  const beyond =
+    '<p>With this payment, more than the amount of the loan, 400,000 Frw, is paid: 50,000 Frw of it was ' +
+    'left. Is that right, with the interest?</p>';
+  assert.equal(await asked(path, '50000.01', next), beyond);
+  assert.equal(await asked(path, '850000', next), beyond);
+  // Beyond three times the amount that is said, and only that.
+  assert.match((await asked(path, '850000.01', next)) ?? '', /^<p>1 payment is on loans paid beyond three/);
+  // A stored one, without which all of it was left.
+  const stored = `${person}/change/payments/1`;
+  assert.equal(await asked(stored, '400001', {}), beyond.replace('50,000', '400,000'));
+  assert.equal(await asked(stored, '300000', {}), undefined);
+  await agree(browser, path, { ...payment, ...next, amount: '60000' });
+  assert.equal(place.value('SELECT paid_amount_minor FROM loans'), 41_000_000);
+  // Nothing was left any more; what becomes less is not asked about.
+  assert.equal(await asked(path, '1', { reference: 'P-3' }), beyond.replace('50,000 Frw of', '0 Frw of'));
+  assert.equal(await asked(stored, '349999', {}), undefined);
+  const header = 'cooperative_code,loan_reference,reference,amount,method,paid_at';
+  const file = await place.load('payments', `${header}\nA-1,L-1,P-4,1,cash,2025-06-11\n`, '--dry-run');
+  assert.doesNotMatch(file.err, /warning/);
+});
+
 test('a cooperative is entered, changed, and dissolved', async (context) => {
   const { place, browser } = await begin(context);
   const given = { code: 'C-3', name: 'Cyahafi Twitezimbere', sector: 'trading', status: 'active' };

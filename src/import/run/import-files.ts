@@ -150,6 +150,7 @@ function checkFile(
     zone,
     despiteErasure,
     sha256: source.sha256,
+    isTyped: file.entered !== undefined,
     readAs: map && describeMap(map),
     replaces,
     cells: cellContext(zone, nowSeconds(clock)),

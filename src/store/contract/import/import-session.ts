@@ -191,6 +191,8 @@ export interface CheckOptions {
   readonly replaces?: number | undefined;
   /** In which faults show instants; UTC without it. */
   readonly zone?: TimeZone | undefined;
+  /** It is one row that somebody has typed, who can be asked about more than whoever sends a file. */
+  readonly isTyped?: boolean | undefined;
 }
 
 export type CheckedFile = RefusedFile | AcceptedFile;

@@ -17,6 +17,7 @@ export const WARNINGS = {
   contradicted_id: { stops: false },
   born_after_registration: { stops: false },
   overpaid: { stops: false },
+  beyond_amount: { stops: false },
   after_death: { stops: false },
   other_name: { stops: false },
   end_before_start: { stops: false },

@@ -49,8 +49,8 @@ export function openStaging(scope: FileScope): FileStaging {
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const { sha256, readAs, replaces, despiteErasure } = options;
-        const given = { zone, sha256, readAs, replaces, despiteErasure: despiteErasure === true };
+        const { sha256, readAs, replaces, despiteErasure, isTyped } = options;
+        const given = { zone, sha256, readAs, replaces, despiteErasure: despiteErasure === true, isTyped };
         const decided = { ...scope, ...given, hasDerived };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);

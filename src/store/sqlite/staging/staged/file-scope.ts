@@ -20,6 +20,8 @@ export interface FileScope {
   readonly replaces?: number | undefined;
   /** Rows of erased persons are imported; decided when the file is checked. */
   readonly despiteErasure?: boolean;
+  /** It is one row that somebody has typed; known when it is checked. */
+  readonly isTyped?: boolean | undefined;
   /** Some of its rows came without a reference; known when it is checked. */
   readonly hasDerived?: boolean;
   /** Of a clock that never steps back. */

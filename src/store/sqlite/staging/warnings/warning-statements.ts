@@ -6,7 +6,8 @@
 
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
-import { say, type Text, unpack } from '../../../../domain/values/message.ts';
+import { formatDecimal, MONEY } from '../../../../domain/values/decimal.ts';
+import { say, type Text, unpack, Written } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../contract/import/import-warnings.ts';
 import { ENDED } from '../../identity/transfers.ts';
@@ -103,6 +104,26 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
 
+/** A typed payment that takes what is paid beyond the amount: it may be interest, or a slip. */
+const BEYOND_AMOUNT = `SELECT p.line, json_array(l.amount_minor, max(0,
+    l.amount_minor - (l.paid_amount_minor + a.delta - r.amount)))
+  FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+  CROSS JOIN main.loans l ON l.id = p.loan_id CROSS JOIN staging.paid_amounts a ON a.loan_id = l.id
+  WHERE a.delta > 0 AND l.paid_amount_minor + a.delta > l.amount_minor
+    AND l.paid_amount_minor + a.delta <= ${MOST_TIMES_PAID} * l.amount_minor`;
+
+function describeBeyond(_: number, detail: string): Text {
+  const amounts: readonly number[] = JSON.parse(detail);
+  const [amount = '', left = ''] = amounts.map(
+    (minor) => new Written('amount', formatDecimal(minor, MONEY.fractionDigits)),
+  );
+  return say(
+    'With this payment, more than the amount of the loan, {amount} Frw, is paid: {left} Frw of it was ' +
+      'left. Is that right, with the interest?',
+    { amount, left },
+  );
+}
+
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
     statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
@@ -181,6 +202,12 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ...LEDGER_WARNINGS,
     statement('overpaid', [], OVERPAID_LOANS, (n) =>
       say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
+    ),
+    statement(
+      'beyond_amount',
+      ['amount'],
+      ({ isTyped }) => (isTyped === true ? BEYOND_AMOUNT : undefined),
+      describeBeyond,
     ),
   ],
   loans: [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
 import { ROW_ORDERS } from '../../../src/store/contract/journal/held-data.ts';
+import { EVENT_CHECKS } from '../../../src/store/sqlite/check/event-checks.ts';
 import { mergePairs } from '../../../src/store/sqlite/corrections/merge.ts';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
 import {
@@ -125,6 +126,12 @@ test('the lists of a cooperative walk no table, in whatever order they are', (co
     const walked = planOf(db, sql).filter((line) => /^SCAN (?!page\b)/.test(line));
     assert.deepEqual(walked, [], sql);
   }
+});
+
+test('a check of the events finds the newest change from the end, not by sorting all of them', (context) => {
+  const { registry } = open(context);
+  for (const { sql } of EVENT_CHECKS)
+    assert.ok(!planOf(registry, sql).some((line) => line.includes('TEMP B-TREE FOR ORDER BY')), sql);
 });
 
 test('no SELECT is planned by the values of its parameters, which would plan it again each time', (context) => {

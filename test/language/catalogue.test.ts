@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { asMessage, PLACE, pack, say, unpack } from '../../src/domain/values/message.ts';
 import { CATALOGUES, inLanguage, languageOf } from '../../src/language/language.ts';
 
@@ -63,6 +64,7 @@ const MUST_BE_TRANSLATED = [
   'There is no cooperative with this code.',
   ...['Deliveries', 'Loans', 'Payments', 'Savings accounts', 'Savings transactions', 'History'],
   ...['National ID', 'Former numbers', 'Responses kept for repeated requests'],
+  ...Object.values(SCOPE_MEANINGS),
   'It is empty.',
   ...['goes', 'stays', 'ends', 'begins'],
   ...['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'],

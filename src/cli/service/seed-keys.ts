@@ -25,7 +25,7 @@ export interface IssuedDemoKey extends DemoKey {
 
 const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
 
-/** The last one is throttled soon enough to see it. */
+/** The last one has so low a limit that one sees it reached. */
 const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },

@@ -43,7 +43,7 @@ export interface ApiKeyValues {
   readonly allowedHosts: readonly string[];
   /** Finds a person by the full national ID only. */
   readonly isLookupOnly: boolean;
-  /** Takes away all that its scopes let it read, at once. */
+  /** May also export everything that its scopes let it read. */
   readonly mayExport: boolean;
   /** Everything else does not exist for the key. */
   readonly cooperatives: Visible;

@@ -41,7 +41,10 @@ export type MemberField = RecordedField & {
   readonly group: FieldGroup;
   /** A transfer takes what is the person's to the new membership, which begins without the rest. */
   readonly belongsTo: 'person' | 'membership';
-  /** It is kept, or filled from the other member where there is none: alone, or together with others. */
+  /**
+   * `keep`: what the member who stays has. `fill`: where that is nothing, the other member's.
+   * `fill together`: the same for the fields of this kind as one, so that they come from one member.
+   */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** It stays, becomes null or the given text, or gets a value that only its row has. */
   readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };

@@ -35,7 +35,7 @@ export type Field = ValueKind & {
   readonly description: string;
   /** What people at the desk call it, and may head its column in a file with. */
   readonly label: Message;
-  /** As responses show it, of nobody who exists; else one of its kind. */
+  /** An invented value, as responses show it; without it, the example of its kind. */
   readonly example?: string;
   readonly deprecated?: Deprecation;
   /** In bodies, files and the history; else that of the value in snake case. */
@@ -58,7 +58,7 @@ export type Field = ValueKind & {
   readonly isKey?: true;
   /** Whether every row of a file has it, although requests need not give it. */
   readonly isRequiredInFiles?: true;
-  /** Whether an empty cell of a file keeps a stored value that may be null. */
+  /** Of a nullable field: whether an empty cell of a file keeps the stored value. */
   readonly isKeptByEmptyCell?: true;
   /** Whether it is made from other fields where it is not given. */
   readonly isComposed?: true;

@@ -60,7 +60,7 @@ test('a delivery is entered at once, keeps day and product for the next one, and
   const { text: recorded } = await browser.get('/imports/4');
   assert.match(
     recorded,
-    /delivery [^<]*<[\s\S]*?>A-1 · M-1 · Keza Aline<\/a><[\s\S]*?>25 May 2025 · 12\.5 kg · Coffee</,
+    />delivery<[\s\S]*?>A-1 · M-1 · Keza Aline<\/a><[\s\S]*?>25 May 2025 · 12\.5 kg · Coffee</,
   );
   const shown = JSON.parse((await place.command('imports', 'show', '4', '--json')).out);
   assert.deepEqual([shown.kind, shown.reason, shown.user], ['row_enter', 'production', 'N. N. (tester)']);
@@ -271,4 +271,70 @@ test('a changed weight leaves the time of a delivery as it was, which its field 
   assert.deepEqual(place.query('SELECT grams, delivered_at FROM production_entries'), [
     { grams: 11_000, delivered_at: Date.parse('2025-05-25T08:24:00Z') / 1000 },
   ]);
+});
+
+test('codes are found as they are stored, though typed in small letters, and no advice of files is given', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/production';
+  const given = { action: 'enter', delivered_at: '2025-05-25', kg: '1' };
+  assert.equal((await browser.post(path, { ...given, member_code: 'm-2' })).status, 303);
+  assert.equal(place.value('SELECT member_id FROM production_entries'), 2);
+  const refused = await browser.post(path, { ...given, member_code: 'm-9' });
+  assert.match(refused.text, /The cooperative has no member with this code\./);
+  assert.doesNotMatch(refused.text, /Import its members/);
+  const code = { code: 'c-3', name: 'Cyahafi', status: 'active' };
+  await agree(browser, '/cooperatives/enter', code);
+  assert.equal(place.value("SELECT count(*) FROM cooperatives WHERE code = 'C-3'"), 1);
+});
+
+test('the code of a member who was merged leads to who stays', async (context) => {
+  const { place, browser } = await begin(context);
+  await place.command('members', 'merge', 'A-1/M-2', 'A-1/M-1', '--yes', '--reason', 'Registered twice');
+  assert.match((await browser.find('M-2')).text, /<h1>Keza Aline<\/h1>/);
+  const given = { action: 'enter', delivered_at: '2025-05-25', kg: '1', member_code: 'M-2' };
+  const done = await browser.post('/cooperative/A-1/enter/production', given);
+  assert.match((await browser.get(done.headers.location ?? '')).text, /A-1 · M-1 · Keza Aline, /);
+});
+
+test('an entry of before the cooperative is asked about, and a payment like a stored one', async (context) => {
+  const { place, browser } = await begin(context);
+  await place.load('cooperatives', 'code,name,registration_date\nA-1,Abahuje,2019-05-14\n');
+  const given = { action: 'enter', member_code: 'M-1', kg: '1' };
+  const path = '/cooperative/A-1/enter/production';
+  const asked = await browser.post(path, { ...given, delivered_at: '1926-11-10' });
+  assert.equal(asked.status, 200);
+  assert.match(asked.text, /before the cooperative was registered, 14 May 2019\./);
+  assert.equal((await browser.post(path, { ...given, delivered_at: '2019-05-14' })).status, 303);
+  const loan = 'A-1,M-1,L-1,400000,18,approved,2025-03-01T10:24:00+02:00';
+  await place.load(
+    'loans',
+    `cooperative_code,member_code,reference,amount,interest_rate,status,loan_start_date\n${loan}\n`,
+  );
+  const payment = { loan_reference: 'l-1', amount: '50000', method: 'cash', paid_at: '2025-06-10' };
+  await agree(browser, '/cooperative/A-1/enter/payments', { ...payment, reference: 'P-1' });
+  const again = { action: 'enter', ...payment, reference: 'P-2' };
+  assert.match(
+    (await browser.post('/cooperative/A-1/enter/payments', again)).text,
+    /A payment of the same day and amount on this loan is recorded already: P-1\./,
+  );
+  const other = { ...again, amount: '50001' };
+  assert.doesNotMatch(
+    (await browser.post('/cooperative/A-1/enter/payments', other)).text,
+    /recorded already/,
+  );
+});
+
+test('the list of imports says whose each typed row is, and is recorded with them', async (context) => {
+  const place = await start(context);
+  const ledger = memoryLedger();
+  const browser = await (await testDesk(context, place.databaseFile, { ledger })).enter();
+  const given = { action: 'enter', member_code: 'M-2', delivered_at: '2025-05-25', kg: '1' };
+  assert.doesNotMatch((await browser.get('/import')).text, /Mukamana/);
+  const before = ledger.readings.length;
+  await browser.post('/cooperative/A-1/enter/production', given);
+  assert.match(
+    (await browser.get('/import')).text,
+    /A-1 · M-2 · Mukamana Esperance<\/a> 25 May 2025 · 1 kg<br>/,
+  );
+  assert.deepEqual(ledger.readings.slice(before).at(-1)?.subject, { memberIds: [2] });
 });

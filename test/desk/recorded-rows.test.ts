@@ -127,8 +127,14 @@ test('savings, loans and payments are listed with what they are, a payment with 
 test('a row is changed and removed from the list of its cooperative', async (context) => {
   const { browser } = await begin(context);
   const { text } = await browser.get('/cooperative/A-1/deliveries');
-  const [, change = ''] = /href="(\/person\/\d+\/change\/production\/61)"/.exec(text) ?? [];
-  assert.match((await browser.get(change)).text, /Mukamana Rose[\s\S]*value="coffee"/);
+  const [, change = ''] = /href="(\/person\/\d+\/change\/production\/61\?list=[^"]*)"/.exec(text) ?? [];
+  const form = (await browser.get(change)).text;
+  assert.match(form, /Mukamana Rose · P-61[\s\S]*value="coffee"/);
+  assert.match(form, /<a href="\/cooperative\/A-1\/deliveries">Back<\/a>/);
+  assert.match(
+    (await browser.get(change.replace(/list=.*/, 'list=//elsewhere.example'))).text,
+    /"\/person\/\d+">Back</,
+  );
   const person = change.split('/change')[0] ?? '';
   assert.match(text, new RegExp(`action="${person}"[\\s\\S]*?name="reference" value="P-61"`));
   const removal = { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-61' };

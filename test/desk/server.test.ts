@@ -11,7 +11,7 @@ import type { Session } from '../../src/desk/visit/screen.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
-import { startedPlace } from '../support/importing.ts';
+import { nid, startedPlace } from '../support/importing.ts';
 
 const desk = async (context: TestContext) => testDesk(context, (await startedPlace(context)).databaseFile);
 
@@ -87,13 +87,24 @@ test('after twelve hours a session is gone, and what was shown once is not shown
   assert.equal(await tokenIn(second), begun);
   clock.advance(30 * 60_000 + 12 * 3_600_000);
   assert.notEqual(await tokenIn(await enter()), begun);
-  const sessions = new Sessions(clock);
+  const sessions = new Sessions(clock, () => 0);
   const come = () => sessions.find(sessions.open(sessions.issueLink('N.')) ?? '') as Session;
   const session = come();
   session.issued = { keyId: 1, secret: 'shown once' };
   clock.advance(30 * 60_000);
   assert.equal(come(), session);
   assert.equal(session.issued, undefined);
+});
+
+test('an address of one session means nobody in another one', async (context) => {
+  const { clock } = await desk(context);
+  const numbers = [0, 0, 70, 90];
+  const sessions = new Sessions(clock, () => numbers.shift() ?? 0);
+  const come = () => sessions.find(sessions.open(sessions.issueLink('N.')) ?? '') as Session;
+  const [first, second] = [come(), come()];
+  const number = first.persons.of(nid(1));
+  second.persons.of(nid(2));
+  assert.equal(second.persons.find(number), undefined);
 });
 
 test('a page may ask that its session goes on', async (context) => {

@@ -36,6 +36,7 @@ const CASES: readonly [File, DecimalKind, string, number | RegExp, boolean?][] =
   [PLAIN, WEIGHT, '1,250,5', COMMA],
   [PLAIN, WEIGHT, '1,25 0', COMMA],
   [PLAIN, WEIGHT, '12,50,5', COMMA],
+  [PLAIN, WEIGHT, '4O,5', /valid number/],
   [PLAIN, MONEY, '12,500', 1_250_000],
   [PLAIN, MONEY, '1,250,000.50', 125_000_050],
   [PLAIN, MONEY, '1250,50', 125_050, true],

@@ -241,8 +241,8 @@ test('what only looks wrong is said and does not stop the file', async (context)
       'members.csv: warning: 1 member was born after the date of registration. (line 5)\n',
   );
   const loans = [
-    'A-1,M-1,L-1,100,5,approved,300,2024-01-02,2024-01-02,',
-    'A-1,M-1,L-2,100,5,approved,300.01,2024-01-02,2024-01-01,',
+    'A-1,M-1,L-1,100,1,approved,300,2024-01-02,2024-01-02,',
+    'A-1,M-1,L-2,100,0.99,approved,300.01,2024-01-02,2024-01-01,',
   ];
   const document = JSON.parse(
     (await place.load('loans', `${LOANS_HEADER}\n${loans.join('\n')}\n`, '--json')).out,
@@ -250,7 +250,7 @@ test('what only looks wrong is said and does not stop the file', async (context)
   const [{ warnings, outcome }] = document.files;
   assert.deepEqual(
     [outcome, ...warnings.map(({ kind, stops, lines }: Warned) => [kind, stops, lines])],
-    ['imported', ['overpaid', false, [3]], ['end_before_start', false, [3]]],
+    ['imported', ...['overpaid', 'end_before_start', 'low_interest'].map((kind) => [kind, false, [3]])],
   );
 });
 

@@ -6,7 +6,8 @@ const wordsOf = (text: string): string[] => text.toLowerCase().match(/\p{L}{2,}/
 
 /** What the tests have registered or typed, whoever runs them, and units: the same in every language. */
 const SAME = wordsOf(
-  `Keza Mukamana Esperance Zzyzx Cooperative tester follower key kg kB MB GB RWF ${userInfo().username}`,
+  'Keza Mukamana Esperance Zzyzx Cooperative tester follower key kg kB MB GB ko Mo Go RWF ' +
+    userInfo().username,
 );
 
 const monthsIn = (language: Language): string[] =>

@@ -27,13 +27,24 @@ export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
 export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
   html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
 
-/** A link to the form that changes a row. @param id of the row */
-export const changeLink = ({ say }: Visit, person: string, kind: EnteredKind, id: string): Html =>
-  html`<a href="${changePath(person, kind, id)}">${say('Change…')}</a>`;
+/** A link to the form that changes a row. @param id of the row. @param list that it goes on with */
+export const changeLink = (
+  { say }: Visit,
+  person: string,
+  kind: EnteredKind,
+  id: string,
+  list?: string,
+): Html => html`<a href="${changePath(person, kind, id, list)}">${say('Change…')}</a>`;
 
 /** @param person the address of the page of the person. @param id of the row */
-export const changePath = (person: string, kind: EnteredKind, id: string): string =>
-  `${person}/change/${kind}/${id}`;
+export const changePath = (person: string, kind: EnteredKind, id: string, list?: string): string =>
+  `${person}/change/${kind}/${id}${list === undefined ? '' : `?list=${encodeURIComponent(list)}`}`;
+
+/** The list that a row is changed from, of a cooperative: no other address. */
+export function listIn(query: URLSearchParams): string | undefined {
+  const list = query.get('list') ?? '';
+  return /^\/cooperative\/[\w-]+\/[a-z-]+(?:\?[\w=&-]*)?$/.test(list) ? list : undefined;
+}
 
 /** @param owner the id of a membership; of the loan for a payment */
 export const enterPath = (person: string, kind: EnteredKind, owner: string): string =>

@@ -1,4 +1,5 @@
 /** Values of rows that the registry holds: `HeldRow` gives them as they are stored, by the names of files. */
+import { DERIVED_REFERENCE } from '../../domain/entries/entries.ts';
 import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
 import { listFields } from '../../domain/values/declared-fields.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
@@ -12,6 +13,10 @@ export const textOf = (row: HeldRow, field: string): string => String(row[field]
 
 /** Zero where there is none. */
 export const numberOf = (row: HeldRow, field: string): number => Number(row[field] ?? 0);
+
+/** Nothing of an entry that came without one and got one of the registry's. */
+export const referenceOf = (row: HeldRow): string =>
+  textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 
 /** What is shown of a value that may be missing; nothing otherwise. */
 export const ifGiven = <T>(row: HeldRow, field: string, shown: (value: T) => string): string | undefined =>

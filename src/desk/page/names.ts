@@ -59,6 +59,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   ...ADDED_LABELS,
   // What is no declared field: columns of rows and of files.
   created: say('created'),
+  removed: say('removed'),
   cooperative: say('Cooperative'),
   id: say('Number in the registry'),
   created_at: say('Recorded on'),

@@ -81,6 +81,8 @@ export interface InputOptions {
   readonly max?: string;
   readonly isNumeric?: true;
   readonly isOptional?: true;
+  /** Whether it is typed into first. */
+  readonly isFirst?: true | undefined;
   /** What is proposed while somebody types. */
   readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;
 }
@@ -89,7 +91,7 @@ export interface InputOptions {
 export const input = (options: InputOptions): Html => html`<label>${options.label}
 <input name="${options.name}" type="${options.type ?? 'text'}" value="${options.value}" autocomplete="off"${
   options.isOptional !== true && html` required`
-}${options.fault && html` aria-invalid="true"`}${
+}${options.isFirst && html` autofocus`}${options.fault && html` aria-invalid="true"`}${
   options.maxLength && html` maxlength="${options.maxLength}"`
 }${
   options.pattern && html` pattern="${options.pattern}"`

@@ -8,6 +8,8 @@ import type { Visit } from '../visit/screen.ts';
 import type { Writing } from '../visit/writing.ts';
 import { nameOf } from './names.ts';
 
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+
 /** Any value as the language of the visit writes it. @returns undefined for one that is missing */
 export function writeStored(
   { write, translate }: Visit,
@@ -18,7 +20,7 @@ export function writeStored(
   const declared = kindOf(field);
   if (typeof value === 'string') {
     if (declared?.kind === 'choice') return translate(nameOf(value));
-    return declared?.kind === 'past_date' ? write.date(value) : value;
+    return ISO_DAY.test(value) && declared?.kind !== 'text' ? write.date(value) : value;
   }
   if (declared?.kind === 'decimal') return writeDecimal(write, declared.decimal, value);
   const isInstant = declared?.kind === 'instant' || declared?.kind === 'past_instant';

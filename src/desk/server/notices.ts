@@ -19,7 +19,7 @@ const COME_BACK: readonly Text[] = [
 
 export const NO_SESSION: Notice = [
   say('The desk is closed here'),
-  say('It closes after 30 minutes in which nothing was asked of it. What was saved is saved.'),
+  say('It closes when you leave it, and after 30 minutes without a request. What was saved is saved.'),
   ...COME_BACK,
 ];
 /** In a browser without a script; with one, the form stays where it is (../assets/idle.js). */

@@ -2,6 +2,7 @@
  * The server of the desk: which browser asks, what for, and the page that answers. It listens on this machine
  * only (docs/desk.md#security).
  */
+import { randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
@@ -40,12 +41,16 @@ const HOST = '127.0.0.1';
 /** A file may come through a slow tunnel. */
 const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
+/** Beyond it a number of an address is long to read. */
+const FARTHEST_NUMBER = 100_000;
 
 export interface DeskServerOptions extends DeskDependencies {
   /** Takes a line about what should not have happened: never a name, number or address. */
   readonly report: (line: string) => void;
   /** Who knows it may ask for links: another `registry desk` of the same user. */
   readonly secret: string;
+  /** Before which number those of a session begin; any, unless it is given. */
+  readonly numbersBegin?: () => number;
 }
 
 export interface DeskServer {
@@ -99,7 +104,8 @@ class DeskPages {
 
   constructor(options: DeskServerOptions) {
     this.options = options;
-    this.sessions = new Sessions(options.clock);
+    const anyNumber = () => randomInt(FARTHEST_NUMBER);
+    this.sessions = new Sessions(options.clock, options.numbersBegin ?? anyNumber);
     this.findScreen = createRouter(options.screens);
   }
 

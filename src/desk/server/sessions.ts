@@ -70,9 +70,11 @@ export class Sessions {
   private readonly links: Secrets<string>;
   private readonly sessions: Secrets<Session>;
   private readonly clock: Clock;
+  private readonly numbersBegin: () => number;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
+  /** @param numbersBegin before which number those of a new session begin */
+  constructor(clock: Clock, numbersBegin: () => number) {
+    [this.clock, this.numbersBegin] = [clock, numbersBegin];
     this.links = new Secrets(clock);
     this.sessions = new Secrets(clock, RESUMED_MS);
   }
@@ -98,8 +100,8 @@ export class Sessions {
       token: newSecret(),
       told: undefined,
       issued: undefined,
-      persons: new Numbers<string>(),
-      searches: new Numbers<string>(),
+      persons: new Numbers<string>(this.numbersBegin()),
+      searches: new Numbers<string>(this.numbersBegin()),
     };
     return this.sessions.issue(session, IDLE_MS);
   }

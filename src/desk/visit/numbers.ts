@@ -6,7 +6,12 @@ const MOST_KEPT = 10_000;
 export class Numbers<T extends string> {
   private readonly values = new Map<number, T>();
   private readonly numbers = new Map<T, number>();
-  private last = 0;
+  private last: number;
+
+  /** @param before the first one: an address of another session must not mean somebody else here */
+  constructor(before: number) {
+    this.last = before;
+  }
 
   /** The same value has the same number as long as it is kept. */
   of(value: T): number {

@@ -22,8 +22,8 @@ export interface Writing {
   date(text: string): string;
   /** A month `YYYY-MM`, in short: for the axis of a plot. */
   month(text: string): string;
-  /** A value in a sentence of a command. */
-  written(value: Written): string;
+  /** A value or count in a sentence of a command. */
+  written(value: Written | number): string;
 }
 
 /** Making them takes longer than a page uses them. */
@@ -73,14 +73,17 @@ function newWriting(language: Language, zone: TimeZone): Writing {
     },
     weight: (grams) => kilograms.format(formatDecimal(grams, 3) as Intl.StringNumericLiteral),
     bytes: (value) => {
-      const [digits, unit] = formatBytes(value).split(' ');
-      return `${count.format(Number(digits))} ${unit}`;
+      const [digits, unit = ''] = formatBytes(value).split(' ');
+      // An octet, in French.
+      return `${count.format(Number(digits))} ${language === 'fr' ? unit.replace('B', 'o') : unit}`;
     },
     day,
     moment,
     date,
     month: (text) => months.format(new Date(`${text}-01T00:00:00Z`)),
-    written({ as, text }) {
+    written(value) {
+      if (typeof value === 'number') return count.format(value);
+      const { as, text } = value;
       if (as === 'amount') return count.format(text as Intl.StringNumericLiteral);
       return as === 'day' ? date(text) : moment(Date.parse(text) / 1000);
     },

@@ -85,6 +85,9 @@ export interface DeliveryFilter extends Period {
 export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
+/** The reference of an entry that came without one begins so. */
+export const DERIVED_REFERENCE = 'auto-';
+
 /** All entries of a member, or the one that has a reference in a cooperative. */
 export type EntrySelection =
   | { readonly memberId: number }

@@ -99,8 +99,8 @@ export interface Wording {
   /** @returns undefined for a template that has no translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
-  /** Without it, a value is as commands write it. */
-  write?(value: Written): string;
+  /** Without it, a value or count is as commands write it. */
+  write?(value: Written | number): string;
 }
 
 const ENGLISH: Wording = { translate: (template) => template, isSingular: (count) => count === 1 };
@@ -118,7 +118,10 @@ export function compose(text: Text, wording: Wording): string {
     // What somebody has written may have braces.
     if (value === undefined) return place;
     if (one === undefined) return show(value, wording);
-    return (isSingular(Number(value)) ? one : many).replaceAll('#', String(value));
+    return (isSingular(Number(value)) ? one : many).replaceAll(
+      '#',
+      wording.write?.(Number(value)) ?? String(value),
+    );
   });
 }
 

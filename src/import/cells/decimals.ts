@@ -19,6 +19,7 @@ const DECIMAL_COMMA =
   /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
 const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
 const WHOLE = /^-?[0-9]+$/;
+const NUMBER_SIGNS = /^[-0-9.,\s\u00a0\u202f]+$/;
 const ONE_OR_TWO_DECIMALS = /,[0-9]{1,2}$/;
 const GROUPING = /[,\s\u00a0\u202f]/g;
 const GROUPING_OF_COMMA_STYLE = /[.\s\u00a0\u202f]/g;
@@ -91,6 +92,8 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
     return parseDecimal(cell.replace(GROUPING, ''), kind);
   }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
+  // A letter among the digits, not the comma, is what is wrong.
+  if (!NUMBER_SIGNS.test(cell)) return parseDecimal(cell, kind);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
   if (typeof units === 'number') {

@@ -1,4 +1,5 @@
 /** The first rows of a file: its header, and what is below. */
+import { say } from '../../domain/values/message.ts';
 import type { ImportKind } from '../../store/contract/import/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../formats/source/records.ts';
 import { findHeader, withHeaderRows } from '../table/find-header.ts';
@@ -23,7 +24,8 @@ export async function sampleFile(source: RecordSource, kind: ImportKind): Promis
   const { index: found, isCertain } = findHeader(kind, records);
   const index = isCertain ? found : records.slice(0, HEADER_ROWS).findIndex((_, i) => isHeaderOf(records, i));
   const header = records[index];
-  if (header === undefined) throw fileFault(1, `No row among the first ${HEADER_ROWS} looks like headings.`);
+  if (header === undefined)
+    throw fileFault(1, say('No row among the first {rows} looks like headings.', { rows: HEADER_ROWS }));
   return { header, isFirstRow: index === 0, rows: records.slice(index + 1, index + 1 + SAMPLED_ROWS) };
 }
 

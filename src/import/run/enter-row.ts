@@ -95,7 +95,8 @@ export async function enterRow(
       },
       confirm: async ({ outcome, changes }) =>
         changes.created + changes.changed > 0 &&
-        (plan?.fingerprint === agreed || (isDirect && outcome === 'accepted' && changes.created === 1)),
+        (plan?.fingerprint === agreed ||
+          (isDirect && outcome === 'accepted' && plan?.warnings.length === 0 && changes.created === 1)),
     },
   );
   if (report === undefined) throw new Error('A row has no report.');

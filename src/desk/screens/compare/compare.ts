@@ -42,7 +42,7 @@ export const COMPARE: Screen = {
     const body = html`<h1>${visit.say('Compare')}</h1>
 ${
   unknown.length > 0 &&
-  html`<p class="refused" role="alert">${visit.say('There is no cooperative with the code {codes}.', {
+  html`<p class="refused screen" role="alert">${visit.say('There is no cooperative with the code {codes}.', {
     codes: unknown,
   })}</p>`
 }
@@ -99,11 +99,11 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
   const left = all.filter(({ code }) => !codes.includes(code)).slice(0, MOST_PROPOSED);
   return html`${
     codes.length > 0 &&
-    html`<ul>${groups.map(
-      (group) =>
-        html`<li>${nameOfGroup(visit, group)}
-<a href="${addressOf(codes.filter((each) => each !== group.code))}">${visit.say('Leave it out')}</a></li>`,
-    )}</ul>`
+    html`<ul>${codes.map((code) => {
+      const group = groups.find((each) => each.code === code);
+      return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
+<a href="${addressOf(codes.filter((each) => each !== code))}">${visit.say('Leave it out')}</a></li>`;
+    })}</ul>`
   }${form(visit, {
     path: addressOf(codes),
     action: 'choose',
@@ -111,7 +111,7 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
     body: input({
       name: 'codes',
       label: visit.say('Cooperative to compare'),
-      hint: visit.say('Its code, or several: KOAKAMA-HUY KOBIRI-GSG'),
+      hint: visit.say('Its code, or several with spaces between them'),
       maxLength: 400,
       proposed: left.map(({ code, name }) => [code, name]),
     }),

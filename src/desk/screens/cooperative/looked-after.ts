@@ -13,6 +13,7 @@ import {
   ROW_ORDERS,
   type RowOrder,
 } from '../../../store/contract/journal/held-data.ts';
+import { referenceOf } from '../../page/held-values.ts';
 import { askedOf, filterAction, filterForm, orderLinks, pages } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { type Column, table } from '../../page/parts.ts';
@@ -60,7 +61,7 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
         ...page,
         order: choice('sort', ROW_ORDERS),
         cooperativeId: cooperative.id,
-        memberCode: text === '' ? undefined : text,
+        memberCode: text === '' ? undefined : codeIn(held, cooperative.code, text),
       });
       const body = html`<h1>${visit.translate(title)}</h1>
 <p><a href="${pathOf(visit)}">${cooperative.name}</a></p>
@@ -72,6 +73,13 @@ ${rowsTable(visit, path, listed, rows, held)}${pages(visit, path, count, page)}`
     },
     ...(isFiltered && { actions: { filter: filterAction(listPath, []) } }),
   };
+}
+
+/** The code as it is stored: many are in upper case. */
+function codeIn(held: HeldDataStore, cooperativeCode: string, memberCode: string): string {
+  const upper = memberCode.toUpperCase();
+  const isThere = (code: string) => held.findMembers({ cooperativeCode, memberCode: code }).length > 0;
+  return isThere(memberCode) || !isThere(upper) ? memberCode : upper;
 }
 
 function rowsTable<Row extends FoundMember>(
@@ -134,6 +142,9 @@ export const LATE_LOANS = listScreen({
   ],
 });
 
+const here = (visit: Visit, name: string): string =>
+  `${pathOf(visit)}/${name}${visit.query.size === 0 ? '' : `?${visit.query}`}`;
+
 /** @param name in the address */
 const recorded = (kind: RecordedKind, name: string): Screen =>
   listScreen<RecordedRow>({
@@ -158,9 +169,10 @@ const recorded = (kind: RecordedKind, name: string): Screen =>
       at !== null && visit.write.day(at),
       kind === 'production' ? what : what !== null && visit.translate(nameOf(what)),
       kind === 'production' ? visit.write.weight(row.amount) : visit.write.money(row.amount),
-      reference,
+      referenceOf({ reference }),
       ...(kind === 'payments' ? [row.loan] : []),
-      person !== undefined && entryActions(visit, person)(kind, { id, cooperative, reference }),
+      person !== undefined &&
+        entryActions(visit, person, here(visit, name))(kind, { id, cooperative, reference }),
     ],
   });
 

@@ -53,7 +53,9 @@ export const again = (visit: Visit, path: string, at?: number): Html =>
     body:
       at === undefined
         ? ''
-        : html`<small>${visit.say('As of {at}.', { at: visit.write.moment(at) })}</small> `,
+        : html`<p>${visit.say('Looked for at {at}: what was recorded since is not compared.', {
+            at: visit.write.moment(at),
+          })}</p>`,
   });
 
 export const pageOf = ({ query }: Visit): PageRequest => ({

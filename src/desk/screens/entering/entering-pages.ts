@@ -22,6 +22,8 @@ export interface Entering {
   readonly back: string;
   /** Where it goes on, if not there. @param given what was typed */
   readonly next?: (given: Texts) => string;
+  /** What was typed, with codes as they are stored: many are in upper case. */
+  readonly withCodes?: (typed: Texts) => Texts;
   /** Values that are proposed for columns of free text. */
   readonly proposed?: { readonly [column: string]: readonly string[] };
   /** Whether another one may follow although it goes on elsewhere. */

@@ -47,7 +47,8 @@ export const enteringScreen = (
 
 async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answer> {
   const { kind } = entering;
-  const typed = typedOf(entering, form);
+  const given = typedOf(entering, form);
+  const typed = { ...given, ...entering.withCodes?.(given) };
   if (form.get('again') === 'yes') typed.reference ||= newReference(visit);
   const values = rowOf(entering, typed);
   const shows = entering.shows(Object.fromEntries(values));

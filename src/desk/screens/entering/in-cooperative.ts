@@ -1,6 +1,7 @@
 /** Cooperatives entered and changed by hand, and rows of a cooperative one after the other, as from paper. */
 import { COOPERATIVE_FIELDS } from '../../../domain/membership/cooperatives.ts';
 import { isIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { formatDate } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
 import { say } from '../../../domain/values/message.ts';
 import type { FoundMember, MemberName } from '../../../store/contract/journal/held-data.ts';
@@ -19,9 +20,10 @@ export const NEW_COOPERATIVE: Screen = enteringScreen(
     kind: 'cooperatives',
     heading: say('New cooperative'),
     proposed: visit.use((storage) => storage.openHeldData()).listPlaces(),
+    withCodes: ({ code = '' }) => ({ code: code.toUpperCase() }),
     path: '/cooperatives/enter',
     back: '/cooperatives',
-    next: ({ code = '' }) => `/cooperative/${code.toUpperCase()}`,
+    next: ({ code = '' }) => `/cooperative/${code}`,
     settled: {},
     shows: () => 'nobody',
   }),
@@ -62,7 +64,12 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     if (cooperative === undefined || !isEnteredKind(kind)) return undefined;
     const { heading, kept } = ENTERED[kind];
     const path = `${pathOf(visit)}/enter/${kind}`;
-    const initial = Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? '']));
+    const held = visit.use((storage) => storage.openHeldData());
+    const today = formatDate(visit.now, visit.desk.config.zone);
+    const initial = {
+      ...Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? ''])),
+      ...(kind === 'members' ? { registration_date: today } : {}),
+    };
     const members = openMembers(visit, cooperative.code);
     const nameOf = (values: Texts) => members(values).map(describeMember)[0] ?? cooperative.name;
     return {
@@ -79,6 +86,8 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       },
       settled: { cooperative_code: codeOf(visit) },
       initial,
+      withCodes: (typed) => (kind === 'members' ? {} : storedCodes(visit, cooperative.code, typed)),
+      proposed: kind === 'production' ? { product: held.listProducts(cooperative.id) } : {},
       isDirect: kind === 'production' || kind === 'savings',
       asksAnother: kind === 'members',
       whose: (values) =>
@@ -103,6 +112,22 @@ const sharingOf =
       ['cooperative', 'member_code', 'full_name'].map((field) => textOf(member, field)).join(' · '),
     );
   };
+
+/** Codes of members and references of loans as they are stored: many are in upper case. */
+function storedCodes(visit: Visit, cooperativeCode: string, typed: Texts): Texts {
+  const held = visit.use((storage) => storage.openHeldData());
+  const isMember = (memberCode: string) => held.findMembers({ cooperativeCode, memberCode }).length > 0;
+  const isLoan = (reference: string) => held.listEntries('loans', { cooperativeCode, reference }).length > 0;
+  const stored = (code: string | undefined, isThere: (code: string) => boolean) =>
+    code === undefined || isThere(code) || !isThere(code.toUpperCase()) ? code : code.toUpperCase();
+  const { member_code: member, loan_reference: loan } = typed;
+  return Object.fromEntries(
+    [
+      ['member_code', stored(member, isMember)],
+      ['loan_reference', stored(loan, isLoan)],
+    ].flatMap(([name, code]) => (name === undefined || code === undefined ? [] : [[name, code]])),
+  );
+}
 
 /** The members whom a row names by the code, the borrower of its loan, and who has the national ID there. */
 function openMembers(visit: Visit, cooperativeCode: string): (values: Texts) => readonly FoundMember[] {

@@ -2,8 +2,8 @@
 import { say } from '../../../domain/values/message.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import type { HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
-import { changePath, ENTERED, enterPath, isEnteredKind } from '../../page/entered-kinds.ts';
-import { ownersOf, ROWS_OF, textOf } from '../../page/held-values.ts';
+import { changePath, ENTERED, enterPath, isEnteredKind, listIn } from '../../page/entered-kinds.ts';
+import { ownersOf, ROWS_OF, referenceOf, textOf } from '../../page/held-values.ts';
 import type { Screen } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from '../person/find-visited.ts';
 import { enteringScreen } from './entering.ts';
@@ -27,7 +27,8 @@ export const ENTER_FOR_PERSON: Screen = enteringScreen(
         path: enterPath(pathOf(visit), kind, row ?? ''),
         back: pathOf(visit),
         settled,
-        whose: () => nameOfPerson(person),
+        whose: () =>
+          [nameOfPerson(person), settled.loan_reference].filter((each) => each !== undefined).join(' · '),
         shows: () => showing(person),
       }
     );
@@ -64,14 +65,18 @@ export const CHANGE_ROW: Screen = enteringScreen(
       const row = ROWS_OF[kind]?.(held).find((each) => idOf(each) === id);
       if (row === undefined) continue;
       const owner = ownersOf(kind, held, row);
+      const list = listIn(visit.query);
       return {
         kind,
         heading: CHANGING[kind],
-        path: changePath(pathOf(visit), kind, idOf(row)),
-        back: pathOf(visit),
+        path: changePath(pathOf(visit), kind, idOf(row), list),
+        back: list ?? pathOf(visit),
         settled: { ...owner, ...keyOf(kind, row) },
         stored: { ...textsOf(visit, kind, row), ...owner },
-        whose: () => nameOfPerson(person),
+        whose: () =>
+          [nameOfPerson(person), owner.loan_reference, kind === 'members' ? '' : referenceOf(row)]
+            .filter((each) => each !== undefined && each !== '')
+            .join(' · '),
         shows: () => showing(person),
       };
     }

@@ -1,7 +1,8 @@
 /** A form for one row of a kind, from the declarations of its columns. */
 import { formatDate } from '../../../domain/values/date-time.ts';
+import { RATE } from '../../../domain/values/decimal.ts';
 import { NOW } from '../../../domain/values/declared-fields.ts';
-import { say, type Text } from '../../../domain/values/message.ts';
+import { asMessage, type Message, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { RowFault } from '../../../import/run/enter-row.ts';
 import { FILE_COLUMNS, type FileColumn } from '../../../store/contract/import/import-columns.ts';
@@ -16,8 +17,18 @@ export type Texts = { readonly [column: string]: string };
 
 const MOBILE_HINT = say('Such as 078… or +250 78…');
 
+/** In place of sentences by their beginnings: whoever types a row has no file to import first. */
+const TYPED: readonly (readonly [begins: string, says: Message])[] = [
+  ['There is no member with the code', say('The cooperative has no member with this code.')],
+  ['There is no member with this code', say('The cooperative has no member with this code.')],
+  ['There is no loan with', say('The cooperative has no loan with this reference.')],
+];
+
 /** A sentence of an import, without words of its command. */
-export const sayAtDesk = (visit: Visit, text: Text): string => visit.translate(atDesk(text) ?? text);
+export const sayAtDesk = (visit: Visit, text: Text): string => {
+  const said = TYPED.find(([begins]) => asMessage(text).template.startsWith(begins))?.[1];
+  return visit.translate(said ?? atDesk(text) ?? text);
+};
 
 /** The columns that a form of the kind asks for. @param settled those whose values the page settles */
 export const askedColumns = (kind: ImportKind, settled: Texts): FileColumn[] =>
@@ -43,11 +54,15 @@ export function rowFields(
   faults: readonly RowFault[] = [],
 ): Html {
   const today = formatDate(visit.now, visit.desk.config.zone);
-  return html`${askedColumns(kind, settled).map((column) => {
+  const columns = askedColumns(kind, settled);
+  // The next line of the same paper goes on with what the last one did not leave.
+  const first = columns.find(({ name }) => !typed[name]);
+  return html`${columns.map((column) => {
     const found = faults.find((fault) => fault.column === column.name);
     const fault = found && sayAtDesk(visit, found.message);
     const known = proposed[column.name];
-    return oneField(visit, column, { value: typed[column.name] ?? '', fault, today, known });
+    const isFirst = column === first || undefined;
+    return oneField(visit, column, { value: typed[column.name] ?? '', fault, today, known, isFirst });
   })}`;
 }
 
@@ -60,19 +75,27 @@ interface FormOfRow {
 
 interface Asked {
   readonly known: readonly string[] | undefined;
+  readonly isFirst: true | undefined;
   readonly value: string;
   readonly fault: string | undefined;
   readonly today: string;
 }
 
-function oneField(visit: Visit, column: FileColumn, { value, fault, today, known }: Asked): Html {
+function oneField(visit: Visit, column: FileColumn, { value, fault, today, known, isFirst }: Asked): Html {
   const { say, translate } = visit;
   const { name, field } = column;
   const isRequired = column.isRequired || NEEDED.includes(name);
   const label = isRequired
     ? labelOf(visit, column)
     : say('{field} (if known)', { field: labelOf(visit, column) });
-  const options = { name, label, value, fault, ...(isRequired ? {} : { isOptional: true as const }) };
+  const options = {
+    name,
+    label,
+    value,
+    fault,
+    isFirst,
+    ...(isRequired ? {} : { isOptional: true as const }),
+  };
   switch (field.kind) {
     case 'choice': {
       const initial =
@@ -87,7 +110,11 @@ function oneField(visit: Visit, column: FileColumn, { value, fault, today, known
     case 'instant':
       return input({ ...options, type: 'date' });
     case 'decimal':
-      return input({ ...options, isNumeric: true });
+      return input({
+        ...options,
+        isNumeric: true,
+        ...(field.decimal === RATE && { hint: say('In per cent, such as 18') }),
+      });
     case 'identity_card':
       return numberInput(visit, options);
     case 'mobile':

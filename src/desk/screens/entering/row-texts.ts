@@ -32,7 +32,9 @@ export const shownTexts = (stored: Texts): Texts =>
   Object.fromEntries(
     Object.entries(stored).map(([column, text]) => {
       const kind = kindOf(column)?.kind;
-      return [column, kind === 'instant' || kind === 'past_instant' ? text.slice(0, 10) : text];
+      if (kind === 'instant' || kind === 'past_instant') return [column, text.slice(0, 10)];
+      // 4050.000 is read as millions where a point separates thousands.
+      return [column, kind === 'decimal' ? text.replace(/\.?0+$/, '') : text];
     }),
   );
 

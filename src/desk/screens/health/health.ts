@@ -67,10 +67,14 @@ async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> 
   const check = files.commands.workOf('check');
   if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
   const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+  const told =
+    refused === undefined
+      ? backup !== undefined && backedUp(visit, backup)
+      : html`<p class="refused" role="alert">${refused.fault}</p>`;
   return {
-    body: html`${heading}${attention(visit, findAttention(facts))}
+    body: html`${heading}${told}${attention(visit, findAttention(facts))}
 ${conditionOf(visit, facts)}
-<div class="beside forms"><section class="card">${backups(visit, facts, backup, refused)}</section>
+<div class="beside forms"><section class="card">${backups(visit, facts, refused)}</section>
 <section class="card">${checks(visit, check)}</section></div>`,
   };
 }
@@ -78,24 +82,18 @@ ${conditionOf(visit, facts)}
 /** It gets a folder of its own, named by the time, in that of all backups. */
 const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
 
-function backups(
-  visit: Visit,
-  { condition }: StatusFacts,
-  run: CommandRun | undefined,
-  refused: RefusedFolder | undefined,
-): Html {
+const backedUp = (visit: Visit, run: CommandRun): Html | false =>
+  run.status === 0
+    ? html`<p class="told" role="status">${visit.say('Backed up in {folder}, and read back: it is sound.', {
+        folder: run.args[1] ?? '',
+      })}</p>`
+    : failure(visit, run);
+
+function backups(visit: Visit, { condition }: StatusFacts, refused: RefusedFolder | undefined): Html {
   const { say } = visit;
   const last = condition.lastBackup;
   const folder = refused?.folder ?? (last === null ? undefined : dirname(last.folder));
   return html`<h2>${say('Back up now')}</h2>
-${
-  run !== undefined &&
-  refused === undefined &&
-  (run.status === 0
-    ? html`<p class="told" role="status">
-${say('Backed up in {folder}, and read back: it is sound.', { folder: run.args[1] ?? '' })}</p>`
-    : failure(visit, run))
-}
 ${form(visit, {
   path: PATH,
   action: 'backup',

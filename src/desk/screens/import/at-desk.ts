@@ -77,6 +77,7 @@ const INSTEAD: readonly (readonly [begins: string, says: Message | undefined])[]
         'read; if they were made besides, it is the right file.',
     ),
   ],
+  ['  {rest} more; --json', saying('  {rest} more')],
   ['Several sheets may be meant', saying('Several sheets of the workbook may be meant: choose one.')],
   ['The workbook has no such sheet', saying('The workbook has no such sheet: choose another one.')],
 ];

@@ -9,6 +9,7 @@ import { runAs } from '../../page/under-way.ts';
 import { undoneMark, whatOf } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { stateOf } from './file-state.ts';
+import { rowsOfOperation, type ShownRow, showingRows } from './operated-rows.ts';
 
 const PAGE = 25;
 
@@ -16,18 +17,26 @@ export const IMPORT: Screen = {
   path: '/import',
   title: say('Import'),
   menu: say('Import'),
-  personal: 'none',
+  personal: 'some',
   takesFiles: true,
   read(visit) {
     const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
     // One more than is shown: there are earlier ones.
-    const imports = visit.use((storage) => storage.openJournal()).list({ before, limit: PAGE + 1 });
+    const log = visit.use((storage) => storage.openJournal());
+    const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
+    // Whoever looks for one of many lines of a paper knows whose it was.
+    const typed = new Map(
+      imports
+        .filter(({ kind }) => kind === 'row_enter')
+        .map((each) => [each.id, rowsOfOperation(visit, log, each)]),
+    );
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${templates(visit)}${given(visit)}
-<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;
+<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports, typed)}`;
     // Not while one is imported, which may take minutes: whoever is choosing files would lose them.
     const isReading = visit.desk.files.list().some(({ proposing }) => proposing.status === undefined);
-    return { body, ...(isReading ? { refreshSeconds: 3 } : {}) };
+    const shows = showingRows([...typed.values()].flat());
+    return { body, shows, ...(isReading ? { refreshSeconds: 3 } : {}) };
   },
   actions: {
     async add(visit, { files }) {
@@ -72,7 +81,11 @@ ${visit.say('One that was imported in full is removed then.')}</small></p>`
   );
 }
 
-function history(visit: Visit, listed: readonly RecordedImport[]): Html {
+function history(
+  visit: Visit,
+  listed: readonly RecordedImport[],
+  typed: ReadonlyMap<number, readonly ShownRow[]>,
+): Html {
   if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
   const shown = listed.slice(0, PAGE);
   const last = shown.at(-1);
@@ -91,6 +104,7 @@ function history(visit: Visit, listed: readonly RecordedImport[]): Html {
         what: visit.translate(nameOf(each.kind)),
       })}</a>
 <br><small>${whatOf(visit, each)}<br>
+${typed.get(each.id)?.map(({ member, values }) => html`${member} ${values}<br>`)}
 ${moment(each.importedAt)}, ${each.systemUser}${undoneMark(visit, each)}</small>`,
       ...[number(each.created), number(each.changed), number(each.unchanged)],
     ]),

@@ -1,27 +1,20 @@
 /** `/imports/…`: one import as it is recorded, what it changed, and its undo. */
-import { ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
 import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
-import { asMessage, say } from '../../../domain/values/message.ts';
+import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { FIELD_GROUPS } from '../../../store/contract/access-ledger.ts';
-import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
-import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
-import type { Journal, OperatedRow, RecordedImport } from '../../../store/contract/journal/operations.ts';
+import type { Journal, RecordedImport } from '../../../store/contract/journal/operations.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import { withCommands } from '../../page/commands.ts';
-import type { EnteredKind } from '../../page/entered-kinds.ts';
-import { ownersOf, ROWS_OF, textOf } from '../../page/held-values.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
 import { failure, runAs } from '../../page/under-way.ts';
 import { writeStored, writeUndone } from '../../page/write-stored.ts';
-import type { Screen, Shows, Visit } from '../../visit/screen.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
 import { sentences } from './findings.ts';
+import { rowsOfOperation, showingRows } from './operated-rows.ts';
 import { showingAll } from './showing-all.ts';
 
 const SHOWN_CHANGES = 200;
-/** Of an operation of more rows, its file or its reason says what they are. */
-const SHOWN_ROWS = 20;
 
 const idOf = ({ places }: Visit): number => Number(places.import);
 
@@ -34,14 +27,21 @@ export const RECORDED_IMPORT: Screen = {
     const found = log.find(idOf(visit));
     if (found === undefined) return undefined;
     const undo = visit.desk.files.commands.undoOf(found.id);
-    const rows = found.created + found.changed > SHOWN_ROWS ? [] : log.listRows(found.id);
+    const rows = rowsOfOperation(visit, log, found);
     const changes = changesOf(visit, log, found.id, found.kind === 'row_enter');
     const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
       id: found.id,
       what: visit.translate(nameOf(found.kind)),
     })}</h1>
-${record(visit, found)}${rows.length > 0 && rowsTable(visit, rows)}${undoing(visit, found, undo)}
+${record(visit, found)}${
+  rows.length > 0 &&
+  table(
+    visit.say('Its rows'),
+    [say('Row'), say('Member'), say('Values')].map((text) => ({ heading: visit.translate(text) })),
+    rows.map(({ what, member, values }) => [what, member, values]),
+  )
+}${undoing(visit, found, undo)}
 <h2>${visit.say('Stored values that it changed')}</h2>${changes ?? html`<p>${visit.say('None.')}</p>`}
 <p><a href="/import">${visit.say('All files and imports')}</a></p>`;
     const shows = changes === undefined ? showingRows(rows) : await showingAll(visit);
@@ -84,47 +84,6 @@ function record(visit: Visit, found: RecordedImport): Html {
     [visit.say('Replaced by import'), link(found.replacedBy)],
     [visit.say('Undone'), writeUndone(visit, found)],
   ]);
-}
-
-/** Each row with whose it is and what it says now. */
-function rowsTable(visit: Visit, rows: readonly OperatedRow[]): Html {
-  const held = visit.use((storage) => storage.openHeldData());
-  const numbers = held.findNumbers(rows.flatMap(({ memberId }) => memberId ?? []));
-  return table(
-    visit.say('Its rows'),
-    [say('Row'), say('Member'), say('Values')].map((text) => ({ heading: visit.translate(text) })),
-    rows.map(({ entity, id, row, memberId }) => {
-      const membership = memberId === null ? undefined : held.findMembership(memberId);
-      const stored = membership && ROWS_OF[entity]?.(membership).find((each) => each.id === id);
-      const what = `${visit.translate(asMessage(ENTITY_NAMES[entity]))} ${hideIdentityCards(row)}`;
-      if (membership === undefined || stored === undefined) return [what, '', ''];
-      const { member } = membership;
-      const name = ['cooperative', 'member_code', 'full_name'].map((field) => textOf(member, field));
-      const number = numbers.get(Number(memberId));
-      return [
-        what,
-        number === undefined
-          ? name.join(' · ')
-          : html`<a href="/person/${visit.session.persons.of(number)}">${name.join(' · ')}</a>`,
-        entity === 'members' ? '' : valuesOf(visit, entity as EnteredKind, membership, stored),
-      ];
-    }),
-  );
-}
-
-function valuesOf(visit: Visit, kind: EnteredKind, of: HeldMembership, row: HeldRow): string {
-  const { loan_reference: loan } = ownersOf(kind, of, row);
-  const values = FILE_COLUMNS[kind].flatMap(({ name, field, role }) =>
-    ['reference', 'member_code'].includes(name) || role === 'compared'
-      ? []
-      : (writeStored(visit, name, row[field.name]) ?? []),
-  );
-  return [...(loan === undefined ? [] : [loan]), ...values].join(' · ');
-}
-
-function showingRows(rows: readonly OperatedRow[]): Shows | 'nobody' {
-  const memberIds = [...new Set(rows.flatMap(({ memberId }) => memberId ?? []))];
-  return memberIds.length === 0 ? 'nobody' : { fields: FIELD_GROUPS, subject: { memberIds } };
 }
 
 function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun | undefined): Html | false {

@@ -103,7 +103,7 @@ function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 
       holder: readNumber,
       member: (field) =>
         field === 'intoId'
-          ? readOtherMember(visit, given.get(field))
+          ? readOtherMember(visit, given.get(field), person, given.get('fromId'))
           : readMembership(person, given.get(field)),
       code: (field) => read(parsers.code(given.get(field))),
       memberCode: (field) => read(parsers.memberCode(given.get(field))),
@@ -132,9 +132,11 @@ function readMembership({ memberships }: HeldPerson, id: string): number {
   return numberOf(found.member, 'id');
 }
 
-/** @param text `CODE/MEMBERCODE` */
-function readOtherMember(visit: Visit, text: string): number {
-  const name = parseMemberName(text);
+/** @param text `CODE/MEMBERCODE`, or a member code in the cooperative of the membership that goes */
+function readOtherMember(visit: Visit, text: string, { memberships }: HeldPerson, fromId: string): number {
+  const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
+  const isAlone = from !== undefined && !text.includes('/');
+  const name = parseMemberName(isAlone ? `${textOf(from, 'cooperative')}/${text}` : text);
   const held = visit.use((storage) => storage.openHeldData());
   const [found, ...others] = name?.cooperativeCode === undefined ? [] : held.findMembers(name);
   if (found === undefined || others.length > 0)
@@ -167,9 +169,10 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
 /**
  * What can be done with an entry: changed, removed, and of a loan that is paid back, a payment recorded.
  * @param person the address of the page of the person
+ * @param list that a change goes on with, if not that page
  */
 export const entryActions =
-  (visit: Visit, person = pathOf(visit)): RowEnd =>
+  (visit: Visit, person = pathOf(visit), list?: string): RowEnd =>
   (kind, row) => {
     if (textOf(row, 'reference') === '') return false;
     const remove = form(visit, {
@@ -181,7 +184,7 @@ export const entryActions =
       button: visit.say('Remove…'),
     });
     const id = textOf(row, 'id');
-    return html`${changeLink(visit, person, kind, id)}${
+    return html`<span class="screen">${changeLink(visit, person, kind, id, list)}${
       kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
-    } ${kind !== 'payments' && remove}`;
+    } ${kind !== 'payments' && remove}</span>`;
   };

@@ -4,7 +4,7 @@ import { lastPage } from '../../../domain/values/page.ts';
 import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import type { EnteredKind } from '../../page/entered-kinds.ts';
-import { ifGiven, numberOf, textOf } from '../../page/held-values.ts';
+import { ifGiven, numberOf, referenceOf, textOf } from '../../page/held-values.ts';
 import { pageNumber, pages, rowsOf } from '../../page/list.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
@@ -83,7 +83,7 @@ ${table(
     textOf(row, 'product'),
     write.weight(numberOf(row, 'kg')),
     textOf(row, 'cooperative'),
-    textOf(row, 'reference'),
+    referenceOf(row),
     end('production', row),
   ]),
 )}${links}</section>`;
@@ -125,6 +125,7 @@ function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end:
         { heading: say('Day') },
         { heading: say('How') },
         { heading: say('Amount'), isNumber: true },
+        { heading: say('Reference') },
         { heading: '' },
       ],
       payments.map((each) => [
@@ -133,6 +134,7 @@ function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end:
           textOf(each, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
         }`,
         write.money(numberOf(each, 'amount')),
+        referenceOf(each),
         end('payments', each),
       ]),
     )
@@ -180,7 +182,7 @@ export function savings(visit: Visit, all: readonly HeldMembership[], end: RowEn
         textOf(row, 'account_number'),
         translate(nameOf(textOf(row, 'kind'))),
         write.money(signed(row)),
-        textOf(row, 'reference'),
+        referenceOf(row),
         end('savings', row),
       ]),
     )

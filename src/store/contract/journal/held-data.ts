@@ -189,6 +189,8 @@ export interface HeldDataStore {
   listCooperatives(): readonly CooperativeSummary[];
   /** The values that cooperatives have for each of these, in order. */
   listPlaces(): { readonly district: readonly string[]; readonly province: readonly string[] };
+  /** Of the deliveries of a cooperative, in order. */
+  listProducts(cooperativeId: number): readonly string[];
   /** @returns undefined when nobody has or had the number */
   findPerson(identityCard: string): HeldPerson | undefined;
   /** Also of a number that nobody has: then it is the only trace. */

@@ -21,7 +21,7 @@ const IS_UNTOLD = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIM
   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at AND e.row_id = c.row_id
     AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity)`;
 
-/** From the newest on: by the index of entities, it would look for the event of each change there ever was. */
+/** From the newest on: by the index of entities it would look for the event of every change. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES})
   ORDER BY id DESC LIMIT 1`;
 

@@ -86,3 +86,9 @@ export function undoRedirects(db: Connection, correctionId: number): void {
     db.run(`UPDATE main.${table} SET ended_by = NULL WHERE ended_by = ?`, [correctionId]);
   }
 }
+
+/** SELECT of the members into whom those were merged that had a code. @param code SQL of it */
+export const mergedByCodeSql = (code: string): string =>
+  `SELECT ${MERGED_MEMBERS.to} FROM main.${MERGED_MEMBERS.inForce} f WHERE ${code} =
+    (SELECT old FROM main.changes WHERE entity = 'members' AND row_id = f.${MERGED_MEMBERS.from}
+       AND field = 'member_code' ORDER BY id DESC LIMIT 1)`;

@@ -12,7 +12,7 @@ import { findDuplicates } from '../duplicates/find-duplicates.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { currentNumberSql } from '../identity/former-keys.ts';
+import { currentNumberSql, mergedByCodeSql } from '../identity/former-keys.ts';
 import { letOthersWrite } from '../read-model/refresh.ts';
 import { ERASED_STATUS } from '../schema/counts.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
@@ -28,6 +28,7 @@ import { findNumbers, findTraces, listNumbers } from './traces.ts';
 const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
+const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
 /** One seek in each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
@@ -36,12 +37,20 @@ const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as co
   )
   .join(' ');
 
-export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>
+export function findMembers(db: Connection, name: MemberName): FoundMember[] {
+  const { memberCode, reference } = name;
+  const found = readMembers(db, `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`, name);
+  // Old papers and files name a member who was merged by the code of then.
+  return found.length > 0 || memberCode === undefined ? found : readMembers(db, FOUND_BY_FORMER_CODE, name);
+}
+
+/** @param ids SELECT of them */
+const readMembers = (db: Connection, ids: string, name: MemberName): FoundMember[] =>
   db.raw
     .prepare(
       `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
-       FROM (${FOUND} ${name.reference === undefined ? '' : FOUND_BY_REFERENCE}) f
-       CROSS JOIN main.members m ON m.id = f.id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+       FROM (${ids}) f CROSS JOIN main.members m ON m.id = f.id
+       CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
        WHERE c.code = coalesce(@cooperativeCode, c.code) AND m.status <> '${ERASED_STATUS}' ORDER BY m.id`,
     )
     .all({ id: null, memberCode: null, identityCard: null, cooperativeCode: null, ...name }) as FoundMember[];
@@ -55,6 +64,9 @@ export function searchMembers(db: Connection, search: readonly string[]): NamedM
     return { id, cooperativeCode: cooperative.code, memberCode, fullName, status };
   });
 }
+
+const PRODUCTS = `SELECT DISTINCT product FROM main.production_entries
+  INDEXED BY production_entries_reference WHERE cooperative_id = ? AND product IS NOT NULL ORDER BY 1`;
 
 const HELD_NUMBERS = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
@@ -70,6 +82,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
         db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
       return { district: valuesOf('district'), province: valuesOf('province') };
     },
+    listProducts: (cooperativeId) => db.values<string>(PRODUCTS, [cooperativeId]),
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     findTraces: (identityCard) => db.transaction.deferred(() => findTraces(db, identityCard)),
     listNumbers: () => listNumbers(db),

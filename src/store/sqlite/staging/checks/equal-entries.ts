@@ -4,10 +4,11 @@
  * matter, nor what they were called when the entry was imported
  * (docs/import-reference.md#entries-without-a-reference).
  */
+
+import { DERIVED_REFERENCE } from '../../../../domain/entries/entries.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { TARGETS } from '../../schema/targets.ts';
-import { DERIVED } from '../staged/derived-references.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { type Check, where } from './check-statements.ts';
 
@@ -75,7 +76,7 @@ function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, membe
       FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
       WHERE r.origin IS NOT NULL AND p.id IS NULL AND EXISTS (SELECT 1 FROM main.${table} t
         WHERE t.${owner} = p.${owner} AND ${member} = p.member_id AND ${isEqual(kind, values, 'r')}
-          AND t.reference GLOB '${DERIVED}*')`);
+          AND t.reference GLOB '${DERIVED_REFERENCE}*')`);
 }
 
 const EQUAL = 'owner, first, second, third';
@@ -91,7 +92,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
         SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
         CROSS JOIN staging.rows r ON r.line = w.line
         CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
-        WHERE w.place = 1 AND t.reference GLOB '${DERIVED}*'
+        WHERE w.place = 1 AND t.reference GLOB '${DERIVED_REFERENCE}*'
           AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
           AND t.id > ${LAST_TAKEN}))
       SELECT w.line, f.entry_id AS id FROM wanted w JOIN free f ON f.owner = w.owner AND f.first = w.first

@@ -5,11 +5,10 @@
  * member that it names. Equal rows of a file are numbered.
  */
 import { hash } from 'node:crypto';
+import { DERIVED_REFERENCE } from '../../../../domain/entries/entries.ts';
 import type { ImportKind, StagedRow } from '../../../contract/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 
-/** How such references begin. */
-export const DERIVED = 'auto-';
 /** Enough of a SHA-256 that no two entries of a country share it by chance. */
 const HASH_CHARACTERS = 20;
 
@@ -57,7 +56,7 @@ export function openDerivation(
   const places = HASHED[kind].map((name) => columns.indexOf(name));
   return ({ values, rejectedFrom = '' }) => {
     const hashed = JSON.stringify(places.map((place) => values[place])) + rejectedFrom;
-    return DERIVED + hash('sha256', hashed).slice(0, HASH_CHARACTERS);
+    return DERIVED_REFERENCE + hash('sha256', hashed).slice(0, HASH_CHARACTERS);
   };
 }
 

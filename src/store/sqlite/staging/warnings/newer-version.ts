@@ -2,12 +2,13 @@
  * Signs that a ledger is the newer version of one that was imported: an entry without a receipt number comes
  * in the place of one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
  */
+
+import { DERIVED_REFERENCE } from '../../../../domain/entries/entries.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { joinTexts, type Message, say, type Text, Written } from '../../../../domain/values/message.ts';
 import { replacementOf } from '../../journal/operations.ts';
 import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
-import { DERIVED } from '../staged/derived-references.ts';
 import { dayOf, isOnDay, UTC } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
@@ -70,7 +71,7 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
     INSERT INTO staging.superseded (line, entry_id) SELECT r.line, min(t.id)
     FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     CROSS JOIN main.${tableOf(kind).table} t ON ${same} AND ${isOnDay(`t.${at}`, dayOf(`r.${at}`, zone))}
-    WHERE p.id IS NULL AND r.origin = '' AND t.reference GLOB '${DERIVED}*'
+    WHERE p.id IS NULL AND r.origin = '' AND t.reference GLOB '${DERIVED_REFERENCE}*'
       AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
       AND t.id NOT IN (SELECT id FROM staging.missing)
     GROUP BY r.line`);

@@ -6,6 +6,7 @@
 
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
+import { hideIdentityCards } from '../../../../domain/membership/identity-card.ts';
 import { formatDecimal, MONEY } from '../../../../domain/values/decimal.ts';
 import { say, type Text, unpack, Written } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
@@ -124,6 +125,31 @@ function describeBeyond(_: number, detail: string): Text {
   );
 }
 
+/** A typed payment like another one: the same paper line under a second reference, perhaps. */
+const SAME_PAYMENT = `SELECT p.line, json_array(t.reference) FROM staging.resolved_references p
+  CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.payments t ON t.loan_id = p.loan_id
+  WHERE p.id IS NULL AND t.status = 'recorded' AND t.amount_minor = r.amount AND t.paid_at = r.paid_at
+    AND t.method = r.method ORDER BY t.id LIMIT 1`;
+
+/** A typed entry of a day on which the cooperative was not registered yet. */
+const beforeRegistration = (instant: string): WarningStatement =>
+  statement(
+    'before_registration',
+    [],
+    ({ isTyped }) =>
+      isTyped === true
+        ? `SELECT p.line, c.registration_date FROM staging.resolved_references p
+           CROSS JOIN staging.rows r ON r.line = p.line
+           CROSS JOIN main.cooperatives c ON c.id = p.cooperative_id
+           WHERE r.${instant} < unixepoch(c.registration_date, '-1 day')`
+        : undefined,
+    (_, day) =>
+      say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
+  );
+
+/** Hundredths of a per cent: nobody lends for less, and 0.18 is 18 % as a share. */
+const LEAST_INTEREST = 100;
+
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
     statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
@@ -187,6 +213,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   production: [
     ...LEDGER_WARNINGS,
     newerVersion('production'),
+    beforeRegistration('delivered_at'),
     statement('after_death', [], afterDeath('delivered_at'), (n) =>
       say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
     ),
@@ -194,6 +221,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   savings: [
     ...LEDGER_WARNINGS,
     newerVersion('savings'),
+    beforeRegistration('transacted_at'),
     statement('after_death', [], afterDeath('transacted_at'), (n) =>
       say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
     ),
@@ -209,6 +237,19 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       ({ isTyped }) => (isTyped === true ? BEYOND_AMOUNT : undefined),
       describeBeyond,
     ),
+    statement(
+      'same_payment',
+      ['amount'],
+      ({ isTyped }) => (isTyped === true ? SAME_PAYMENT : undefined),
+      (_, detail) => {
+        const [reference = ''] = JSON.parse(detail) as string[];
+        return say(
+          'A payment of the same day and amount on this loan is recorded already: {reference}. Is this ' +
+            'another one?',
+          { reference: hideIdentityCards(reference) },
+        );
+      },
+    ),
   ],
   loans: [
     ...LEDGER_WARNINGS,
@@ -223,6 +264,13 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       ['loan_start_date', 'loan_end_date'],
       `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
       (n) => say('{n|# loan ends|# loans end} before the start.', { n }),
+    ),
+    statement(
+      'low_interest',
+      ['interest_rate'],
+      `SELECT line, '' FROM staging.rows WHERE interest_rate > 0 AND interest_rate < ${LEAST_INTEREST}`,
+      (n) =>
+        say('{n|# loan has|# loans have} an interest of less than 1 % a year: is 0.18 meant as 18 %?', { n }),
     ),
   ],
 };

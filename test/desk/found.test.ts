@@ -38,6 +38,7 @@ test('an initial beside a name leaves those who have a word that begins so', asy
   const browser = await enter(context);
   assert.match((await browser.find('Aline N.')).text, /<h1>Nshimiyimana Aline<\/h1>/);
   assert.match((await browser.find('N. U.')).text, /at least 3 characters/);
+  assert.match((await browser.find('HK-L-2')).text, /Nothing was found/);
 });
 
 test('the beginning of the code of a cooperative finds it, and of several a list', async (context) => {
@@ -68,6 +69,7 @@ test('a number with one wrong digit finds who has it, and is recorded as asked f
   const { text } = await browser.find(wrong);
   assert.match(text, /Nothing is spelled exactly so[\s\S]*Mukatuzeu Esperance/);
   assert.match((await browser.find('9999999999999999')).text, /Nothing was found/);
+  assert.match((await browser.find(nid(1).slice(1))).text, /16 digits; this number has 15\./);
 });
 
 test('what has no letter and no digit gets a sentence', async (context) => {

@@ -39,6 +39,7 @@ export interface FoundThings {
   readonly areSimilar?: true;
 }
 
+const NEARLY_A_NUMBER = /^\d{13,19}$/;
 const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
 
 /** @param text as it was typed */
@@ -64,8 +65,15 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
   }
   // Seeks in each cooperative: words without a digit are names.
   const coded = /\d/.test(text) ? membersOfCode(held, { memberCode: text, reference: text }) : [];
-  const named = await byWords(stores, text);
-  return coded.length === 0 ? named : { ...byMembers(stores, coded), cooperatives: named.cooperatives };
+  if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
+    return {
+      ...NOTHING,
+      fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
+    };
+  const { fault, ...named } = await byWords(stores, text);
+  // Of a code that nobody has, it says nothing that its words are short.
+  if (coded.length === 0) return fault === undefined || /\d/.test(text) ? named : { ...named, fault };
+  return { ...byMembers(stores, coded), cooperatives: named.cooperatives };
 }
 
 /** A number of which one digit was typed wrong, or two were swapped; where many have one, none is meant. */

@@ -96,8 +96,8 @@ function actions(visit: Visit): Html {
     button: say('Save the file'),
     saves: true,
     body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
-      ['csv', say('CSV, with the names that programs use')],
       ['xlsx', say('Excel workbook')],
+      ['csv', say('CSV, with the names that programs use')],
     ])}`,
   })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
 </details>

@@ -110,7 +110,9 @@ function answer(
 }
 
 const NOTHING_NEW = say('This is stored already, and nothing would change.');
-const EXISTS = say('There is one already, with other values. Change it on its own page.');
+const EXISTS = say(
+  'There is one already, with other values. Give another code or number, or change that one on its page.',
+);
 
 /** Of a new row its days and amounts as they were understood; of a changed one what has changed. */
 function tellOf(visit: Visit, { kind, heading, whose }: Entering, plan: RowPlan, values: Texts): Message {

@@ -77,7 +77,7 @@ function given(visit: Visit): Html | false {
       [{ heading: visit.say('File') }, { heading: visit.say('State') }],
       files.map((file) => [html`<a href="/import/${file.id}">${file.name}</a>`, stateOf(visit, file)]),
     )}<p><small>${visit.say('They stay here until you remove them, also when the desk is closed.')}
-${visit.say('One that was imported in full is removed then.')}</small></p>`
+${visit.say('The copy of a file that was imported in full goes then; its rows stay.')}</small></p>`
   );
 }
 

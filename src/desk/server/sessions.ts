@@ -114,9 +114,9 @@ export class Sessions {
     return found.value;
   }
 
-  /** Ends it, as when somebody leaves the machine. */
+  /** Ends it, as when somebody leaves the machine: like one that nothing was asked of, it can be resumed. */
   end(secret: string): void {
     const found = this.sessions.find(secret);
-    if (found !== undefined) this.sessions.remove(found);
+    if (found !== undefined) found.endsAtMs = this.clock.monotonicMs();
   }
 }

@@ -101,17 +101,17 @@ test('entries remove removes all entries of a kind of a member, and of nobody el
   const place = await start(context);
   const done = await place.command('entries', 'remove', '--yes', 'production', '--member', '1', ...WHY);
   assert.match(done.out, / {2}member 1: A-1 M-1, Person 1 \(stays\)\n {2}2 deliveries removed\n/);
-  assert.match(done.out, /Note: Together 17\.500 kg, from 2025-06-01 to 2025-06-02\.\n/);
+  assert.match(done.out, /Note: Total: 17\.500 kg, from 2025-06-01 to 2025-06-02\.\n/);
   assert.deepEqual(place.query('SELECT reference FROM production_entries'), [{ reference: 'P-3' }]);
   const sums = async (kind: string) =>
     (await place.command('entries', 'remove', kind, '--member', '1', ...WHY, '--dry-run')).out
       .split('\n')
       .filter((line) => line.includes('Note'));
   assert.deepEqual(await sums('savings'), [
-    '  Note: Together 100.00 Frw of contributions, of 2025-06-01.',
-    '  Note: Together 40.00 Frw of withdrawals, of 2025-06-02.',
+    '  Note: Total: 100.00 Frw of contributions, on 2025-06-01.',
+    '  Note: Total: 40.00 Frw of withdrawals, on 2025-06-02.',
   ]);
-  assert.deepEqual(await sums('loans'), ['  Note: Together 1000.00 Frw, of 2025-01-01.']);
+  assert.deepEqual(await sums('loans'), ['  Note: Total: 1000.00 Frw, on 2025-01-01.']);
 });
 
 test('a loan with payments is not removed: the payments are listed', async (context) => {

@@ -161,7 +161,7 @@ test('before a session ends the page says so, and what is typed outlives the end
     await pass(24);
     assert.ok(await panel.isHidden());
     await pass(2);
-    assert.match(await panel.innerText(), /^In five minutes the desk closes here/);
+    assert.match(await panel.innerText(), /^This session ends in five minutes/);
     await check('closing');
     await goOn.click();
     await panel.waitFor({ state: 'hidden' });

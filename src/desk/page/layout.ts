@@ -93,7 +93,7 @@ const idle = (
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"
  hidden>
 <p data-when="soon">
-${say('In five minutes the desk closes here, as nothing was asked of it.')}</p>
+${say('This session ends in five minutes, as it has not been used.')}</p>
 <p data-when="ended">${say('The desk has closed here. What you have typed is still on this page.')}
 ${say('Open the desk again in this browser, then go on here.')}</p>
 <button type="button">${say('Go on')}</button></div>`;

@@ -78,11 +78,11 @@ function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone):
       const sum = (AMOUNTS[sort] as (sum: Written) => Message)(
         new Written('amount', formatDecimal(total, digits)),
       );
-      if (first === null || last === null) return say('Together {sum}.', { sum });
+      if (first === null || last === null) return say('Total: {sum}.', { sum });
       const [from, to] = [new Written('day', first), new Written('day', last)];
       return first === last
-        ? say('Together {sum}, of {day}.', { sum, day: from })
-        : say('Together {sum}, from {first} to {last}.', { sum, first: from, last: to });
+        ? say('Total: {sum}, on {day}.', { sum, day: from })
+        : say('Total: {sum}, from {first} to {last}.', { sum, first: from, last: to });
     });
 }
 

@@ -5,6 +5,7 @@ import { SCOPES } from '../../src/domain/access/api-keys.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { type ImportPlace, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const DELIVERY = { reference: 'D-1', delivered_at: '2025-06-01T08:00:00+02:00', kg: '12.5', product: 'Milk' };
 const { reference: _, ...UNNUMBERED } = DELIVERY;
@@ -17,7 +18,7 @@ const DELIVERIES = '/members/1/deliveries';
 const TRANSACTIONS = '/members/1/savings-transactions';
 const PRODUCTION_HEADER = 'cooperative_code,member_code,reference,delivered_at,kg,product';
 
-interface Place extends Pick<ImportPlace, 'load' | 'command' | 'query' | 'value'> {
+interface Place extends Pick<ImportPlace, 'load' | 'command' | 'query' | 'value' | 'databaseFile'> {
   readonly app: TestApp;
   post(path: string, body: unknown, sent?: Sent): Promise<TestResponse>;
   /** Adds an entry. @returns it */
@@ -285,3 +286,26 @@ test('an import is not undone beneath such an entry, and an erasure forgets the 
   const check = await command('check');
   assert.equal(check.status, 0, check.out);
 });
+
+for (const [path, body] of [
+  [DELIVERIES, DELIVERY],
+  [TRANSACTIONS, SAVING],
+] as const) {
+  test(`\`check\` misses the event of what was added to ${path}, not that of a member who was merged`, async (context) => {
+    const { app, add, command, databaseFile } = await start(context);
+    await add(path, body);
+    const [merge, why] = [
+      ['members', 'merge', '1', '2'],
+      ['--yes', '--reason', 'Registered twice'],
+    ];
+    assert.equal((await command(...merge, ...why)).status, 0);
+    assert.equal((await command('check')).status, 0);
+    assert.equal((await command('imports', 'undo', '3', '--yes')).status, 0);
+    app.clock.advance(2_000);
+    await add(path, { ...body, reference: 'D-2' });
+    const db = openFile(databaseFile);
+    db.exec('DELETE FROM events WHERE sequence = (SELECT max(sequence) FROM events)');
+    db.close();
+    assert.match((await command('check')).out, /sequence of events .*wrong/);
+  });
+}

@@ -16,13 +16,16 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
 
 /** In the order of types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
+/** Told of by an event of the member, who may have been merged or moved since. */
+const PARTS = "'production', 'savings'";
 /** Of the newest change `c` of a row by a key: its event is not there, and was not too old. */
 const IS_UNTOLD = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
-  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at AND e.row_id = c.row_id
-    AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity)`;
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at
+    AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
+      AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
 /** From the newest on: by the index of entities it would look for the event of every change. */
-const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES})
+const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
 /** Each finds what is wrong. */

@@ -85,7 +85,8 @@ function bySimilarNumber(stores: Stores, digits: string): FoundThings {
 }
 
 /** Codes are often in upper case. */
-function membersOfCode(held: HeldDataStore, name: MemberName): readonly FoundMember[] {
+function membersOfCode(held: HeldDataStore, given: MemberName): readonly FoundMember[] {
+  const name = { ...given, mayBeFormer: true } as const;
   const found = held.findMembers(name);
   return found.length > 0
     ? found

@@ -116,7 +116,8 @@ const sharingOf =
 /** Codes of members and references of loans as they are stored: many are in upper case. */
 function storedCodes(visit: Visit, cooperativeCode: string, typed: Texts): Texts {
   const held = visit.use((storage) => storage.openHeldData());
-  const isMember = (memberCode: string) => held.findMembers({ cooperativeCode, memberCode }).length > 0;
+  const isMember = (memberCode: string) =>
+    held.findMembers({ cooperativeCode, memberCode, mayBeFormer: true }).length > 0;
   const isLoan = (reference: string) => held.listEntries('loans', { cooperativeCode, reference }).length > 0;
   const stored = (code: string | undefined, isThere: (code: string) => boolean) =>
     code === undefined || isThere(code) || !isThere(code.toUpperCase()) ? code : code.toUpperCase();
@@ -138,7 +139,7 @@ function openMembers(visit: Visit, cooperativeCode: string): (values: Texts) => 
     const codes = [memberCode, ...loans.map((loan) => textOf(loan, 'member_code'))];
     const names: MemberName[] = codes.filter((each) => each !== '').map((code) => ({ memberCode: code }));
     if (isIdentityCard(numberIn(values))) names.push({ identityCard: numberIn(values) });
-    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode }));
+    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode, mayBeFormer: true }));
     return found.filter(({ id }, i) => found.findIndex((each) => each.id === id) === i);
   };
 }

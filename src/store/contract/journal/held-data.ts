@@ -39,6 +39,8 @@ export interface MemberName {
   readonly memberCode?: string;
   /** Also a former one. */
   readonly identityCard?: string;
+  /** Whether a code that nobody has may find whom its members were merged into; a correction must not. */
+  readonly mayBeFormer?: true;
   /** Of a delivery, savings transaction, loan or payment: whose it is. */
   readonly reference?: string;
   /** Only members of this cooperative. */

@@ -38,10 +38,12 @@ const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as co
   .join(' ');
 
 export function findMembers(db: Connection, name: MemberName): FoundMember[] {
-  const { memberCode, reference } = name;
-  const found = readMembers(db, `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`, name);
+  const { mayBeFormer, ...named } = name;
+  const { memberCode, reference } = named;
+  const found = readMembers(db, `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`, named);
   // Old papers and files name a member who was merged by the code of then.
-  return found.length > 0 || memberCode === undefined ? found : readMembers(db, FOUND_BY_FORMER_CODE, name);
+  const isFormer = mayBeFormer === true && memberCode !== undefined && found.length === 0;
+  return isFormer ? readMembers(db, FOUND_BY_FORMER_CODE, named) : found;
 }
 
 /** @param ids SELECT of them */

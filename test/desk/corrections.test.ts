@@ -176,3 +176,28 @@ test('a mistyped code loses nothing that was typed beside it', async (context) =
     assert.match(refused.text, new RegExp(`value="${value}"`));
   assert.match(refused.text, /<option value="2" selected>/);
 });
+
+test('two who contradict each other are merged only when somebody says that they are one person', async (context) => {
+  const { place, browser } = await begin(context);
+  const header = 'cooperative_code,identity_card,member_code,full_name,gender,date_of_birth';
+  await place.load(
+    'members',
+    `${header}\nA-1,${nid(3)},M-3,Keza Aline,FEMALE,1980-01-02\n` +
+      `A-1,${nid(4)},M-4,Mugabo Jean,MALE,1964-03-04\n`,
+  );
+  const person = (await browser.find(nid(4))).path;
+  const fromId = String(place.value("SELECT id FROM members WHERE member_code = 'M-4'"));
+  const form = { action: 'merge', fromId, intoId: 'M-3' };
+  const plan = await browser.post(person, form);
+  assert.match(
+    plan.text,
+    /contradicts that they are one person: different dates of birth, different genders/,
+  );
+  assert.match(plan.text, /name="same_person"[\s\S]*They are the same person/);
+  const agreed = { ...form, expected: expectedIn(plan.text), reason: 'Registered twice' };
+  const asked = await browser.post(person, agreed);
+  assert.match(asked.text, /Tick the box first\./);
+  assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'M-4'"), 1);
+  assert.equal((await browser.post(person, { ...agreed, same_person: 'yes' })).status, 303);
+  assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'M-4'"), 0);
+});

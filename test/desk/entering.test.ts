@@ -338,3 +338,26 @@ test('the list of imports says whose each typed row is, and is recorded with the
   );
   assert.deepEqual(ledger.readings.slice(before).at(-1)?.subject, { memberIds: [2] });
 });
+
+test('an entry like a stored one is asked about, and one that is ten times as heavy as others', async (context) => {
+  const { place, browser } = await begin(context);
+  const rows = Array.from({ length: 10 }, (_, i) => `A-1,M-1,P-${i},2025-05-0${1 + (i % 9)},40`);
+  await place.load(
+    'production',
+    `cooperative_code,member_code,reference,delivered_at,kg\n${rows.join('\n')}\n`,
+  );
+  const path = '/cooperative/A-1/enter/production';
+  const given = { action: 'enter', member_code: 'M-1', delivered_at: '2025-05-25' };
+  const heavy = await browser.post(path, { ...given, kg: '400.1' });
+  assert.match(heavy.text, /more than ten times what a delivery here weighs on average, 40 kg\./);
+  const equal = await browser.post(path, { ...given, delivered_at: '2025-05-02', kg: '40' });
+  assert.match(equal.text, /An entry of the same day and amount of this member is recorded already\./);
+  assert.equal(place.value('SELECT count(*) FROM production_entries'), 10);
+  assert.equal((await browser.post(path, { ...given, kg: '400' })).status, 303);
+  const saving = { action: 'enter', member_code: 'M-1', account_number: 'S-1', kind: 'contribution' };
+  const day = { amount: '5000', transacted_at: '2025-05-25' };
+  const savings = '/cooperative/A-1/enter/savings';
+  assert.equal((await browser.post(savings, { ...saving, ...day, reference: 'T-1' })).status, 303);
+  const again = await browser.post(savings, { ...saving, ...day, reference: 'T-2' });
+  assert.match(again.text, /An entry of the same day and amount/);
+});

@@ -2,6 +2,7 @@
 import type { Options } from '../../app/operations/corrections.ts';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../domain/corrections.ts';
+import { contradictionsOf, type Described } from '../../domain/membership/duplicates.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { asMessage, say, type Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -12,7 +13,9 @@ import type {
   CorrectionResult,
   CorrectionStore,
 } from '../../store/contract/journal/corrections.ts';
+import type { HeldRow } from '../../store/contract/journal/held-data.ts';
 import { compared } from '../page/compared.ts';
+import { textOf } from '../page/held-values.ts';
 import { fields, form as formOf, input } from '../page/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../visit/screen.ts';
 
@@ -30,6 +33,8 @@ export interface Proposal {
   readonly back: string;
   /** Where it goes on, if not there. */
   readonly afterwards?: string;
+  /** Two people, perhaps, of whom it makes one: a box is to be ticked. */
+  readonly compared?: ComparedPeople | undefined;
   /** It cannot be undone: a box is to be ticked. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
@@ -45,7 +50,9 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
   const agreed = form.get('expected');
   const reason = parseReason(form.get('reason'));
   const isUnexplained = reason instanceof FieldError;
-  const isUnticked = proposal.isFinal === true && form.get('agreed') === '';
+  const isUnticked =
+    (proposal.isFinal === true && form.get('agreed') === '') ||
+    (proposal.compared !== undefined && form.get('same_person') === '');
   const run = (isDryRun: boolean): CorrectionResult =>
     proposal.run(store, {
       systemUser: visit.session.user,
@@ -77,7 +84,7 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
 
 function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {
   const isFinal = proposal.isFinal === true;
-  const { compared: people } = plan;
+  const people = plan.compared ?? proposal.compared;
   const agree = formOf(visit, {
     path: proposal.path,
     action: proposal.action,
@@ -95,6 +102,7 @@ function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?:
   const body = html`<h1>${visit.translate(proposal.heading)}</h1>
 ${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
 ${fields(proposal.seen ?? [])}
+${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>`}
 ${people !== undefined && sideBySide(visit, people)}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
 <div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
@@ -108,8 +116,7 @@ ${label}</label>`;
 function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople): Html {
   const held = visit.use((storage) => storage.openHeldData());
   const sides = memberIds.flat().flatMap((id) => held.findMembership(id) ?? []);
-  return html`<section class="card"><h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>
-<p>${
+  return html`<section class="card"><p>${
     contradictions.length === 0
       ? visit.say('Nothing contradicts that they are one person.')
       : visit.say('What contradicts that they are one person: {contradictions}', {
@@ -148,3 +155,20 @@ export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Te
 
 const lines = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;
+
+/** Two members who are to be merged, where something contradicts that they are one person. */
+export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
+  const held = visit.use((storage) => storage.openHeldData());
+  const [one, other] = ids.map((id) => held.findMembership(id)?.member);
+  if (one === undefined || other === undefined) return undefined;
+  const contradictions = contradictionsOf(describedIn(one), describedIn(other));
+  const [first = 0, second = 0] = ids;
+  return contradictions.length === 0 ? undefined : { memberIds: [[first], [second]], contradictions };
+}
+
+const describedIn = (member: HeldRow): Described => ({
+  fullName: textOf(member, 'full_name'),
+  gender: textOf(member, 'gender') || null,
+  dateOfBirth: textOf(member, 'date_of_birth') || null,
+  mobile: textOf(member, 'mobile') || null,
+});

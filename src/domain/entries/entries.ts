@@ -87,6 +87,8 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** The reference of an entry that came without one begins so. */
 export const DERIVED_REFERENCE = 'auto-';
+/** That of one that was typed once more, although it equals a stored one, begins so. */
+export const TYPED_AGAIN = 'DESK-';
 
 /** All entries of a member, or the one that has a reference in a cooperative. */
 export type EntrySelection =

@@ -13,7 +13,7 @@ import {
   type RecordedField,
 } from '../values/declared-fields.ts';
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
-import { type Message, say, Written } from '../values/message.ts';
+import { asMessage, type Message, say, Written } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
 
@@ -114,8 +114,10 @@ const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
 export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
 /** @returns the message for a loan that takes no new payments over HTTP */
-export const refuseNewPayment = (loan: LoanStatus): string | undefined =>
-  TAKES_PAYMENTS.includes(loan) ? undefined : `This loan takes no payments: it is ${loan}.`;
+export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
+  TAKES_PAYMENTS.includes(loan)
+    ? undefined
+    : say('This loan takes no payments: it is {status}.', { status: asMessage(loan) });
 
 /**
  * @param paidAt epoch seconds
@@ -140,7 +142,7 @@ export const refuseCountedPayment = (
 export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: TimeZone): PaymentValues {
   const faults = new FieldErrorList();
   const refused = refuseNewPayment(loan.status);
-  if (refused !== undefined) faults.add('loan_id', refused);
+  if (refused !== undefined) faults.add('loan_id', String(refused));
   if (values.status !== 'recorded') faults.add('status', '"void" is not a valid choice.');
   const counted = refuseCountedPayment(loan, values.paidAt, zone);
   if (counted !== undefined) faults.add('paid_at', String(counted));

@@ -55,14 +55,16 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
   },
   actions: {
     choose(visit, given) {
-      const typed = given
-        .get('codes')
-        .split(/[\s,;]+/)
-        .filter((text) => text !== '')
-        .map((text) => {
-          const code = parseNamedCode(text);
-          return typeof code === 'string' ? code : text.replaceAll('.', '');
-        });
+      const text = given.get('codes');
+      const typed =
+        codesByName(visit, text) ??
+        text
+          .split(/[\s,;]+/)
+          .filter((text) => text !== '')
+          .map((text) => {
+            const code = parseNamedCode(text);
+            return typeof code === 'string' ? code : text.replaceAll('.', '');
+          });
       return { goTo: addressOf([...new Set([...codesOf(visit), ...typed])]) };
     },
     async export(visit) {
@@ -89,6 +91,13 @@ const codesOf = ({ query }: Visit): string[] =>
     .split('.')
     .filter((each) => each !== '')
     .slice(0, MOST);
+
+/** @returns the codes of cooperatives whose name has the text; undefined for none, or too many */
+function codesByName(visit: Visit, text: string): readonly string[] | undefined {
+  const all = visit.use((storage) => storage.openHeldData()).listCooperatives();
+  const found = all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return found.length === 0 || found.length > MOST ? undefined : found.map(({ code }) => code);
+}
 
 const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
 

@@ -66,7 +66,11 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
       const body = html`<h1>${visit.translate(title)}</h1>
 <p><a href="${pathOf(visit)}">${cooperative.name}</a></p>
 ${isFiltered && filterForm(visit, path, { text }, [], say('Member code'))}
-<p>${visit.say('{n|# row|# rows}', { n: count })}</p>
+<p>${
+        count === 0 && text !== ''
+          ? visit.say('Nothing of a member with the code “{text}” is here.', { text })
+          : visit.say('{n|# row|# rows}', { n: count })
+      }</p>
 ${rowsTable(visit, path, listed, rows, held)}${pages(visit, path, count, page)}`;
       const subject = { memberIds: [...new Set(rows.map(({ id }) => id))] };
       return { body, shows: rows.length === 0 ? 'nobody' : { fields, subject } };

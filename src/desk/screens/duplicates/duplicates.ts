@@ -9,7 +9,7 @@ import { numberOf, textOf } from '../../page/held-values.ts';
 import { pages, rowsOf } from '../../page/list.ts';
 import { form, select } from '../../page/parts.ts';
 import type { Action, Screen, Visit } from '../../visit/screen.ts';
-import { type Proposal, proposeCorrection } from '../propose-correction.ts';
+import { comparedMembers, type Proposal, proposeCorrection } from '../propose-correction.ts';
 import { again, pageOf, searchAgain, searchFor, showing } from './search.ts';
 
 const PATH = '/duplicates';
@@ -171,6 +171,7 @@ function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string)
         .filter(({ member }) => textOf(member, 'id') === right)
         .map(({ member }) => [visit.say('The right national ID'), textOf(member, 'identity_card')]),
       run: prepare(pair, right),
+      compared: action === 'merge' ? comparedMembers(visit, [Number(from), Number(into)]) : undefined,
     });
     const found = visit.desk.files.commands.workOf('duplicates')?.document as FoundPairs | undefined;
     if ('goTo' in answer && found !== undefined)

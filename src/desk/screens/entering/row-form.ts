@@ -55,8 +55,10 @@ export function rowFields(
 ): Html {
   const today = formatDate(visit.now, visit.desk.config.zone);
   const columns = askedColumns(kind, settled);
-  // The next line of the same paper goes on with what the last one did not leave.
-  const first = columns.find(({ name }) => !typed[name]);
+  // What is wrong; else the next line of the same paper goes on with what the last one did not leave.
+  const first =
+    columns.find(({ name }) => faults.some(({ column }) => column === name)) ??
+    columns.find(({ name }) => !typed[name]);
   return html`${columns.map((column) => {
     const found = faults.find((fault) => fault.column === column.name);
     const fault = found && sayAtDesk(visit, found.message);

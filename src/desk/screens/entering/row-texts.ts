@@ -1,5 +1,6 @@
 /** What is typed in a form for one row, as a file would have it, and the other way round. */
 import { randomBytes } from 'node:crypto';
+import { TYPED_AGAIN } from '../../../domain/entries/entries.ts';
 import { formatDate } from '../../../domain/values/date-time.ts';
 import { formatStored, kindOf } from '../../../import/columns/stored-values.ts';
 import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
@@ -54,4 +55,4 @@ export const textsOf = (
 
 /** Of an entry that equals a stored one and is another one nevertheless. */
 export const newReference = ({ now, desk }: Visit): string =>
-  `DESK-${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;
+  `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

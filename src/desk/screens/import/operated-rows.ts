@@ -41,8 +41,8 @@ function shown(
   membership: HeldMembership | undefined,
   numbers: ReadonlyMap<number, string>,
 ): Omit<ShownRow, 'memberId'> {
-  const label = referenceOf({ reference: row });
-  const what = `${visit.translate(asMessage(ENTITY_NAMES[entity]))} ${hideIdentityCards(label)}`.trim();
+  const label = hideIdentityCards(referenceOf({ reference: row }), visit.say('(hidden)'));
+  const what = `${visit.translate(asMessage(ENTITY_NAMES[entity]))} ${label}`.trim();
   const stored = membership && ROWS_OF[entity]?.(membership).find((each) => each.id === id);
   if (membership === undefined || stored === undefined) return { what, member: '', values: '' };
   const name = ['cooperative', 'member_code', 'full_name']

@@ -38,7 +38,7 @@ ${record(visit, found)}${
   rows.length > 0 &&
   table(
     visit.say('Its rows'),
-    [say('Row'), say('Member'), say('Values')].map((text) => ({ heading: visit.translate(text) })),
+    [say('Row'), say('Member'), say('Values now')].map((text) => ({ heading: visit.translate(text) })),
     rows.map(({ what, member, values }) => [what, member, values]),
   )
 }${undoing(visit, found, undo)}
@@ -130,8 +130,9 @@ function changesOf(visit: Visit, log: Journal, id: number, isTyped: boolean): Ht
   for (const { line, row, column, old, new: value } of log.listChanges(id)) {
     isMore = rows.length === SHOWN_CHANGES;
     if (isMore) break;
-    const show = (stored: typeof old) => hideIdentityCards(writeStored(visit, column, stored) ?? '');
-    const shown = [hideIdentityCards(row), visit.translate(nameOf(column)), show(old), show(value)];
+    const hide = (text: string) => hideIdentityCards(text, visit.say('(hidden)'));
+    const show = (stored: typeof old) => hide(writeStored(visit, column, stored) ?? '');
+    const shown = [hide(row), visit.translate(nameOf(column)), show(old), show(value)];
     rows.push([line === null || isTyped ? '' : visit.write.number(line), ...shown]);
   }
   if (rows.length === 0) return undefined;

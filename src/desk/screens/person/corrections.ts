@@ -20,7 +20,7 @@ import { numberOf, textOf } from '../../page/held-values.ts';
 import { form } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { atDesk } from '../import/at-desk.ts';
-import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
+import { comparedMembers, proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import { FORMS, HEADINGS, misread, type Name } from './correction-forms.ts';
 import type { RowEnd } from './entries.ts';
 import { findVisited, pathOf, showing } from './find-visited.ts';
@@ -71,6 +71,7 @@ const action =
         ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
         given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
         run: prepared.run,
+        compared: name === 'merge' ? comparedMembers(visit, prepared.names.memberIds) : undefined,
         seen: [
           [visit.say('National ID'), person.identityCard],
           ...names.flatMap((each) => (LABELS[each] ? [labelled(visit, LABELS[each], given.get(each))] : [])),

@@ -19,6 +19,8 @@ export const WARNINGS = {
   overpaid: { stops: false },
   beyond_amount: { stops: false },
   same_payment: { stops: false },
+  same_entry: { stops: false },
+  unusual_weight: { stops: false },
   before_registration: { stops: false },
   low_interest: { stops: false },
   after_death: { stops: false },

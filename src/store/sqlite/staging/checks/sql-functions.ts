@@ -31,9 +31,10 @@ export function addSqlFunctions({ raw }: Connection): void {
  * @param zone in which the messages show instants
  */
 export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
-  raw.function('refused_new_payment', { deterministic: true }, (status) =>
-    refuseNewPayment(status as LoanStatus),
-  );
+  raw.function('refused_new_payment', { deterministic: true }, (status) => {
+    const refused = refuseNewPayment(status as LoanStatus);
+    return refused && pack(refused);
+  });
   raw.function('refused_counted_payment', { deterministic: true }, (paidUntil, paidAt) => {
     const refused = refuseCountedPayment({ paidUntil: paidUntil as number }, paidAt as number, zone);
     return refused && pack(refused);

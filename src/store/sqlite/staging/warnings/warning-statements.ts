@@ -4,10 +4,11 @@
  * only, so that one which was accepted can be imported again; the others look at all of its rows.
  */
 
+import { TYPED_AGAIN } from '../../../../domain/entries/entries.ts';
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { hideIdentityCards } from '../../../../domain/membership/identity-card.ts';
-import { formatDecimal, MONEY } from '../../../../domain/values/decimal.ts';
+import { formatDecimal, MONEY, WEIGHT } from '../../../../domain/values/decimal.ts';
 import { say, type Text, unpack, Written } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../contract/import/import-warnings.ts';
@@ -131,6 +132,35 @@ const SAME_PAYMENT = `SELECT p.line, json_array(t.reference) FROM staging.resolv
   WHERE p.id IS NULL AND t.status = 'recorded' AND t.amount_minor = r.amount AND t.paid_at = r.paid_at
     AND t.method = r.method ORDER BY t.id LIMIT 1`;
 
+/** A typed entry like another one of the member under a reference of its own. */
+const sameEntry = (stored: string): WarningStatement =>
+  statement(
+    'same_entry',
+    [],
+    ({ isTyped }) =>
+      isTyped === true
+        ? `SELECT p.line, '' FROM ${stored} AND p.id IS NULL
+           AND r.reference NOT GLOB '${TYPED_AGAIN}*' LIMIT 1`
+        : undefined,
+    () => say('An entry of the same day and amount of this member is recorded already. Is this another one?'),
+  );
+const SAME_DELIVERY = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+  CROSS JOIN main.production_entries t ON t.member_id = p.member_id AND t.delivered_at = r.delivered_at
+    AND t.grams = r.kg WHERE t.product IS r.product`;
+const SAME_TRANSACTION = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+  CROSS JOIN main.savings_transactions t ON t.account_id = p.account_id AND t.kind = r.kind
+    AND t.amount_minor = r.amount WHERE t.transacted_at = r.transacted_at`;
+
+/** So many times what a delivery of the cooperative weighs on average, of so many: a point was forgotten. */
+const [UNUSUAL_TIMES, LEAST_DELIVERIES, LOOKED_AT] = [10, 10, 1_000];
+const UNUSUAL_WEIGHT = `SELECT p.line, CAST(s.average AS INTEGER) FROM staging.resolved_references p
+  CROSS JOIN staging.rows r ON r.line = p.line
+  CROSS JOIN (SELECT avg(grams) AS average, count(*) AS deliveries FROM (
+    SELECT grams FROM main.production_entries INDEXED BY production_entries_reference
+    WHERE cooperative_id = (SELECT cooperative_id FROM staging.resolved_references LIMIT 1)
+    LIMIT ${LOOKED_AT})) s
+  WHERE s.deliveries >= ${LEAST_DELIVERIES} AND r.kg > ${UNUSUAL_TIMES} * s.average`;
+
 /** A typed entry of a day on which the cooperative was not registered yet. */
 const beforeRegistration = (instant: string): WarningStatement =>
   statement(
@@ -214,6 +244,16 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ...LEDGER_WARNINGS,
     newerVersion('production'),
     beforeRegistration('delivered_at'),
+    sameEntry(SAME_DELIVERY),
+    statement(
+      'unusual_weight',
+      ['kg'],
+      ({ isTyped }) => (isTyped === true ? UNUSUAL_WEIGHT : undefined),
+      (_, average) =>
+        say('This is more than ten times what a delivery here weighs on average, {average} kg.', {
+          average: new Written('amount', formatDecimal(Number(average), WEIGHT.fractionDigits)),
+        }),
+    ),
     statement('after_death', [], afterDeath('delivered_at'), (n) =>
       say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
     ),
@@ -222,6 +262,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ...LEDGER_WARNINGS,
     newerVersion('savings'),
     beforeRegistration('transacted_at'),
+    sameEntry(SAME_TRANSACTION),
     statement('after_death', [], afterDeath('transacted_at'), (n) =>
       say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
     ),

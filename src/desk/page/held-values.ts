@@ -2,8 +2,7 @@
 import { DERIVED_REFERENCE } from '../../domain/entries/entries.ts';
 import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
 import { listFields } from '../../domain/values/declared-fields.ts';
-import type { ImportKind } from '../../store/contract/import/import-session.ts';
-import type { HeldMembership, HeldRow } from '../../store/contract/journal/held-data.ts';
+import type { FoundMember, HeldRow } from '../../store/contract/journal/held-data.ts';
 import type { Visit } from '../visit/screen.ts';
 import { nameOf } from './names.ts';
 import { writeStored } from './write-stored.ts';
@@ -41,24 +40,5 @@ export const memberValues = (
       : writeStored(visit, field, member[field]),
   ]);
 
-/** Kinds of rows that can be changed, and where a membership has them. */
-export const ROWS_OF: { readonly [kind: string]: (held: HeldMembership) => readonly HeldRow[] } = {
-  members: ({ member }) => [member],
-  production: ({ deliveries }) => deliveries,
-  savings: ({ savingsTransactions }) => savingsTransactions,
-  loans: ({ loans }) => loans,
-  payments: ({ payments }) => payments,
-};
-
-/** What names the rows to which the row belongs. */
-export function ownersOf(
-  kind: ImportKind,
-  { member, loans }: HeldMembership,
-  row: HeldRow,
-): { readonly [column: string]: string } {
-  const cooperative = { cooperative_code: textOf(row, 'cooperative') };
-  if (kind === 'members') return cooperative;
-  if (kind !== 'payments') return { ...cooperative, member_code: textOf(member, 'member_code') };
-  const loan = loans.find((each) => textOf(each, 'id') === textOf(row, 'loan_id'));
-  return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
-}
+export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
+  `${cooperativeCode} · ${memberCode} · ${fullName}`;

@@ -6,6 +6,7 @@ import type { RowFault, RowPlan } from '../../../import/run/enter-row.ts';
 import { FILE_COLUMNS } from '../../../store/contract/import/import-columns.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
 import type { FoundMember } from '../../../store/contract/journal/held-data.ts';
+import { describeMember } from '../../page/held-values.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form as formOf, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
@@ -99,9 +100,6 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
     return html`<a href="/person/${person}">${describeMember(member)}</a> `;
   });
 }
-
-export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
-  `${cooperativeCode} · ${memberCode} · ${fullName}`;
 
 interface Planned {
   readonly typed: Texts;

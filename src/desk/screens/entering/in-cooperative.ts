@@ -6,11 +6,10 @@ import { listFields } from '../../../domain/values/declared-fields.ts';
 import { say } from '../../../domain/values/message.ts';
 import type { FoundMember, MemberName } from '../../../store/contract/journal/held-data.ts';
 import { ENTERED, isEnteredKind } from '../../page/entered-kinds.ts';
-import { textOf } from '../../page/held-values.ts';
+import { describeMember, textOf } from '../../page/held-values.ts';
 import type { Screen, Shows, Visit } from '../../visit/screen.ts';
 import { codeOf, findCooperative, pathOf } from '../cooperative/find-cooperative.ts';
 import { enteringScreen } from './entering.ts';
-import { describeMember } from './entering-pages.ts';
 import type { Texts } from './row-form.ts';
 import { textsOf } from './row-texts.ts';
 

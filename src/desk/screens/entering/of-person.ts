@@ -1,9 +1,9 @@
 /** Rows of a person: entered for one of the memberships or loans, and stored ones changed. */
 import { say } from '../../../domain/values/message.ts';
 import type { ImportKind } from '../../../store/contract/import/import-session.ts';
-import type { HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
+import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/contract/journal/held-data.ts';
 import { changePath, ENTERED, enterPath, isEnteredKind, listIn } from '../../page/entered-kinds.ts';
-import { ownersOf, ROWS_OF, referenceOf, textOf } from '../../page/held-values.ts';
+import { referenceOf, textOf } from '../../page/held-values.ts';
 import type { Screen } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from '../person/find-visited.ts';
 import { enteringScreen } from './entering.ts';
@@ -47,6 +47,15 @@ function ownerOf({ memberships }: HeldPerson, kind: ImportKind, id: string): Tex
   return undefined;
 }
 
+/** Kinds of rows that can be changed, and where a membership has them. */
+const ROWS_OF: { readonly [kind: string]: (held: HeldMembership) => readonly HeldRow[] } = {
+  members: ({ member }) => [member],
+  production: ({ deliveries }) => deliveries,
+  savings: ({ savingsTransactions }) => savingsTransactions,
+  loans: ({ loans }) => loans,
+  payments: ({ payments }) => payments,
+};
+
 const CHANGING = {
   members: say('Change the member'),
   production: say('Change the delivery'),
@@ -89,3 +98,12 @@ const keyOf = (kind: ImportKind, row: HeldRow): Texts =>
   kind === 'members'
     ? { identity_card: textOf(row, 'identity_card') }
     : { reference: textOf(row, 'reference') };
+
+/** What names the rows to which the row belongs. */
+function ownersOf(kind: ImportKind, { member, loans }: HeldMembership, row: HeldRow): Texts {
+  const cooperative = { cooperative_code: textOf(row, 'cooperative') };
+  if (kind === 'members') return cooperative;
+  if (kind !== 'payments') return { ...cooperative, member_code: textOf(member, 'member_code') };
+  const loan = loans.find((each) => textOf(each, 'id') === textOf(row, 'loan_id'));
+  return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
+}

@@ -2,6 +2,7 @@
 import type { CorrectionKind } from '../../../domain/corrections.ts';
 import type { ImportKind, ImportRecord, StagedChange } from '../import/import-session.ts';
 import type { ChangedEntity, CorrectionOptions } from './corrections.ts';
+import type { HeldRow } from './held-data.ts';
 import type { Actor } from './history.ts';
 
 export interface RecordedImport extends ImportRecord {
@@ -37,12 +38,12 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
 /** A row that an operation has created or changed. */
 export interface OperatedRow {
   readonly entity: ChangedEntity;
-  /** As text, like the ids of `HeldRow`. */
-  readonly id: string;
   /** What people call the row: never a national ID. */
   readonly row: string;
   /** To whom it belongs; null for a cooperative. */
   readonly memberId: number | null;
+  /** What it has now, with the number of its account or the reference of its loan. */
+  readonly values: HeldRow;
 }
 
 /** Why an import cannot be undone: one row that builds on it. */

@@ -2,7 +2,7 @@
 import type { ChangedEntity } from '../../contract/journal/corrections.ts';
 import type { OperatedRow } from '../../contract/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
-import { memberSql, type OwnedEntity, TABLES, type Table } from '../schema/tables.ts';
+import { memberSql, type OwnedEntity, recordedColumns, TABLES, type Table } from '../schema/tables.ts';
 import { createdRows, type IdRange, type Operation } from './operations.ts';
 import { REMOVED } from './record-changes.ts';
 
@@ -54,14 +54,23 @@ export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
+/** What people call that of which a row `t` is part, besides the member. */
+const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
+  payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
+  savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",
+};
+
 /** The rows that it has created or changed and that are there, each with the member to whom it belongs. */
 export const listOwnRows = (db: Connection, operation: Operation): OperatedRow[] =>
   readOwnRows(db, operation)
     .filter(({ table }) => table.entity !== 'accounts')
-    .flatMap(({ table, created = { first: 1, last: 0 } }) =>
-      db.rows<OperatedRow>(
-        `SELECT '${table.entity}' AS entity, CAST(t.id AS TEXT) AS id, t.${table.label} AS row,
-           ${memberIdSql(table)} AS memberId FROM main.${table.table} t
+    .flatMap(({ table, created = { first: 1, last: 0 } }) => {
+      const named = recordedColumns(db, table).map(({ column, field }) => `'${field}', t.${column}`);
+      const rows = db.rows<Omit<OperatedRow, 'values'> & { readonly json: string }>(
+        `SELECT '${table.entity}' AS entity, t.${table.label} AS row, ${memberIdSql(table)} AS memberId,
+           json_object(${[...named, PART_OF[table.entity]].filter(Boolean).join(', ')}) AS json
+         FROM main.${table.table} t
          WHERE t.id ${isWithin(created)} OR t.id IN (${changedRows(operation, table.entity)}) ORDER BY t.id`,
-      ),
-    );
+      );
+      return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
+    });

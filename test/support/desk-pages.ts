@@ -70,7 +70,7 @@ export async function visitEveryPage(
     if (path === undefined) return;
     linked.set(path, (linked.get(path) ?? new Set()).add(pathname));
     // Each page of a list, some of its rows, some pages of entries, and of lists in other orders.
-    const isRow = searchParams.size === 0 && path.includes(':');
+    const isRow = path.includes(':') && (searchParams.size === 0 || searchParams.has('list'));
     const isOfEntries = path === '/person/:person' || RECORDED_PATHS.includes(path);
     const isSome = searchParams.size > 0 && (isOfEntries || searchParams.has('sort'));
     const most = isRow ? OPENED : isSome ? 3 * OPENED : Number.POSITIVE_INFINITY;

@@ -45,6 +45,12 @@ const wordings = Object.fromEntries(
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 
+/** The same for a page, on which no line begins with a mark that French sets apart by a space. */
+export function onPage(text: Text, language: Language, write?: Wording['write']): string {
+  const said = inLanguage(text, language, write);
+  return language === 'fr' ? said.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0') : said;
+}
+
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 

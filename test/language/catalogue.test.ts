@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { asMessage, PLACE, pack, say, unpack } from '../../src/domain/values/message.ts';
-import { CATALOGUES, inLanguage, languageOf } from '../../src/language/language.ts';
+import { CATALOGUES, inLanguage, languageOf, onPage } from '../../src/language/language.ts';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 /** Sentences that are joined by `+` are one. */
@@ -176,4 +176,11 @@ test('a message comes back from a table, and is English in JSON', () => {
   assert.equal(unpack(pack('The column is missing.')), 'The column is missing.');
   assert.equal(unpack(pack('two\nlines')), 'two lines');
   assert.equal(JSON.stringify({ message }), '{"message":"Same as line 7."}');
+});
+
+test('on a French page no line begins with a mark; other languages and commands keep their spaces', () => {
+  const text = say('Enter from paper:');
+  assert.equal(onPage(text, 'fr'), 'Saisir depuis le papier\u00a0:');
+  assert.equal(inLanguage(text, 'fr'), 'Saisir depuis le papier :');
+  assert.equal(onPage(text, 'rw'), inLanguage(text, 'rw'));
 });

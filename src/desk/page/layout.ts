@@ -1,7 +1,7 @@
 /** What surrounds every page: menu, box, languages. */
 import type { Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
-import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../../language/language.ts';
+import { LANGUAGE_NAMES, LANGUAGES, type Language, onPage } from '../../language/language.ts';
 import { IDLE_MS, type Told, WARNING_MS } from '../visit/screen.ts';
 import { withCommands } from './commands.ts';
 
@@ -34,7 +34,7 @@ type Say = (text: Text) => string;
 
 /** A whole page. */
 export function layout({ language, registry, title, body, around }: Framed): Html {
-  const say: Say = (text) => inLanguage(text, language);
+  const say: Say = (text) => onPage(text, language);
   return html`<html lang="${language}">
 <head>
 <meta charset="utf-8">

@@ -1,7 +1,7 @@
 /** Pages without a session: why there is none, and how to come back (docs/desk.md#coming-back). */
 import { say, type Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
-import { inLanguage } from '../../language/language.ts';
+import { onPage } from '../../language/language.ts';
 import { withCommands } from '../page/commands.ts';
 import { type Framed, layout } from '../page/layout.ts';
 
@@ -50,11 +50,11 @@ export const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
 /** A page without a session. */
 export function notice(frame: Frame, [heading, ...sentences]: Notice): Html {
-  const said = sentences.map((each) => html`<p>${withCommands(inLanguage(each, frame.language))}</p>`);
+  const said = sentences.map((each) => html`<p>${withCommands(onPage(each, frame.language))}</p>`);
   return layout({
     ...frame,
     title: heading,
-    body: html`<h1>${inLanguage(heading, frame.language)}</h1>${said}`,
+    body: html`<h1>${onPage(heading, frame.language)}</h1>${said}`,
   });
 }
 
@@ -62,5 +62,5 @@ export const entrance = (frame: Frame): Html =>
   layout({
     ...frame,
     title: say('Registry desk'),
-    body: html`<p><a href="/">${inLanguage(say('Open the desk'), frame.language)}</a></p>`,
+    body: html`<p><a href="/">${onPage(say('Open the desk'), frame.language)}</a></p>`,
   });

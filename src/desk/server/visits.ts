@@ -1,7 +1,7 @@
 /** One request of a session as screens see it, and what of it was opened and must be closed. */
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { type InPlaces, Message, type Values } from '../../domain/values/message.ts';
-import { inLanguage, type Language } from '../../language/language.ts';
+import { type Language, onPage } from '../../language/language.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { DeskDependencies, Session, Visit } from '../visit/screen.ts';
 import { writingIn } from '../visit/writing.ts';
@@ -28,8 +28,8 @@ export async function visiting<T>(
     now: nowSeconds(desk.clock),
     write,
     say: <const Template extends string>(template: Template, ...[values]: InPlaces<Template>) =>
-      inLanguage(new Message(template, (values ?? {}) as Values), language, write.written),
-    translate: (text) => inLanguage(text, language, write.written),
+      onPage(new Message(template, (values ?? {}) as Values), language, write.written),
+    translate: (text) => onPage(text, language, write.written),
     use(open) {
       const store = open(desk.storage);
       opened.push(store);

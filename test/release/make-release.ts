@@ -154,7 +154,8 @@ function test(archive: string, folder: string): void {
   run('touch', [join(folder, 'node_modules', '.installed')]);
   for (const target of ['test', 'test-long', 'test-pages', 'test-mirror', 'torture']) {
     process.stdout.write(`make ${target}\n`);
-    run('make', [target], { cwd: folder });
+    // Whoever waits for it sees which test has failed.
+    execFileSync('make', [target], { cwd: folder, stdio: 'inherit' });
   }
 }
 

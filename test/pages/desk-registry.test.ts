@@ -38,12 +38,12 @@ for (const [place, locale] of LANGUAGES.entries()) {
       await page.locator('details', { has: form }).locator('summary').click();
       await form.locator('select').first().selectOption('members');
       await form.getByRole('button').click();
-      assert.match((await saving).suggestedFilename(), /^[A-Z-]+-members\.csv$/);
+      assert.match((await saving).suggestedFilename(), /^[A-Z-]+-members\.xlsx$/);
       // The page is still there, and saves another.
       const another = page.waitForEvent('download');
       await form.locator('select').first().selectOption('loans');
       await form.getByRole('button').click();
-      assert.match((await another).suggestedFilename(), /^[A-Z-]+-loans\.csv$/);
+      assert.match((await another).suggestedFilename(), /^[A-Z-]+-loans\.xlsx$/);
       await follow(page, '/cooperative/');
       await send(page, 'filter', { text: 'muka', status: 'active' });
       await check('members');

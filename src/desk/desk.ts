@@ -26,7 +26,8 @@ import { HELD } from './screens/person/held.ts';
 import { PERSON } from './screens/person/person.ts';
 import { READERS } from './screens/person/readers.ts';
 import { START } from './screens/start.ts';
-import { type DeskServer, type DeskServerOptions, listenForDesk } from './server/server.ts';
+import type { DeskServerOptions } from './server/pages.ts';
+import { type DeskServer, listenForDesk } from './server/server.ts';
 import type { Screen } from './visit/screen.ts';
 
 /** In the order of the menu. To add one, declare it in a file of `screens/` and list it here. */

@@ -89,7 +89,7 @@ test('after twelve hours a session is gone, and what was shown once is not shown
   assert.equal(await tokenIn(second), begun);
   clock.advance(30 * 60_000 + 12 * 3_600_000);
   assert.notEqual(await tokenIn(await enter()), begun);
-  const sessions = new Sessions(clock, () => 0);
+  const sessions = new Sessions(clock);
   const come = () => sessions.find(sessions.open(sessions.issueLink('N.')) ?? '') as Session;
   const session = come();
   session.issued = { keyId: 1, secret: 'shown once' };
@@ -100,13 +100,16 @@ test('after twelve hours a session is gone, and what was shown once is not shown
 
 test('an address of one session means nobody in another one', async (context) => {
   const { clock } = await desk(context);
-  const numbers = [0, 0, 70, 90];
-  const sessions = new Sessions(clock, () => numbers.shift() ?? 0);
+  const sessions = new Sessions(clock);
   const come = () => sessions.find(sessions.open(sessions.issueLink('N.')) ?? '') as Session;
   const [first, second] = [come(), come()];
   const number = first.persons.of(nid(1));
-  second.persons.of(nid(2));
+  assert.notEqual(second.persons.of(nid(2)), number);
   assert.equal(second.persons.find(number), undefined);
+  // That of another desk begins elsewhere.
+  const other = new Sessions(clock);
+  const opened = other.find(other.open(other.issueLink('N.')) ?? '') as Session;
+  assert.notEqual(opened.persons.of(nid(2)), number);
 });
 
 test('a page may ask that its session goes on', async (context) => {

@@ -72,7 +72,7 @@ export async function testDesk(
       storage,
       report,
       secret: 'secret',
-      numbersBegin: () => 0,
+      numbersBefore: 0,
       program: PROGRAM,
       environment: plainEnvironment,
       ...more,

@@ -1,4 +1,5 @@
 /** What an import leaves as it is stored: values that were corrected, and rows that a newer version lacks. */
+import { DERIVED_REFERENCE } from '../../domain/entries/entries.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { joinTexts, say, type Text, Written } from '../../domain/values/message.ts';
@@ -59,7 +60,8 @@ export function showMissing(
   const isShown = (name: string) =>
     SHOWN_OF_MISSING.codes.includes(name) || (missing.areRemoved && SHOWN_OF_MISSING.values.includes(name));
   // Of an instant the day, and no reference that nobody has written.
-  const shorten = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
+  const shorten = (text: string) =>
+    hideIdentityCards(text.startsWith(DERIVED_REFERENCE) ? '' : text.replace(/T\d\d:.*$/, ''));
   const examples: Text[] = [];
   for (const values of missing.list()) {
     const cells = names.flatMap((name, i) =>

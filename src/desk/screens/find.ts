@@ -8,7 +8,7 @@ import { say, type Text } from '../../domain/values/message.ts';
 import { hasWordsOf, parseSearch, splitShortWords } from '../../domain/values/search-words.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
 import { withOneWrongDigit } from '../../domain/values/typos.ts';
-import type { FoundMember, HeldDataStore, MemberName } from '../../store/contract/journal/held-data.ts';
+import type { HeldDataStore } from '../../store/contract/journal/held-data.ts';
 import type { RegistryStore } from '../../store/contract/registry.ts';
 import type { Visit } from '../visit/screen.ts';
 
@@ -64,7 +64,7 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
     return { ...found, memberCount: count };
   }
   // Seeks in each cooperative: words without a digit are names.
-  const coded = /\d/.test(text) ? membersOfCode(held, { memberCode: text, reference: text }) : [];
+  const coded = /\d/.test(text) ? held.findMembers({ memberCode: text, reference: text, isTyped: true }) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
     return {
       ...NOTHING,
@@ -84,19 +84,6 @@ function bySimilarNumber(stores: Stores, digits: string): FoundThings {
   return { ...byMembers(stores, members), areSimilar: true };
 }
 
-/** Codes are often in upper case. */
-function membersOfCode(held: HeldDataStore, given: MemberName): readonly FoundMember[] {
-  const name = { ...given, mayBeFormer: true } as const;
-  const found = held.findMembers(name);
-  return found.length > 0
-    ? found
-    : held.findMembers({
-        ...name,
-        memberCode: name.memberCode?.toUpperCase() ?? '',
-        ...(name.reference === undefined ? {} : { reference: name.reference.toUpperCase() }),
-      });
-}
-
 interface Stores {
   readonly held: HeldDataStore;
   readonly registry: RegistryStore;
@@ -114,7 +101,7 @@ function byMembers({ registry }: Stores, found: readonly { readonly id: number }
 function byMemberCode(stores: Stores, text: string): FoundThings {
   const name = parseMemberName(text);
   if (name === undefined) return NOTHING;
-  const members = membersOfCode(stores.held, name);
+  const members = stores.held.findMembers({ ...name, isTyped: true });
   const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
   return { ...byMembers(stores, members), ...number };
 }

@@ -1,5 +1,5 @@
 /** Links that work once, and the sessions that they open (docs/desk.md#the-link). */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import { Numbers } from '../visit/numbers.ts';
 import { IDLE_MS, type Session } from '../visit/screen.ts';
@@ -66,15 +66,25 @@ class Secrets<T> {
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
+/** Where the numbers of a desk begin, so far apart that those of two desks hardly meet. */
+const FARTHEST_NUMBER = 1_000_000_000;
+
+function counterFrom(before: number): () => number {
+  let last = before;
+  return () => ++last;
+}
+
 export class Sessions {
   private readonly links: Secrets<string>;
   private readonly sessions: Secrets<Session>;
   private readonly clock: Clock;
-  private readonly numbersBegin: () => number;
+  private readonly nextPerson: () => number;
+  private readonly nextSearch: () => number;
 
-  /** @param numbersBegin before which number those of a new session begin */
-  constructor(clock: Clock, numbersBegin: () => number) {
-    [this.clock, this.numbersBegin] = [clock, numbersBegin];
+  /** @param before the first number of persons and searches: those of an earlier desk are others */
+  constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
+    this.clock = clock;
+    [this.nextPerson, this.nextSearch] = [counterFrom(before), counterFrom(before)];
     this.links = new Secrets(clock);
     this.sessions = new Secrets(clock, RESUMED_MS);
   }
@@ -100,8 +110,8 @@ export class Sessions {
       token: newSecret(),
       told: undefined,
       issued: undefined,
-      persons: new Numbers<string>(this.numbersBegin()),
-      searches: new Numbers<string>(this.numbersBegin()),
+      persons: new Numbers<string>(this.nextPerson),
+      searches: new Numbers<string>(this.nextSearch),
     };
     return this.sessions.issue(session, IDLE_MS);
   }

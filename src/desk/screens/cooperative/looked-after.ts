@@ -57,11 +57,13 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
       const held = visit.use((storage) => storage.openHeldData());
       const path = listPath(visit);
       const { page, text, choice } = askedOf(visit);
+      const name = { cooperativeCode: cooperative.code, memberCode: text, isTyped: true } as const;
+      const [named] = text === '' ? [] : held.findMembers(name);
       const { rows, count } = listed.list(held, visit, {
         ...page,
         order: choice('sort', ROW_ORDERS),
         cooperativeId: cooperative.id,
-        memberCode: text === '' ? undefined : codeIn(held, cooperative.code, text),
+        memberCode: text === '' ? undefined : (named?.memberCode ?? text),
       });
       const body = html`<h1>${visit.translate(title)}</h1>
 <p><a href="${pathOf(visit)}">${cooperative.name}</a></p>
@@ -77,13 +79,6 @@ ${rowsTable(visit, path, listed, rows, held)}${pages(visit, path, count, page)}`
     },
     ...(isFiltered && { actions: { filter: filterAction(listPath, []) } }),
   };
-}
-
-/** The code as it is stored: many are in upper case. */
-function codeIn(held: HeldDataStore, cooperativeCode: string, memberCode: string): string {
-  const upper = memberCode.toUpperCase();
-  const isThere = (code: string) => held.findMembers({ cooperativeCode, memberCode: code }).length > 0;
-  return isThere(memberCode) || !isThere(upper) ? memberCode : upper;
 }
 
 function rowsTable<Row extends FoundMember>(

@@ -25,8 +25,8 @@ export interface Entering {
   readonly next?: (given: Texts) => string;
   /** What was typed, with codes as they are stored: many are in upper case. */
   readonly withCodes?: (typed: Texts) => Texts;
-  /** Values that are proposed for columns of free text. */
-  readonly proposed?: { readonly [column: string]: readonly string[] };
+  /** Values that are proposed for columns of free text: read only where the form is shown. */
+  readonly proposed?: () => { readonly [column: string]: readonly string[] };
   /** Whether another one may follow although it goes on elsewhere. */
   readonly asksAnother?: boolean;
   /** Columns that the page settles: what the row belongs to, or which stored row it is. */
@@ -84,7 +84,7 @@ ${
 <div class="narrow">${formOf(visit, {
     path,
     action: 'enter',
-    body: html`${rowFields(visit, { kind, settled, proposed }, typed, faults)}${
+    body: html`${rowFields(visit, { kind, settled, proposed: proposed?.() }, typed, faults)}${
       asksAgain === true &&
       html`<label class="tick"><input type="checkbox" name="again" value="yes">
 ${visit.say('It is another one like it: enter it once more.')}</label>`

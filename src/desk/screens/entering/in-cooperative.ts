@@ -4,10 +4,15 @@ import { isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { formatDate } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
 import { say } from '../../../domain/values/message.ts';
-import type { FoundMember, MemberName } from '../../../store/contract/journal/held-data.ts';
+import type {
+  FoundMember,
+  HeldDataStore,
+  HeldRow,
+  MemberName,
+} from '../../../store/contract/journal/held-data.ts';
 import { ENTERED, isEnteredKind } from '../../page/entered-kinds.ts';
 import { describeMember, textOf } from '../../page/held-values.ts';
-import type { Screen, Shows, Visit } from '../../visit/screen.ts';
+import type { Screen, Shows } from '../../visit/screen.ts';
 import { codeOf, findCooperative, pathOf } from '../cooperative/find-cooperative.ts';
 import { enteringScreen } from './entering.ts';
 import type { Texts } from './row-form.ts';
@@ -18,7 +23,7 @@ export const NEW_COOPERATIVE: Screen = enteringScreen(
   (visit) => ({
     kind: 'cooperatives',
     heading: say('New cooperative'),
-    proposed: visit.use((storage) => storage.openHeldData()).listPlaces(),
+    proposed: () => visit.use((storage) => storage.openHeldData()).listPlaces(),
     withCodes: ({ code = '' }) => ({ code: code.toUpperCase() }),
     path: '/cooperatives/enter',
     back: '/cooperatives',
@@ -43,7 +48,7 @@ export const CHANGE_COOPERATIVE: Screen = enteringScreen(
     return {
       kind: 'cooperatives',
       heading: say('Edit the cooperative'),
-      proposed: visit.use((storage) => storage.openHeldData()).listPlaces(),
+      proposed: () => visit.use((storage) => storage.openHeldData()).listPlaces(),
       path: `${pathOf(visit)}/change`,
       back: pathOf(visit),
       settled: { code: cooperative.code },
@@ -69,7 +74,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       ...Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? ''])),
       ...(kind === 'members' ? { registration_date: today } : {}),
     };
-    const members = openMembers(visit, cooperative.code);
+    const members = openMembers(held, cooperative.code);
     const nameOf = (values: Texts) => members(values).map(describeMember)[0] ?? cooperative.name;
     return {
       kind,
@@ -85,14 +90,15 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       },
       settled: { cooperative_code: codeOf(visit) },
       initial,
-      withCodes: (typed) => (kind === 'members' ? {} : storedCodes(visit, cooperative.code, typed)),
-      proposed: kind === 'production' ? { product: held.listProducts(cooperative.id) } : {},
+      withCodes: (typed) => (kind === 'members' ? {} : storedCodes(held, cooperative.code, typed)),
+      proposed: () => (kind === 'production' ? { product: held.listProducts(cooperative.id) } : {}),
       isDirect: kind === 'production' || kind === 'savings',
       asksAnother: kind === 'members',
       whose: (values) =>
         [nameOf(values), values.loan_reference].filter((each) => each !== undefined).join(' · '),
       members,
-      sharing: sharingOf(visit),
+      // Those who have the national ID of a new member already.
+      sharing: (values) => held.findMembers({ identityCard: numberIn(values) }).map(describeMember),
       shows: (values) => showing(values, members(values)),
     };
   },
@@ -101,44 +107,36 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
 /** The national ID, which may be typed with spaces. */
 const numberIn = ({ identity_card: typed = '' }: Texts): string => typed.replace(/\s/g, '');
 
-/** Those who have the national ID of a new member already. */
-const sharingOf =
-  (visit: Visit) =>
-  (values: Texts): readonly string[] => {
-    const held = visit.use((storage) => storage.openHeldData());
-    const person = held.findPerson(numberIn(values));
-    return (person?.memberships ?? []).map(({ member }) =>
-      ['cooperative', 'member_code', 'full_name'].map((field) => textOf(member, field)).join(' · '),
-    );
+/** Codes of members and references of loans as they are stored. */
+function storedCodes(held: HeldDataStore, cooperativeCode: string, typed: Texts): Texts {
+  const { member_code: memberCode, loan_reference: typedLoan } = typed;
+  const [member] = memberCode ? held.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
+  const [loan] = typedLoan ? loansOf(held, cooperativeCode, typedLoan) : [];
+  return {
+    ...(member && { member_code: member.memberCode }),
+    ...(loan && { loan_reference: textOf(loan, 'reference') }),
   };
+}
 
-/** Codes of members and references of loans as they are stored: many are in upper case. */
-function storedCodes(visit: Visit, cooperativeCode: string, typed: Texts): Texts {
-  const held = visit.use((storage) => storage.openHeldData());
-  const isMember = (memberCode: string) =>
-    held.findMembers({ cooperativeCode, memberCode, mayBeFormer: true }).length > 0;
-  const isLoan = (reference: string) => held.listEntries('loans', { cooperativeCode, reference }).length > 0;
-  const stored = (code: string | undefined, isThere: (code: string) => boolean) =>
-    code === undefined || isThere(code) || !isThere(code.toUpperCase()) ? code : code.toUpperCase();
-  const { member_code: member, loan_reference: loan } = typed;
-  return Object.fromEntries(
-    [
-      ['member_code', stored(member, isMember)],
-      ['loan_reference', stored(loan, isLoan)],
-    ].flatMap(([name, code]) => (name === undefined || code === undefined ? [] : [[name, code]])),
-  );
+/** Many references are in upper case. */
+function loansOf(held: HeldDataStore, cooperativeCode: string, reference: string): readonly HeldRow[] {
+  const found = held.listEntries('loans', { cooperativeCode, reference });
+  const upper = reference.toUpperCase();
+  return found.length > 0 ? found : held.listEntries('loans', { cooperativeCode, reference: upper });
 }
 
 /** The members whom a row names by the code, the borrower of its loan, and who has the national ID there. */
-function openMembers(visit: Visit, cooperativeCode: string): (values: Texts) => readonly FoundMember[] {
-  const held = visit.use((storage) => storage.openHeldData());
+function openMembers(
+  held: HeldDataStore,
+  cooperativeCode: string,
+): (values: Texts) => readonly FoundMember[] {
   return (values) => {
     const { member_code: memberCode = '', loan_reference: reference = '' } = values;
-    const loans = reference === '' ? [] : held.listEntries('loans', { cooperativeCode, reference });
+    const loans = reference === '' ? [] : loansOf(held, cooperativeCode, reference);
     const codes = [memberCode, ...loans.map((loan) => textOf(loan, 'member_code'))];
     const names: MemberName[] = codes.filter((each) => each !== '').map((code) => ({ memberCode: code }));
     if (isIdentityCard(numberIn(values))) names.push({ identityCard: numberIn(values) });
-    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode, mayBeFormer: true }));
+    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode, isTyped: true }));
     return found.filter(({ id }, i) => found.findIndex((each) => each.id === id) === i);
   };
 }

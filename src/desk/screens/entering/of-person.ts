@@ -48,7 +48,7 @@ function ownerOf({ memberships }: HeldPerson, kind: ImportKind, id: string): Tex
 }
 
 /** Kinds of rows that can be changed, and where a membership has them. */
-const ROWS_OF: { readonly [kind: string]: (held: HeldMembership) => readonly HeldRow[] } = {
+const ROWS: { readonly [kind: string]: (held: HeldMembership) => readonly HeldRow[] } = {
   members: ({ member }) => [member],
   production: ({ deliveries }) => deliveries,
   savings: ({ savingsTransactions }) => savingsTransactions,
@@ -71,7 +71,7 @@ export const CHANGE_ROW: Screen = enteringScreen(
     const { kind, row: id } = visit.places;
     if (person === undefined || !isEnteredKind(kind)) return undefined;
     for (const held of person.memberships) {
-      const row = ROWS_OF[kind]?.(held).find((each) => idOf(each) === id);
+      const row = ROWS[kind]?.(held).find((each) => idOf(each) === id);
       if (row === undefined) continue;
       const owner = ownersOf(kind, held, row);
       const list = listIn(visit.query);
@@ -104,6 +104,6 @@ function ownersOf(kind: ImportKind, { member, loans }: HeldMembership, row: Held
   const cooperative = { cooperative_code: textOf(row, 'cooperative') };
   if (kind === 'members') return cooperative;
   if (kind !== 'payments') return { ...cooperative, member_code: textOf(member, 'member_code') };
-  const loan = loans.find((each) => textOf(each, 'id') === textOf(row, 'loan_id'));
+  const loan = loans.find((each) => idOf(each) === textOf(row, 'loan_id'));
   return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
 }

@@ -35,7 +35,7 @@ export const shownTexts = (stored: Texts): Texts =>
       const kind = kindOf(column)?.kind;
       if (kind === 'instant' || kind === 'past_instant') return [column, text.slice(0, 10)];
       // 4050.000 is read as millions where a point separates thousands.
-      return [column, kind === 'decimal' ? text.replace(/\.?0+$/, '') : text];
+      return [column, kind === 'decimal' ? text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : text];
     }),
   );
 

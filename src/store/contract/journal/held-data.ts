@@ -39,8 +39,11 @@ export interface MemberName {
   readonly memberCode?: string;
   /** Also a former one. */
   readonly identityCard?: string;
-  /** Whether a code that nobody has may find whom its members were merged into; a correction must not. */
-  readonly mayBeFormer?: true;
+  /**
+   * Somebody looks for it: a code or reference that nobody has is tried in upper case, and a code then finds
+   * whom its members were merged into. What a correction is about is named exactly.
+   */
+  readonly isTyped?: true;
   /** Of a delivery, savings transaction, loan or payment: whose it is. */
   readonly reference?: string;
   /** Only members of this cooperative. */

@@ -37,13 +37,26 @@ const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as co
   )
   .join(' ');
 
-export function findMembers(db: Connection, name: MemberName): FoundMember[] {
-  const { mayBeFormer, ...named } = name;
-  const { memberCode, reference } = named;
-  const found = readMembers(db, `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`, named);
-  // Old papers and files name a member who was merged by the code of then.
-  const isFormer = mayBeFormer === true && memberCode !== undefined && found.length === 0;
-  return isFormer ? readMembers(db, FOUND_BY_FORMER_CODE, named) : found;
+export function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMember[] {
+  const { memberCode, reference } = name;
+  const by = `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`;
+  const found = readMembers(db, by, name);
+  if (isTyped !== true || found.length > 0) return found;
+  const upper = {
+    ...name,
+    ...(memberCode !== undefined && { memberCode: memberCode.toUpperCase() }),
+    ...(reference !== undefined && { reference: reference.toUpperCase() }),
+  };
+  // Last the code of a member who was merged, as old papers and files have it.
+  for (const [ids, given] of [
+    [by, upper],
+    [FOUND_BY_FORMER_CODE, name],
+    [FOUND_BY_FORMER_CODE, upper],
+  ] as const) {
+    const others = readMembers(db, ids, given);
+    if (others.length > 0) return others;
+  }
+  return [];
 }
 
 /** @param ids SELECT of them */

@@ -4,12 +4,9 @@
  * only, so that one which was accepted can be imported again; the others look at all of its rows.
  */
 
-import { TYPED_AGAIN } from '../../../../domain/entries/entries.ts';
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
-import { hideIdentityCards } from '../../../../domain/membership/identity-card.ts';
-import { formatDecimal, MONEY, WEIGHT } from '../../../../domain/values/decimal.ts';
-import { say, type Text, unpack, Written } from '../../../../domain/values/message.ts';
+import { say, type Text, unpack } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../contract/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../contract/import/import-warnings.ts';
 import { ENDED } from '../../identity/transfers.ts';
@@ -21,6 +18,7 @@ import type { FileScope } from '../staged/file-scope.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 import { LEDGER_WARNINGS, newerVersion } from './ledger-warnings.ts';
 import { MEMBERS_OF_ANOTHER_COOPERATIVE } from './members-of-another-cooperative.ts';
+import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 export interface WarningStatement {
   readonly kind: WarningKind;
@@ -106,77 +104,6 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
 
-/** A typed payment that takes what is paid beyond the amount: it may be interest, or a slip. */
-const BEYOND_AMOUNT = `SELECT p.line, json_array(l.amount_minor, max(0,
-    l.amount_minor - (l.paid_amount_minor + a.delta - r.amount)))
-  FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-  CROSS JOIN main.loans l ON l.id = p.loan_id CROSS JOIN staging.paid_amounts a ON a.loan_id = l.id
-  WHERE a.delta > 0 AND l.paid_amount_minor + a.delta > l.amount_minor
-    AND l.paid_amount_minor + a.delta <= ${MOST_TIMES_PAID} * l.amount_minor`;
-
-function describeBeyond(_: number, detail: string): Text {
-  const amounts: readonly number[] = JSON.parse(detail);
-  const [amount = '', left = ''] = amounts.map(
-    (minor) => new Written('amount', formatDecimal(minor, MONEY.fractionDigits)),
-  );
-  return say(
-    'With this payment, more than the amount of the loan, {amount} Frw, is paid: {left} Frw of it was ' +
-      'left. Is that right, with the interest?',
-    { amount, left },
-  );
-}
-
-/** A typed payment like another one: the same paper line under a second reference, perhaps. */
-const SAME_PAYMENT = `SELECT p.line, json_array(t.reference) FROM staging.resolved_references p
-  CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.payments t ON t.loan_id = p.loan_id
-  WHERE p.id IS NULL AND t.status = 'recorded' AND t.amount_minor = r.amount AND t.paid_at = r.paid_at
-    AND t.method = r.method ORDER BY t.id LIMIT 1`;
-
-/** A typed entry like another one of the member under a reference of its own. */
-const sameEntry = (stored: string): WarningStatement =>
-  statement(
-    'same_entry',
-    [],
-    ({ isTyped }) =>
-      isTyped === true
-        ? `SELECT p.line, '' FROM ${stored} AND p.id IS NULL
-           AND r.reference NOT GLOB '${TYPED_AGAIN}*' LIMIT 1`
-        : undefined,
-    () => say('An entry of the same day and amount of this member is recorded already. Is this another one?'),
-  );
-const SAME_DELIVERY = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-  CROSS JOIN main.production_entries t ON t.member_id = p.member_id AND t.delivered_at = r.delivered_at
-    AND t.grams = r.kg WHERE t.product IS r.product`;
-const SAME_TRANSACTION = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-  CROSS JOIN main.savings_transactions t ON t.account_id = p.account_id AND t.kind = r.kind
-    AND t.amount_minor = r.amount WHERE t.transacted_at = r.transacted_at`;
-
-/** So many times what a delivery of the cooperative weighs on average, of so many: a point was forgotten. */
-const [UNUSUAL_TIMES, LEAST_DELIVERIES, LOOKED_AT] = [10, 10, 1_000];
-const UNUSUAL_WEIGHT = `SELECT p.line, CAST(s.average AS INTEGER) FROM staging.resolved_references p
-  CROSS JOIN staging.rows r ON r.line = p.line
-  CROSS JOIN (SELECT avg(grams) AS average, count(*) AS deliveries FROM (
-    SELECT grams FROM main.production_entries INDEXED BY production_entries_reference
-    WHERE cooperative_id = (SELECT cooperative_id FROM staging.resolved_references LIMIT 1)
-    LIMIT ${LOOKED_AT})) s
-  WHERE s.deliveries >= ${LEAST_DELIVERIES} AND r.kg > ${UNUSUAL_TIMES} * s.average`;
-
-/** A typed entry of a day on which the cooperative was not registered yet. */
-const beforeRegistration = (instant: string): WarningStatement =>
-  statement(
-    'before_registration',
-    [],
-    ({ isTyped }) =>
-      isTyped === true
-        ? `SELECT p.line, c.registration_date FROM staging.resolved_references p
-           CROSS JOIN staging.rows r ON r.line = p.line
-           CROSS JOIN main.cooperatives c ON c.id = p.cooperative_id
-           WHERE r.${instant} < unixepoch(c.registration_date, '-1 day')`
-        : undefined,
-    (_, day) =>
-      say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
-  );
-
 /** Hundredths of a per cent: nobody lends for less, and 0.18 is 18 % as a share. */
 const LEAST_INTEREST = 100;
 
@@ -243,17 +170,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   production: [
     ...LEDGER_WARNINGS,
     newerVersion('production'),
-    beforeRegistration('delivered_at'),
-    sameEntry(SAME_DELIVERY),
-    statement(
-      'unusual_weight',
-      ['kg'],
-      ({ isTyped }) => (isTyped === true ? UNUSUAL_WEIGHT : undefined),
-      (_, average) =>
-        say('This is more than ten times what a delivery here weighs on average, {average} kg.', {
-          average: new Written('amount', formatDecimal(Number(average), WEIGHT.fractionDigits)),
-        }),
-    ),
+    ...TYPED_WARNINGS.production,
     statement('after_death', [], afterDeath('delivered_at'), (n) =>
       say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
     ),
@@ -261,8 +178,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   savings: [
     ...LEDGER_WARNINGS,
     newerVersion('savings'),
-    beforeRegistration('transacted_at'),
-    sameEntry(SAME_TRANSACTION),
+    ...TYPED_WARNINGS.savings,
     statement('after_death', [], afterDeath('transacted_at'), (n) =>
       say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
     ),
@@ -272,25 +188,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     statement('overpaid', [], OVERPAID_LOANS, (n) =>
       say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
     ),
-    statement(
-      'beyond_amount',
-      ['amount'],
-      ({ isTyped }) => (isTyped === true ? BEYOND_AMOUNT : undefined),
-      describeBeyond,
-    ),
-    statement(
-      'same_payment',
-      ['amount'],
-      ({ isTyped }) => (isTyped === true ? SAME_PAYMENT : undefined),
-      (_, detail) => {
-        const [reference = ''] = JSON.parse(detail) as string[];
-        return say(
-          'A payment of the same day and amount on this loan is recorded already: {reference}. Is this ' +
-            'another one?',
-          { reference: hideIdentityCards(reference) },
-        );
-      },
-    ),
+    ...TYPED_WARNINGS.payments,
   ],
   loans: [
     ...LEDGER_WARNINGS,

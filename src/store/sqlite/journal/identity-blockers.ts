@@ -11,8 +11,9 @@ export const identityBlockers = (operation: Operation, created: IdRange | string
   ofErasedNumber(operation),
   numberReplaced(operation),
   ...(created === undefined ? [] : [mergedInto(created)]),
-  // An import gives a number to one membership; the person may have had the other one elsewhere before.
-  ...(isImport(operation)
+  // A file, or a row that was typed, gives a number to one membership; the person may have had the other one
+  // elsewhere before.
+  ...(isImport(operation) || operation.kind === 'row_enter'
     ? []
     : [
         numberTaken(operation),

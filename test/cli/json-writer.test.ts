@@ -51,3 +51,21 @@ test('a list of which an item cannot be read is completed, so that a program can
   writer.flush();
   assert.deepEqual(JSON.parse(written), [{ kind: 'x' }, { kind: 'y', lines: [1] }]);
 });
+
+test('a list of many numbers is written without waiting for each of them', async () => {
+  let characters = 0;
+  const writer = createJsonWriter((text) => {
+    characters += text.length;
+  });
+  let [turns, isDone] = [0, false];
+  const turn = (): void => {
+    turns++;
+    if (!isDone) queueMicrotask(turn);
+  };
+  queueMicrotask(turn);
+  await writer.list(Array.from({ length: 200_000 }, (_, i) => i));
+  isDone = true;
+  writer.flush();
+  assert.equal(characters, JSON.stringify(Array.from({ length: 200_000 }, (_, i) => i)).length);
+  assert.ok(turns < 100, `${turns} turns of the queue`);
+});

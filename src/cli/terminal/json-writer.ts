@@ -38,13 +38,22 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWr
 
   async function list(items: Items, indent?: string): Promise<void> {
     let start = '[';
+    const writeItem = (item: unknown): Awaitable<void> => {
+      const before = indent === undefined ? start : `${start}\n${indent}`;
+      start = ',';
+      const hasLists = typeof item === 'object' && item !== null && Object.values(item).some(isList);
+      if (!hasLists) return write(before + JSON.stringify(item));
+      write(before);
+      return members(item);
+    };
     try {
-      for await (const item of items) {
-        await write(indent === undefined ? start : `${start}\n${indent}`);
-        start = ',';
-        const hasLists = typeof item === 'object' && item !== null && Object.values(item).some(isList);
-        await (hasLists ? members(item) : write(JSON.stringify(item)));
-      }
+      // A note may have millions of lines: only for a reader that is behind is anything waited for.
+      if (Symbol.iterator in items)
+        for (const item of items) {
+          const waiting = writeItem(item);
+          if (waiting !== undefined) await waiting;
+        }
+      else for await (const item of items) await writeItem(item);
     } finally {
       const isEmpty = start === '[';
       write(isEmpty ? '[]' : indent === undefined ? ']' : `\n${indent.slice(2)}]`);

@@ -27,7 +27,13 @@ try {
 }
 
 async function visitPersons(): Promise<void> {
-  const config = { storage: databaseFile, zone: KIGALI, accessLedger: true, registryName: undefined };
+  const config = {
+    storage: databaseFile,
+    zone: KIGALI,
+    accessLedgerDays: 730,
+    accessLedger: true,
+    registryName: undefined,
+  };
   const storage = openConfiguredStorage(config, systemClock);
   const ledger = storage.openCommandLedger();
   const report = (line: string) => void process.stderr.write(line);

@@ -64,9 +64,10 @@ export const SETTINGS = {
     parse: parseSocketAddress,
   },
   TIME_ZONE_OFFSET: {
-    default: KIGALI.suffix,
+    default: 'that of the registry; +02:00 for a new one',
+    hasNoDefault: true,
     help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
-    parse: parseTimeZone,
+    parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
   },
   REGISTRY_USER: {
     default: "the system's user",
@@ -123,6 +124,8 @@ export interface Config {
   /** Undefined: nothing is counted. */
   readonly metrics: SocketAddress | undefined;
   readonly zone: TimeZone;
+  /** Whether the zone is set, and not that of the registry. */
+  readonly isZoneSet: boolean;
   /** Who runs a command, where one is named. */
   readonly operator: string | undefined;
   /** What it is called on the pages of the desk. */
@@ -152,8 +155,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** @throws ConfigError with a line for each invalid setting */
-export function readConfig(texts: SettingTexts): Config {
+/**
+ * @param zoneOf the zone of the registry at a location
+ * @throws ConfigError with a line for each invalid setting
+ */
+export function readConfig(
+  texts: SettingTexts,
+  zoneOf: (storage: string) => TimeZone | undefined = () => undefined,
+): Config {
   const faults: string[] = [];
   function read<Name extends SettingName>(name: Name): SettingValue<Name> {
     const setting: Setting = SETTINGS[name];
@@ -163,14 +172,15 @@ export function readConfig(texts: SettingTexts): Config {
     // A FieldError never becomes a value: the function throws when there is one.
     return value as SettingValue<Name>;
   }
+  const storage = read('REGISTRY_DB');
   const config: Config = {
-    storage: read('REGISTRY_DB'),
+    storage,
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
     metrics: read('METRICS'),
-    zone: read('TIME_ZONE_OFFSET'),
+    ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
     operator: read('REGISTRY_USER'),
     registryName: read('REGISTRY_NAME'),
     accessLedger: read('ACCESS_LEDGER'),
@@ -182,6 +192,11 @@ export function readConfig(texts: SettingTexts): Config {
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
+
+const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
+  zone: zone ?? ofRegistry() ?? KIGALI,
+  isZoneSet: zone !== undefined,
+});
 
 export function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535

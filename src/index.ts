@@ -2,6 +2,7 @@
 
 import { composeRegistry, type Registry } from './app/compose.ts';
 import { findOptionFaults, type OptionTypes } from './app/embedding/arguments.ts';
+import { timeZoneOf } from './app/storage.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
 import type { Clock } from './runtime/clock.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
@@ -74,23 +75,26 @@ function toConfig(options: RegistryOptions): Config {
   const sound: Partial<RegistryOptions> = Object.fromEntries(Object.entries(options ?? {}).filter(isSound));
   const all = [...faults].map(([name, fault]) => `${name}: ${fault}`);
   try {
-    const config = readConfig({
-      REGISTRY_DB: sound.db,
-      HOST: sound.host,
-      PORT: String(sound.port ?? 0),
-      PUBLIC_URL: sound.publicUrl,
-      TRUSTED_PROXIES: sound.trustedProxies?.join(','),
-      TIME_ZONE_OFFSET: sound.timeZoneOffset,
-      // Only the command serves metrics.
-      METRICS: undefined,
-      ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
-      ACCESS_LEDGER_DAYS: undefined,
-      LOG_LEVEL: sound.logLevel ?? 'silent',
-      // An embedding program names the person with each correction.
-      REGISTRY_USER: undefined,
-      // Only the desk shows it.
-      REGISTRY_NAME: undefined,
-    } satisfies { [name in SettingName]: string | undefined });
+    const config = readConfig(
+      {
+        REGISTRY_DB: sound.db,
+        HOST: sound.host,
+        PORT: String(sound.port ?? 0),
+        PUBLIC_URL: sound.publicUrl,
+        TRUSTED_PROXIES: sound.trustedProxies?.join(','),
+        TIME_ZONE_OFFSET: sound.timeZoneOffset,
+        // Only the command serves metrics.
+        METRICS: undefined,
+        ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
+        ACCESS_LEDGER_DAYS: undefined,
+        LOG_LEVEL: sound.logLevel ?? 'silent',
+        // An embedding program names the person with each correction.
+        REGISTRY_USER: undefined,
+        // Only the desk shows it.
+        REGISTRY_NAME: undefined,
+      } satisfies { [name in SettingName]: string | undefined },
+      timeZoneOf,
+    );
     if (all.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -27,7 +27,7 @@ const MANUAL = [
   'keys',
   'backup',
   'scale',
-  'standby',
+  'spare-machine',
   'mirror',
   'trouble',
   'incidents',

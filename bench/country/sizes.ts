@@ -62,13 +62,14 @@ export function countPersons({ databaseFile }: Country): number {
 
 /** What the access ledger has: bytes of its pages, and readings; nothing before the first one. */
 export function ledgerSize({ databaseFile }: Country): { bytes: number; readings: number } {
-  const file = databaseFile.replace(/\.db$/, '.ledger.db');
-  if (!existsSync(file)) return { bytes: 0, readings: 0 };
-  const db = new Database(file, { readonly: true });
+  const folder = databaseFile.replace(/\.db$/, '.ledger');
+  const [name] = existsSync(folder) ? readdirSync(folder).filter((each) => each.endsWith('.db')) : [];
+  if (name === undefined) return { bytes: 0, readings: 0 };
+  const db = new Database(join(folder, name), { readonly: true });
   try {
     const value = (sql: string) => (db.prepare(sql).pluck().get() as number | null) ?? 0;
     return {
-      bytes: value('SELECT sum(pgsize) FROM dbstat'),
+      bytes: value("SELECT sum(pgsize) FROM dbstat WHERE name <> 'ledger_reserve'"),
       readings: value('SELECT sum(count) FROM ledger_batches'),
     };
   } finally {

@@ -138,7 +138,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     async listen() {
       if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
         const onError = (error: unknown) => log.unexpected('metrics', error);
-        const measured = { clock, exporter, findUnready, limiter, storage, store };
+        const measured = { clock, exporter, findUnready, ledger, limiter, storage, store };
         metricsServer = await metrics.listen(config.metrics, measured, onError);
         running.push(metricsServer);
       }

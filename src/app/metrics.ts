@@ -12,6 +12,7 @@ import { ProcessFacts } from '../metrics/process-facts.ts';
 import { registryFacts } from '../metrics/registry-facts.ts';
 import { RequestCounts } from '../metrics/request-counts.ts';
 import { type Clock, nowSeconds } from '../runtime/clock.ts';
+import type { AccessLedger } from '../store/contract/access-ledger.ts';
 import type { Condition } from '../store/contract/condition.ts';
 import type { RegistryStore } from '../store/contract/registry.ts';
 import type { Storage } from '../store/contract/storage.ts';
@@ -29,6 +30,7 @@ export interface MeasuredService {
   readonly limiter: Pick<InProcessRateLimiter, 'size'>;
   readonly storage: Pick<Storage, 'readCondition'>;
   readonly store: Pick<RegistryStore, 'searchesWaiting'>;
+  readonly ledger: Pick<AccessLedger, 'state'> | undefined;
   /** Undefined when requests can be answered. */
   readonly findUnready: () => Promise<string | undefined>;
 }
@@ -93,12 +95,13 @@ export class ServiceMetrics {
   }
 
   private async collect(
-    { clock, exporter, findUnready, limiter, store }: MeasuredService,
+    { clock, exporter, findUnready, ledger, limiter, store }: MeasuredService,
     readCondition: () => Promise<Condition | undefined>,
   ): Promise<Metrics> {
     const isReady = (await findUnready()) === undefined;
     const condition = await readCondition();
     const { keys, bytes } = limiter.size;
+    const { replacedFiles, reservedReadings } = ledger?.state?.() ?? {};
     return {
       ...this.requests.read(),
       registry_addresses_refused_often_total: this.addressesRefused,
@@ -109,6 +112,8 @@ export class ServiceMetrics {
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
       registry_ledger_readings_total: Object.entries(this.readings).map(([outcome, n]) => [[outcome], n]),
       registry_ledger_lag_seconds: this.ledgerLag.read(),
+      registry_ledger_files_replaced_total: replacedFiles,
+      registry_ledger_reserved_readings: reservedReadings,
       registry_exports_running: exporter.running(),
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),

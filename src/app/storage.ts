@@ -6,12 +6,15 @@ import { Scheduler } from '../runtime/scheduler.ts';
 import type { CommitMeasure, EndOfIteration, Storage } from '../store/contract/storage.ts';
 import { openStorage } from '../store/sqlite/storage.ts';
 
-export { toStorageError } from '../store/sqlite/storage.ts';
+export { timeZoneOf, toStorageError } from '../store/sqlite/storage.ts';
 
 /** @param scheduler of the registry that it serves; a command needs none */
 export const openConfiguredStorage = (
-  config: Pick<Config, 'storage' | 'zone'>,
+  config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
   clock: Clock,
   scheduler: EndOfIteration = new Scheduler(),
   measureCommit?: CommitMeasure,
-): Storage => openStorage(config.storage, { clock, scheduler, zone: config.zone, measureCommit });
+): Storage => {
+  const zone = config.isZoneSet === false ? undefined : config.zone;
+  return openStorage(config.storage, { clock, scheduler, zone, measureCommit });
+};

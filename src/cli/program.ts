@@ -113,10 +113,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'put a backup in the place of the registry, which nothing may have open',
     load: async () => (await import('./backup/restore.ts')).declareRestore,
   },
-  fence: {
-    description: 'keep the registry from being used here, because another machine takes over from it',
-    load: async () => (await import('./backup/fence.ts')).declareFence,
-  },
   summarize: {
     description:
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',

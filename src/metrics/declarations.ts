@@ -70,6 +70,14 @@ export const DECLARATIONS = {
     help: 'Seconds until the readings of an event-loop iteration were on disk',
     bounds: SECONDS,
   },
+  registry_ledger_files_replaced_total: {
+    type: 'counter',
+    help: 'Files of the access ledger that were damaged or taken away, and replaced by new ones',
+  },
+  registry_ledger_reserved_readings: {
+    type: 'gauge',
+    help: 'Readings that the access ledger can record on a full disk, about; since the first reading',
+  },
   registry_exports_running: {
     type: 'gauge',
     help: 'Exports over HTTP, or by a program that embeds the registry, that are being written or sent',

@@ -6,21 +6,19 @@ import { existsSync, fchownSync, lchownSync, mkdirSync, openSync, statSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Creates what is missing of a path, one folder after the other: Node's recursive mkdir never returns where a
- * folder that exists takes no new ones and reports that the folder is missing, as `/proc` does.
+ * Creates the missing folders of a path, each for its owner only. Node's recursive mkdir never returns where
+ * a folder that exists takes no new ones and reports that the folder is missing, as `/proc` does.
  * @throws the system's error when one cannot be created
  */
 export function createFolder(folder: string): void {
   if (existsSync(folder)) return;
   createFolder(dirname(folder));
-  createOneFolder(folder);
+  createPrivateFolder(folder);
 }
 
 /** Creates a folder that only its owner can read. @throws the system's error when it exists */
-export const createPrivateFolder = (folder: string): void => createOneFolder(folder, 0o700);
-
-function createOneFolder(folder: string, mode?: number): void {
-  mkdirSync(folder, mode);
+export function createPrivateFolder(folder: string): void {
+  mkdirSync(folder, 0o700);
   // Not by way of a symbolic link that somebody has put in its place.
   giveToOwner(folder, (uid, gid) => lchownSync(folder, uid, gid));
 }

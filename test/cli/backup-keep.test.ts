@@ -15,6 +15,7 @@ import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { copyRegistry } from '../support/sample-registry.ts';
+import { openFile } from '../support/sqlite.ts';
 
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
@@ -62,12 +63,16 @@ test('the newest backups stay, and nothing is removed that is not a complete bac
     const document = JSON.parse(out);
     assert.deepEqual(
       [document.database, document.folder, document.kept],
-      [db, join(all, `2026-01-${day}T06-00-00Z`), 2],
+      [db, join(all, `00000${Number(day)}-2026-01-${day}T06-00-00Z`), 2],
     );
     removed.push(document.removed);
   }
-  assert.deepEqual(removed, [['2020-01-01T00-00-00Z'], ['2020-01-02T00-00-00Z'], ['2026-01-01T06-00-00Z']]);
-  const made = ['2026-01-02T06-00-00Z', '2026-01-03T06-00-00Z'];
+  assert.deepEqual(removed, [
+    ['2020-01-01T00-00-00Z'],
+    ['2020-01-02T00-00-00Z'],
+    ['000001-2026-01-01T06-00-00Z'],
+  ]);
+  const made = ['000002-2026-01-02T06-00-00Z', '000003-2026-01-03T06-00-00Z'];
   assert.deepEqual(readdirSync(all).sort(), [...strangers, '2020-01-06T00-00-00Z', ...made].sort());
   assert.ok(!existsSync(left));
   for (const name of made) assert.equal((await command(['backup', 'verify', join(all, name)])).status, 0);
@@ -75,7 +80,7 @@ test('the newest backups stay, and nothing is removed that is not a complete bac
   assert.match(out, /^Backups there: 2\. Older ones that were removed: 1\.$/m);
 });
 
-test('after one run with a clock years ahead the backup just made stays, and an instant is used twice', async (context) => {
+test('after one run with a clock years ahead the backups that were made last stay, by number', async (context) => {
   const { db, all, backUpAt } = await prepare(context);
   const clocks = [
     '2099-01-01T00:00:00Z',
@@ -88,9 +93,9 @@ test('after one run with a clock years ahead the backup just made stays, and an 
     assert.equal(status, 0, err);
     assert.ok(existsSync(JSON.parse(out).folder));
   }
-  assert.deepEqual(readdirSync(all).sort(), ['2026-01-01T00-00-00Z', '2026-01-01T00-00-00Z-2']);
+  assert.deepEqual(readdirSync(all).sort(), ['000003-2026-01-01T00-00-00Z', '000004-2026-01-01T00-00-00Z']);
   const { out } = await command(['backup', 'list', all, '--db', db]);
-  assert.match(out, /^2026-01-01T00-00-00Z-2 .*\n2026-01-01T00-00-00Z .*\n$/);
+  assert.match(out, /^000004-2026-01-01T00-00-00Z .*\n000003-2026-01-01T00-00-00Z .*\n$/);
 });
 
 test('a backup of the restored registry is newer than all before, whatever its clock and events', async (context) => {
@@ -103,12 +108,12 @@ test('a backup of the restored registry is newer than all before, whatever its c
     0,
   );
   assert.equal((await backUpAt('2026-01-02T00:00:00Z', '--keep', '9')).status, 0);
-  const first = join(all, '2026-01-01T00-00-00Z');
+  const first = join(all, '000001-2026-01-01T00-00-00Z');
   assert.equal((await command(['restore', first, '--replace', '--db', db])).status, 0);
   assert.equal((await backUpAt('2025-01-01T00:00:00Z', '--keep', '9')).status, 0);
   const pruned = await command(['backup', 'prune', all, '--keep', '1', '--db', db]);
   assert.equal(pruned.out, 'Backups there: 1. Older ones that were removed: 2.\n');
-  assert.deepEqual(readdirSync(all).sort(), ['2025-01-01T00-00-00Z', 'cooperatives.csv']);
+  assert.deepEqual(readdirSync(all).sort(), ['000003-2025-01-01T00-00-00Z', 'cooperatives.csv']);
 });
 
 test('a backup that fails removes no older one', async (context) => {
@@ -117,17 +122,21 @@ test('a backup that fails removes no older one', async (context) => {
   const away = join(root, 'away.db');
   renameSync(db, away);
   const failed = await backUpAt('2026-01-01T06:00:00Z', '--keep', '1');
-  assert.deepEqual(failed, { status: 2, out: '', err: `There is no database at ${db}.\n` });
+  assert.deepEqual(failed, { status: 2, out: '', err: failed.err });
+  assert.match(
+    failed.err,
+    /registry\.db is missing, and other files of a registry are there: .*registry\.keys\.db/,
+  );
   assert.equal(readdirSync(all).length, 3);
   renameSync(away, db);
   assert.equal((await backUpAt('2026-01-01T06:00:00Z', '--keep', '1')).status, 0);
-  assert.deepEqual(readdirSync(all), ['2026-01-01T06-00-00Z']);
+  assert.deepEqual(readdirSync(all), ['000001-2026-01-01T06-00-00Z']);
 });
 
 test('with --verify a backup that the disk has damaged is a failure, and removes no older one', async (context) => {
   const { all, backUpAs, backUpAt } = await prepare(context);
   await backUpAs('2020-01-01T00-00-00Z');
-  const made = '2026-01-01T06-00-00Z';
+  const made = '000001-2026-01-01T06-00-00Z';
   const { renameSync: rename } = fs;
   fs.renameSync = (from, to) => {
     rename(from, to);
@@ -144,10 +153,10 @@ test('with --verify a backup that the disk has damaged is a failure, and removes
     damaged.err,
     /06-00-00Z is NOT sound: registry\.db: it has [0-9]+ bytes instead of [0-9]+\. No/,
   );
-  assert.deepEqual(readdirSync(all), ['2020-01-01T00-00-00Z', made]);
+  assert.deepEqual(readdirSync(all).sort(), [made, '2020-01-01T00-00-00Z']);
   const sound = await backUpAt('2026-01-02T06:00:00Z', ...options);
   assert.equal(sound.status, 0, sound.err);
-  assert.deepEqual(readdirSync(all), ['2026-01-02T06-00-00Z']);
+  assert.deepEqual(readdirSync(all), ['000002-2026-01-02T06-00-00Z']);
 });
 
 test('--keep is refused when it makes no sense', async (context) => {
@@ -189,4 +198,44 @@ test('a folder of all backups that is missing is created only when somebody want
   assert.equal((await answering('n', '--yes')).status, 0);
   assert.equal(questions.length, 2);
   assert.equal(readdirSync(all).length, 1);
+});
+
+test('backups of another registry are neither counted nor removed', async (context) => {
+  const { all, backUpAt, root } = await prepare(context);
+  const other = join(root, 'other', 'registry.db');
+  mkdirSync(join(root, 'other'));
+  assert.equal(
+    (await command(['keys', 'create', '--create', '--name', 'one', '--scope', 'members:read', '--db', other]))
+      .status,
+    0,
+  );
+  assert.equal((await command(['backup', all, '--keep', '1', '--db', other])).status, 0);
+  for (const day of [1, 2, 3])
+    assert.equal((await backUpAt(`2026-01-0${day}T06:00:00Z`, '--keep', '2')).status, 0);
+  assert.deepEqual(
+    readdirSync(all).map((name) => name.slice(0, 6)),
+    ['000001', '000003', '000004'],
+  );
+});
+
+test('a registry that has lost half of its members removes no backup without --yes', async (context) => {
+  const { db, all, backUpAt } = await prepare(context);
+  for (const day of [1, 2])
+    assert.equal((await backUpAt(`2026-01-0${day}T06:00:00Z`, '--keep', '2')).status, 0);
+  const file = openFile(db);
+  file.exec('PRAGMA foreign_keys = OFF; DELETE FROM payments; DELETE FROM loans; DELETE FROM members');
+  file.close();
+  const stopped = await backUpAt('2026-01-03T06:00:00Z', '--keep', '2');
+  assert.equal(stopped.status, 1);
+  assert.match(
+    stopped.err,
+    /000003-.* has 0 members, and 000002-.* before it has [0-9]+: no backup was removed\./,
+  );
+  assert.equal(readdirSync(all).length, 3);
+  assert.equal((await command(['backup', 'prune', all, '--keep', '2', '--db', db])).status, 1);
+  assert.equal((await command(['backup', 'prune', all, '--keep', '2', '--yes', '--db', db])).status, 0);
+  assert.deepEqual(
+    readdirSync(all).map((name) => name.slice(0, 6)),
+    ['000002', '000003'],
+  );
 });

@@ -49,7 +49,8 @@ test('a backup has the registry, the keys and a manifest, for its owner only', a
   for (const name of readdirSync(folder)) assert.equal(modeOf(join(folder, name)), 0o600, name);
   assert.deepEqual(readdirSync(root).sort(), ['backup', 'live']);
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-  assert.equal(manifest.format, 1);
+  assert.equal(manifest.format, 2);
+  assert.match(manifest.registry_id, /^[0-9a-f]{32}$/);
   assert.equal(manifest.rows.cooperatives, 1);
   for (const { name, bytes, sha256 } of manifest.files) {
     const content = readFileSync(join(folder, name));
@@ -161,12 +162,12 @@ test('verify ends with 2 where there is no backup, and says which release can re
   assert.equal(none.status, 2);
   assert.equal(none.err, `There is no backup in ${join(root, 'nothing')}.\n`);
   const manifest = join(folder, 'manifest.json');
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"format": 1', '"format": 2'));
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"format": 2', '"format": 3'));
   const newer = await verify(folder);
   assert.equal(newer.status, 2);
   assert.match(
     newer.err,
-    /was written by a newer release \(format 2, this one knows 1\)\. Use that release\./,
+    /was written by a newer release \(format 3, this one knows 2\)\. Use that release\./,
   );
 });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { command } from '../support/command.ts';
 import { runs, type State, tryCommands } from '../support/command-matrix.ts';
 import { type Connection, openFile } from '../support/sqlite.ts';
 
@@ -31,15 +30,11 @@ const STATES: { readonly [name: string]: State } = {
     works: /^(?:keys create|seed|webhooks list)\b/,
   },
   empty: { make: (db) => [db, `${db.slice(0, -3)}.keys.db`].map((file) => truncateSync(file)) },
-  fenced: {
-    make: (db) => command(['fence', '--db', db]),
-    works: /^(?:backup FOLDER|check|fence|time-zone|webhooks list)\b/,
-  },
   'of a newer release': { make: (db) => makeNewer(db), works: WITHOUT },
   // Its tables are those of this release, so that it cannot be converted.
   'of an older release': {
     make: (db) => setVersion(db, 0),
-    works: /^(?:fence|keys|webhooks list|time-zone)\b/,
+    works: /^(?:keys|webhooks list|time-zone)\b/,
   },
   'with keys of a newer release': {
     make: (db) => makeNewer(`${db.slice(0, -3)}.keys.db`),
@@ -66,7 +61,7 @@ const STATES: { readonly [name: string]: State } = {
   },
   'of another time zone': {
     env: { TIME_ZONE_OFFSET: '-03:30' },
-    works: /^(?:backup|fence|time-zone|webhooks list)\b/,
+    works: /^(?:backup|time-zone|webhooks list)\b/,
   },
   'without names that can be searched': {
     make: (db) =>

@@ -62,19 +62,33 @@ for (const option of ['--scope', '--allow-ip', '--allow-host']) {
     const good = { '--scope': 'members:read', '--allow-ip': '10.0.0.1', '--allow-host': 'a.rw' }[option];
     const rest = option === '--scope' ? [] : ['--scope', 'members:read'];
     for (const value of [',', ' , ', `${good},`, `,${good}`, `${good},,${good}`]) {
-      const outcome = await keys('create', '--name', 'a', ...rest, option, value);
+      const outcome = await keys('create', '--create', '--name', 'a', ...rest, option, value);
       assert.equal(outcome.status, 2, value);
       assert.match(outcome.err, /A value between the commas is empty\./);
     }
     assert.ok(!existsSync(join(folder, 'registry.keys.db')));
-    assert.equal((await keys('create', '--name', 'a', ...rest, option, `${good}, ${good}`)).status, 0);
+    assert.equal(
+      (await keys('create', '--create', '--name', 'a', ...rest, option, `${good}, ${good}`)).status,
+      0,
+    );
   });
 }
 
 test('only --any-ip and --any-host remove an allowlist, and an empty list says so', async (context) => {
   const { keys, show } = place(context);
   const created = await keys(
-    ...['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0.1', '--allow-host', 'a.rw'],
+    ...[
+      'create',
+      '--create',
+      '--name',
+      'a',
+      '--scope',
+      'members:read',
+      '--allow-ip',
+      '10.0.0.1',
+      '--allow-host',
+      'a.rw',
+    ],
   );
   assert.equal(created.status, 0, created.err);
   for (const [option, remover] of [
@@ -95,7 +109,7 @@ test('only --any-ip and --any-host remove an allowlist, and an empty list says s
 
 test('setting and removing the same restriction in one command is wrong usage', async (context) => {
   const { keys, show } = place(context);
-  await keys('create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0.1');
+  await keys('create', '--create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0.1');
   for (const args of [
     ['--any-ip', '--allow-ip', '10.0.0.2'],
     ['--allow-host', 'a.rw', '--any-host'],

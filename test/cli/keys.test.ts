@@ -1,6 +1,6 @@
 /** `keys`: what the operator's command prints and stores (docs/keys.md#keys). */
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
@@ -8,11 +8,13 @@ import { isApiKey } from '../../src/domain/access/api-keys.ts';
 import { COOPERATIVE } from '../store/conformance/sample.ts';
 import { NOON, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { createEmptyRegistry } from '../support/empty-registry.ts';
 import { openStore } from '../support/sqlite.ts';
 
 function place(context: TestContext) {
   const folder = temporaryFolder(context);
   const clock = testClock(NOON);
+  createEmptyRegistry(join(folder, 'registry.db'));
   const run = (...args: string[]) =>
     command(['keys', ...args], { REGISTRY_DB: join(folder, 'registry.db') }, clock);
   const json = async (...args: string[]) => {
@@ -218,7 +220,7 @@ test('a code that no cooperative has is refused, and no key is issued', async (c
   const unknown = await run(...create, '--cooperative', 'A-1,X-9');
   assert.deepEqual([unknown.status, unknown.out], [2, '']);
   assert.match(unknown.err, /--cooperative: There is no cooperative with the code X-9\./);
-  assert.equal((await run('list')).status, 2);
+  assert.deepEqual((await json('list')).keys, []);
   await json(...create, '--cooperative', 'A-1');
   assert.equal((await run('update', '1', '--cooperative', 'X-9')).status, 2);
   assert.deepEqual((await json('show', '1')).cooperatives, ['A-1']);
@@ -287,7 +289,8 @@ for (const [what, args, message] of [
 
 test('a key that does not exist is refused with 1, a missing database with 2', async (context) => {
   const { run, json } = place(context);
-  assert.equal((await run('list')).status, 2);
+  const missing = await command(['keys', 'list', '--db', join(temporaryFolder(context), 'registry.db')]);
+  assert.equal(missing.status, 2);
   await json('create', '--name', 'a', '--scope', 'members:read');
   for (const args of [
     ['show', '9'],
@@ -319,8 +322,20 @@ test('a key that would be over from the start is not issued', async (context) =>
   assert.match(outcome.err, /--expires: This is over already\./);
 });
 
+test('a key is not issued where there is no registry, but with --create', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const create = (...args: string[]) =>
+    command(['keys', 'create', '--name', 'a', '--scope', 'members:read', '--db', db, ...args]);
+  const refused = await create();
+  assert.deepEqual([refused.status, existsSync(db)], [2, false]);
+  assert.match(refused.err, /^There is no registry at .*add --create to begin an empty one\.$/m);
+  assert.equal((await create('--create')).status, 0);
+  assert.equal((await command(['check', '--db', db])).status, 0);
+});
+
 test('the end of a key has a year of four digits, whatever the zone', async (context) => {
   const db = join(temporaryFolder(context), 'registry.db');
+  createEmptyRegistry(db);
   const create = (expires: string, env: NodeJS.ProcessEnv = {}) =>
     command(
       [
@@ -357,7 +372,7 @@ test('the JSON of a key has its state, and the help of update no defaults of a n
   const db = join(temporaryFolder(context), 'registry.db');
   const keys = async (...args: string[]) =>
     JSON.parse((await command(['keys', ...args, '--db', db, '--json'])).out);
-  assert.equal((await keys('create', '--name', 'a', '--scope', 'members:read')).state, 'active');
+  assert.equal((await keys('create', '--create', '--name', 'a', '--scope', 'members:read')).state, 'active');
   assert.equal((await keys('update', '1', '--expires', '2020-01-01')).state, 'expired');
   assert.equal((await keys('disable', '1')).state, 'disabled');
   const help = (await command(['keys', 'update', '--help'])).out.replace(/\s+/g, ' ');

@@ -9,6 +9,7 @@ import { command } from '../support/command.ts';
 import { nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';
 import { openFile } from '../support/sqlite.ts';
+import { ledgerPlaceIn } from '../support/sqlite-ledger.ts';
 
 const ON = { settings: { ACCESS_LEDGER: 'on' } };
 const DAY_MS = 24 * 3600 * 1000;
@@ -330,7 +331,7 @@ test('verify says whether all is sound, and whether it holds the reading of a re
     assert.match(refused.out, why);
   }
   await app.registry.close();
-  const file = openFile(join(folder, 'registry.ledger.db'));
+  const file = openFile(ledgerPlaceIn(folder).ledgerFile);
   file.run(`UPDATE ledger_batches SET entries = replace(entries, '"members":[2]', '"members":[1]')`);
   file.close();
   const unsound = await run('ledger', 'verify');

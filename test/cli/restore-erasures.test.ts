@@ -1,9 +1,10 @@
 /** Who was erased stays erased when an older backup is restored (docs/backup.md#erased-persons). */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startApp } from '../support/app.ts';
+import { command } from '../support/command.ts';
 import { type ImportPlace, members, nid, placeWithoutRegistry, preparedPlace } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
 
@@ -187,19 +188,30 @@ test('of two members whose numbers were interchanged in the backup, the one who 
   await run(place, 'check');
 });
 
-test('a registry that is created beside the file of erasures imports nobody who was erased', async (context) => {
+test('erasures of another registry that was at the location are moved aside, and refused when they are named', async (context) => {
   const place = await start(context);
-  rmSync(place.databaseFile);
-  await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
-  const refused = await place.load('members', members(ZIMULINDA));
-  assert.match(refused.err, /This person was erased\. --despite-erasure imports the row\./);
-  await load(place, members(`A-1,${nid(2)},M-2,Mugabo Jean`));
-  await erase(place, 2);
-  await run(place, 'check');
-  // The backup of the lost registry has another key: both are found in it.
-  assert.match((await restore(place, 'before')).out, /members 1, 2\.$/m);
-  assert.deepEqual(numbers(place), [nid(3)]);
-  await run(place, 'check');
+  const folder = join(place.folder, 'other');
+  const other = join(folder, 'registry.db');
+  mkdirSync(folder);
+  const at = (...args: string[]) => command([...args, '--db', other], {}, place.clock);
+  writeFileSync(join(folder, 'c.csv'), 'code,name\nA-1,Trial\n');
+  writeFileSync(join(folder, 'm.csv'), members(`A-1,${nid(3)},M-9,Somebody Else`));
+  assert.equal((await at('import', 'cooperatives', join(folder, 'c.csv'), '--create')).status, 0);
+  assert.equal((await at('import', 'members', join(folder, 'm.csv'))).status, 0);
+  assert.equal((await at('persons', 'erase', nid(3), '--yes', '--reason', 'Trial')).status, 0);
+  const named = await place.command(
+    ...['restore', join(place.folder, 'before'), '--replace'],
+    ...['--erasures', join(folder, 'registry.erasures.db')],
+  );
+  assert.equal(named.status, 2);
+  assert.match(named.err, /registry\.erasures\.db is a file of erasures of another registry\./);
+  // The trial is replaced by the real registry: the person whom the trial has erased is there.
+  const restored = await at('restore', join(place.folder, 'before'), '--replace', '--json');
+  assert.equal(restored.status, 0, restored.err);
+  const { replaced, erasures } = JSON.parse(restored.out);
+  assert.deepEqual(erasures.members_erased_again, []);
+  assert.ok(readdirSync(replaced).includes('registry.erasures.db'));
+  assert.match((await at('persons', 'show', nid(3))).out, /M-3/);
 });
 
 test('check compares the registry with the file of erasures, and a backup completes the file', async (context) => {

@@ -57,7 +57,7 @@ for (const [where, codes] of [
   test(`serve ${where} serves`, async (context) => {
     const port = await freePort();
     const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db'), PORT: String(port) };
-    const server = spawnPlainly(['sh', '-c', `exec node src/main.ts serve ${where}`], env);
+    const server = spawnPlainly(['sh', '-c', `exec node src/main.ts serve --create ${where}`], env);
     context.after(async () => {
       server.child.kill('SIGKILL');
       await server.ended;
@@ -77,7 +77,7 @@ for (const [where, codes] of [
 
 test('a command whose results cannot be written ends with status 1 and says so', async (context) => {
   const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
-  await command(['keys', 'create', '--name', 'a', '--scope', 'cooperatives:read'], env);
+  await command(['keys', 'create', '--create', '--name', 'a', '--scope', 'cooperatives:read'], env);
   const list = spawnPlainly(['sh', '-c', 'exec node src/main.ts keys list > /dev/full'], env);
   assert.equal(await list.ended, 1);
   assert.equal(list.output(), 'The results cannot be written to standard output (ENOSPC).\n');
@@ -111,7 +111,7 @@ test('after a commit that failed serve ends with status 1 and says what to do', 
     NODE_OPTIONS: `--import=${new URL('../support/sqlite-failing-commit.mjs', import.meta.url)}`,
     FAILS_WHILE_EXISTS: failing,
   });
-  const { key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:write');
+  const { key } = await keys('create', '--create', '--name', 'a', '--scope', 'cooperatives:write');
   const write = (code: string) =>
     send(port, '/cooperatives', { key, method: 'POST', body: { code, name: code } });
   assert.equal((await write('A')).status, 201);

@@ -29,7 +29,7 @@ test('a service limits its memory however it is started, and keeps its id and wh
 test('disabling a key while the server runs is effective from the next request', async (context) => {
   const { server, port, keys, env } = await serve(context);
   assert.ok(server.output().includes(`Created a new, empty registry at ${env.REGISTRY_DB}.\n`));
-  const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
+  const { id, key } = await keys('create', '--create', '--name', 'a', '--scope', 'cooperatives:read');
   assert.equal((await send(port, '/cooperatives', { key })).status, 200);
   await keys('disable', id);
   const refused = await send(port, '/cooperatives', { key });
@@ -97,7 +97,7 @@ test('the options --db, --host and --port override the environment, and are chec
 
 test('an address that the machine does not have is refused with 2', async (context) => {
   const db = join(temporaryFolder(context), 'registry.db');
-  const outcome = await command(['serve', '--host', '203.0.113.7', '--port', '0', '--db', db], {
+  const outcome = await command(['serve', '--create', '--host', '203.0.113.7', '--port', '0', '--db', db], {
     HOST: '198.51.100.7',
   });
   assert.equal(outcome.status, 2);
@@ -129,11 +129,18 @@ test('a port in use is refused with a way out', async (context) => {
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const folder = temporaryFolder(context);
-  const outcome = await command(['serve', '--port', String(port), '--db', join(folder, 'other.db')]);
+  const outcome = await command([
+    'serve',
+    '--create',
+    '--port',
+    String(port),
+    '--db',
+    join(folder, 'other.db'),
+  ]);
   assert.equal(outcome.status, 1);
   assert.match(outcome.err, new RegExp(`Port ${port} is in use\\. Choose another one with --port`));
   const env = { METRICS: `127.0.0.1:${port}`, PORT: '0' };
-  const metrics = await command(['serve', '--db', join(folder, 'other.db')], env);
+  const metrics = await command(['serve', '--create', '--db', join(folder, 'other.db')], env);
   assert.equal(metrics.status, 1);
   assert.match(metrics.err, new RegExp(`Port ${port} is in use\\. Choose another one with METRICS`));
 });

@@ -53,7 +53,10 @@ const IMPORT = /^src\/import\/|^node_modules\/(?:cli-progress)\//;
 
 test('a command loads only what it needs: keys list neither the server nor the import', async (context) => {
   const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
-  const created = await command(['keys', 'create', '--name', 'a', '--scope', 'members:read'], env);
+  const created = await command(
+    ['keys', 'create', '--create', '--name', 'a', '--scope', 'members:read'],
+    env,
+  );
   assert.equal(created.status, 0);
   for (const args of [['--help'], ['--version'], ['keys', 'list'], ['keys', '--help']]) {
     const loaded = await loadedBy(args, env);
@@ -97,7 +100,7 @@ for (const stream of ['stdout', 'stderr'] as const) {
 
 test('a command that prints to a closed pipe ends with status 0', async (context) => {
   const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
-  await command(['keys', 'create', '--name', 'a', '--scope', 'members:read'], env);
+  await command(['keys', 'create', '--create', '--name', 'a', '--scope', 'members:read'], env);
   const started = spawnPlainly(['node', 'src/main.ts', 'keys', 'list'], env);
   started.child.stdout?.destroy();
   assert.deepEqual([await started.ended, started.output()], [0, '']);
@@ -149,8 +152,8 @@ async function isStoppedBySigterm(context: TestContext, commandLine: readonly st
 }
 
 for (const commandLine of [
-  ['node', 'src/main.ts', 'serve'],
-  ['npm', 'run', '-s', 'registry', '--', 'serve'],
+  ['node', 'src/main.ts', 'serve', '--create'],
+  ['npm', 'run', '-s', 'registry', '--', 'serve', '--create'],
   // What is installed stays as it is.
   ['make', '-o', 'node_modules/.installed', 'run'],
 ]) {

@@ -142,6 +142,10 @@ const CONDITION: Condition = {
 };
 const LEDGER = {
   chains: 1,
+  files: 1,
+  unreadable: [],
+  tooOld: [],
+  reservedReadings: 50_000,
   entries: 2,
   bytes: 3,
   newestMs: NOW * 1000,
@@ -151,7 +155,7 @@ const LEDGER = {
 };
 const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
-  ...{ ledgerFile: 'data/registry.ledger.db', isLedgerOn: true, ledger: undefined },
+  ...{ ledgerFolder: 'data/registry.ledger', isLedgerOn: true, ledger: undefined },
   command: (text) => text,
   ...{ condition: { ...CONDITION, ...condition } },
   ...facts,
@@ -173,17 +177,25 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'a ledger that others may read',
     of({}, { ledger: { ...LEDGER, fault: 'open to others' } }),
-    [[/^Others than its owner/, 'chmod go-rwx data/registry.ledger.db']],
+    [[/^Others than its owner/, 'chmod -R go-rwx data/registry.ledger']],
   ],
   [
     'a ledger of another user',
     of({}, { ledger: { ...LEDGER, fault: 'not writable' } }),
-    [[/^This user cannot write/, 'ls -la data/registry.ledger.db']],
+    [[/^This user cannot write/, 'ls -la data/registry.ledger']],
   ],
   [
     'a ledger whose disk does not answer',
     of({}, { ledger: { ...LEDGER, fault: 'does not answer' } }),
-    [[/^The disk of the access ledger does not answer/, 'ls -la data/registry.ledger.db']],
+    [[/^The disk of the access ledger does not answer/, 'ls -la data/registry.ledger']],
+  ],
+  [
+    'a ledger with files that cannot be read, and others that are too old',
+    of({}, { ledger: { ...LEDGER, unreadable: ['a.db'], tooOld: ['b.db', 'c.db', 'd.db', 'e.db'] } }),
+    [
+      [/cannot be read: a\.db\.$/, 'ledger verify'],
+      [/are too old, while later months are missing: b\.db, c\.db, d\.db, …\.$/, 'ledger prune'],
+    ],
   ],
   ['such a one that is off', of({}, { isLedgerOn: false, ledger: { ...LEDGER, fault: 'not writable' } }), []],
   [

@@ -52,7 +52,9 @@ test('time-zone shows the zone, asks before it moves the registry, and moves it'
   const check = await run(['check'], ELSEWHERE);
   assert.equal(check.status, 0, check.out);
   assert.match(check.out, /read model out of date +ok, 0\n/);
-  assert.equal((await run(['check'])).status, 2);
+  // Without a setting, that of the registry counts; one that differs is refused.
+  assert.equal((await run(['check'])).status, 0);
+  assert.equal((await run(['check'], { TIME_ZONE_OFFSET: '+02:00' })).status, 2);
 });
 
 test('a registry that is served is not moved', async (context) => {
@@ -72,6 +74,22 @@ test('a backup is restored only under its own time zone', async (context) => {
   assert.match(err, /is in the time zone \+02:00/);
   assert.equal((await run(['check'])).status, 0);
   assert.equal((await run(['restore', backup, '--replace'])).status, 0);
+});
+
+test('without a setting a process takes the zone of the registry, and a restore that of the backup', async (context) => {
+  const { run, db } = await start(context);
+  const backup = join(db, '..', '..', 'backup');
+  assert.equal((await run(['backup', backup])).status, 0);
+  assert.equal((await run(['time-zone', '--to', '-03:30', '--yes'])).status, 0);
+  const restored = await run(['restore', backup, '--replace', '--json']);
+  assert.equal(restored.status, 0, restored.err);
+  assert.equal(JSON.parse(restored.out).sound, true);
+  assert.match((await run(['time-zone'])).out, /is in the time zone \+02:00/);
+  assert.equal((await run(['time-zone', '--to', '-03:30', '--yes'])).status, 0);
+  const app = await startApp(context, { folder: join(db, '..') });
+  const { key } = app.issue(['cooperatives:read'], {});
+  const { json } = await app.send('/cooperatives/1', { key });
+  assert.match(JSON.stringify(json), /-03:30"/);
 });
 
 test('there is no zone to show where there is no registry', async (context) => {

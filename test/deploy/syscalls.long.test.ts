@@ -41,13 +41,16 @@ test('the service makes no system call that its unit forbids', { skip }, async (
   assert.equal((await command(['seed'], env)).status, 0);
   const scopes = 'cooperatives:read,cooperatives:write,members:read,members:financials';
   const issued = await command(
-    ['keys', 'create', '--name', 'a', '--scope', scopes, '--allow-export', '--json'],
+    ['keys', 'create', '--create', '--name', 'a', '--scope', scopes, '--allow-export', '--json'],
     env,
   );
   const { key } = JSON.parse(issued.out);
   const counted = join(folder, 'calls');
   const options = ['-f', '-c', '-S', 'name', '-U', 'name', '-o', counted];
-  const server = spawnPlainly(['strace', ...options, process.execPath, 'src/main.ts', 'serve'], env);
+  const server = spawnPlainly(
+    ['strace', ...options, process.execPath, 'src/main.ts', 'serve', '--create'],
+    env,
+  );
   context.after(() => {
     if (server.child.exitCode === null) process.kill(-(server.child.pid as number), 'SIGKILL');
   });

@@ -28,10 +28,10 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   assert.ok(text.includes(`value="${target}"`));
   const [name = ''] = readdirSync(target);
   assert.equal((await command('backup', 'verify', join(target, name))).status, 0);
-  // Within the same second it gets a name of its own, and keeps the first.
+  // The next one has the next number, and keeps the first.
   await browser.post('/health', { action: 'backup', folder: target });
   assert.match((await browser.whenDone('/health')).text, /and read back: it is sound/);
-  assert.deepEqual(readdirSync(target).sort(), [name, `${name}-2`]);
+  assert.deepEqual(readdirSync(target).sort(), [name, `000002${name.slice(6)}`]);
   assert.match((await browser.get('/health')).text, /<dt>Disk<\/dt><dd>in the folder of the registry<\/dd>/);
   renameSync(target, `${target}-away`);
   const { text: gone } = await browser.get('/health');

@@ -6,7 +6,7 @@ import { openRegistry } from '../../src/index.ts';
 import type { Reading } from '../../src/store/contract/access-ledger.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
-import { ledgerPlaceIn } from '../support/sqlite-ledger.ts';
+import { ledgerPlaceIn, reading } from '../support/sqlite-ledger.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>';
 const HEADER = 'cooperative_code,identity_card,member_code,full_name,status,mobile,date_of_birth';
@@ -229,6 +229,12 @@ test('who has seen the data of a person is shown, this page included the next ti
     /N\. N\. \(tester\)<\/td><td[^>]*>the person<\/td><td[^>]*>the desk: Person<\/td>/,
   );
   assert.match(await readers(), /<td[^>]*>the desk: Who has seen the data<\/td>/);
+  // The page to print has them too, with the purposes that were given.
+  await ledger.record([
+    reading({ purpose: 'Loan application', subject: { identityCards: [nid(1)], memberIds: [1] } }),
+  ]);
+  const held = (await browser.get('/person/1/held')).text;
+  assert.match(held, /<h2>Who has seen the data<\/h2>[\s\S]*Loan application/);
 });
 
 test('numbers and dates are written as in each language', async (context) => {

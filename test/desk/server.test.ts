@@ -129,7 +129,13 @@ test('a page may ask that its session goes on', async (context) => {
 
 test('each page and its title say what the registry is called, without a session too', async (context) => {
   const { databaseFile } = await startedPlace(context);
-  const config = { storage: databaseFile, zone: KIGALI, accessLedger: true, registryName: 'Union <Huye>' };
+  const config = {
+    storage: databaseFile,
+    zone: KIGALI,
+    accessLedgerDays: 730,
+    accessLedger: true,
+    registryName: 'Union <Huye>',
+  };
   const { enter, send, port } = await testDesk(context, databaseFile, { config });
   const browser = await enter();
   const pages = [

@@ -30,6 +30,7 @@ import { deprecatedTable } from '../support/api-tables.ts';
 import { type Sent, sendToOwnRoute, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { createDescriber } from '../support/described.ts';
+import { createEmptyRegistry } from '../support/empty-registry.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -95,6 +96,7 @@ const ROUTES: readonly Route[] = [
 
 async function serve(context: TestContext) {
   const location = join(temporaryFolder(context), 'registry.db');
+  createEmptyRegistry(location);
   const keys = storageAt(location).openKeys('issue');
   const secret = issueSecret();
   const open = { allowedAddresses: [], allowedHosts: [], limits: { perHour: 100, perDay: 100 } };

@@ -115,7 +115,7 @@ test('when the files cannot be read, the log says so, and the counts are served 
   assert.deepEqual(await read('registry_rows'), []);
   assert.equal((await read('registry_limiter_keys')).length, 1);
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ level }) => level === 'error');
-  assert.match(line.cause, /There is no database at/);
+  assert.match(line.cause, /registry\.db is missing/);
 });
 
 test('the lag of each endpoint of a webhook is that of its oldest event', async (context) => {

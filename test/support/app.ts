@@ -1,10 +1,12 @@
 /** A registry on a port of its own, with a clock that tests set, and keys at hand. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/app/compose.ts';
+import { timeZoneOf } from '../../src/app/storage.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
 import type { ServerTimeouts } from '../../src/http/server/timeouts.ts';
@@ -95,10 +97,13 @@ export async function startApp(
   const folder = options.folder ?? temporaryFolder(context);
   const clock = testClock(options.startMs);
   const logLines: string[] = [];
-  const config = readConfig({
-    ...{ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ACCESS_LEDGER: 'off' },
-    ...options.settings,
-  });
+  const config = readConfig(
+    {
+      ...{ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ACCESS_LEDGER: 'off' },
+      ...options.settings,
+    },
+    timeZoneOf,
+  );
   createEmptyRegistry(join(folder, 'registry.db'));
   const registry = composeRegistry({
     config,

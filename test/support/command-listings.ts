@@ -10,11 +10,11 @@ import { rowsOfEverything } from './rows-of-everything.ts';
 /** Those that serve, change something or write files; all others are tried. */
 const OTHERS = [
   ...['serve', 'desk', 'seed', 'import', 'import map', 'import template'],
-  ...['imports undo', 'summarize', 'fence'],
+  ...['imports undo', 'summarize'],
   ...['nid replace', 'nid release', 'members merge', 'members move', 'members transfer'],
   ...['cooperatives merge', 'persons deceased', 'persons erase', 'entries remove', 'duplicates dismiss'],
   'duplicates same-person',
-  ...['keys create', 'keys update', 'keys disable', 'keys enable', 'keys rotate', 'ledger repair'],
+  ...['keys create', 'keys update', 'keys disable', 'keys enable', 'keys rotate', 'ledger prune'],
   ...['webhooks add', 'webhooks test', 'webhooks replay', 'webhooks skip', 'webhooks rotate'],
   ...['webhooks enable', 'webhooks remove', 'backup', 'backup verify', 'backup prune', 'restore'],
 ];

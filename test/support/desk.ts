@@ -61,7 +61,13 @@ export async function testDesk(
   more: Partial<DeskOptions> = {},
 ): Promise<TestDesk> {
   const clock = testClock(NOON);
-  const config = { storage: storageFile, zone: KIGALI, accessLedger: true, registryName: undefined };
+  const config = {
+    storage: storageFile,
+    zone: KIGALI,
+    accessLedgerDays: 730,
+    accessLedger: true,
+    registryName: undefined,
+  };
   const reported: string[] = [];
   const storage = openConfiguredStorage(config, clock);
   const report = (line: string) => void reported.push(line);

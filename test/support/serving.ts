@@ -15,7 +15,7 @@ export interface ServingProcess {
 /** Serves a database until the test ends, on any free port. */
 export async function serveProcess(context: TestContext, databaseFile: string): Promise<ServingProcess> {
   const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error' };
-  const server = spawnPlainly(['node', 'src/main.ts', 'serve'], env);
+  const server = spawnPlainly(['node', 'src/main.ts', 'serve', '--create'], env);
   context.after(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
@@ -28,7 +28,7 @@ export async function serveProcess(context: TestContext, databaseFile: string): 
 export async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) {
   const databaseFile = join(temporaryFolder(context), 'registry.db');
   const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0' };
-  const server = spawnCommand(['serve'], { ...env, ...more });
+  const server = spawnCommand(['serve', '--create'], { ...env, ...more });
   context.after(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
@@ -54,7 +54,7 @@ export async function issueWriter(databaseFile: string): Promise<string> {
   const limits = ['--per-hour', '10000000', '--per-day', '10000000'];
   const scopes = ['--scope', 'cooperatives:write,members:write'];
   const { out } = await command(
-    ['keys', 'create', '--name', 'writer', ...scopes, ...limits, '--json', '--db', databaseFile],
+    ['keys', 'create', '--create', '--name', 'writer', ...scopes, ...limits, '--json', '--db', databaseFile],
     {},
   );
   return (JSON.parse(out) as { key: string }).key;

@@ -3,11 +3,10 @@
  * Arguments: database, backup, number. It prints what it has changed, and ends with 0 when it is complete.
  */
 import { restoreBackup } from '../../src/store/sqlite/backup/restore-backup.ts';
-import { FORMAT } from './sqlite.ts';
 
 const [, , database = '', folder = '', number = '0'] = process.argv;
 let steps = 0;
-const scope = { format: FORMAT, monotonicMs: () => performance.now() };
+const scope = { zone: undefined, monotonicMs: () => performance.now() };
 const options = { replace: true, now: Date.now, systemUser: 'operator' };
 await restoreBackup(database, folder, scope, options, (step) => {
   process.stdout.write(`${step}\n`);

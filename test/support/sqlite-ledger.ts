@@ -1,19 +1,20 @@
 /** Access ledgers of tests: where one is, readings to record, and what is in it. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type {
-  AccessLedger,
-  LedgerEntry,
-  LedgerReader,
-  Reading,
-} from '../../src/store/contract/access-ledger.ts';
+import type { AccessLedger, LedgerEntry, Reading } from '../../src/store/contract/access-ledger.ts';
 import { openCommandLedger } from '../../src/store/sqlite/ledger/command-ledger.ts';
-import { type LedgerFiles, withLedger } from '../../src/store/sqlite/ledger/ledger-reader.ts';
+import { listLedgerFiles } from '../../src/store/sqlite/ledger/ledger-files.ts';
+import { openLedgerReader } from '../../src/store/sqlite/ledger/ledger-reader.ts';
 import { NOON, temporaryFolder } from './app.ts';
 
 /** A registry, whether or not it is there. */
-export interface LedgerPlace extends LedgerFiles {
+export interface LedgerPlace {
   readonly databaseFile: string;
+  readonly keysFile: string;
+  /** The folder of its ledger. */
+  readonly ledgerFolder: string;
+  /** The newest file of its ledger. */
+  readonly ledgerFile: string;
   /** Records as commands do. */
   openLedger(): AccessLedger;
 }
@@ -21,12 +22,22 @@ export interface LedgerPlace extends LedgerFiles {
 /** Of a registry in a folder that is removed after the test. */
 export const ledgerPlace = (context: TestContext): LedgerPlace => ledgerPlaceIn(temporaryFolder(context));
 
-export const ledgerPlaceIn = (folder: string): LedgerPlace => ({
-  databaseFile: join(folder, 'registry.db'),
-  openLedger: () => openCommandLedger(join(folder, 'registry.db')),
-  ledgerFile: join(folder, 'registry.ledger.db'),
-  keysFile: join(folder, 'registry.keys.db'),
-});
+export const ledgerPlaceIn = (folder: string): LedgerPlace => {
+  const databaseFile = join(folder, 'registry.db');
+  return {
+    databaseFile,
+    keysFile: join(folder, 'registry.keys.db'),
+    ledgerFolder: join(folder, 'registry.ledger'),
+    get ledgerFile() {
+      return listLedgerFiles(databaseFile).at(-1)?.path ?? '';
+    },
+    openLedger: () => openCommandLedger(databaseFile),
+  };
+};
+
+/** Names of the files of a ledger, in their order. */
+export const ledgerNames = ({ databaseFile }: Pick<LedgerPlace, 'databaseFile'>): string[] =>
+  listLedgerFiles(databaseFile).map(({ name }) => name);
 
 export const NID = '1199080000000001';
 
@@ -45,12 +56,14 @@ export const reading = (more: Partial<Reading> = {}): Reading => ({
   ...more,
 });
 
-const listEntries = (ledger: LedgerReader): LedgerEntry[] =>
-  [...ledger.batches()].flatMap((batch) => ledger.entriesOf(batch));
+type Place = Pick<LedgerPlace, 'databaseFile'>;
 
-export const allEntries = (place: LedgerFiles): LedgerEntry[] => withLedger(place, listEntries);
+export function allEntries({ databaseFile }: Place): LedgerEntry[] {
+  const ledger = openLedgerReader(databaseFile);
+  return [...ledger.batches()].flatMap((batch) => ledger.entriesOf(batch));
+}
 
-export const verifyIn = (place: LedgerFiles) => withLedger(place, (ledger) => ledger.verify());
+export const verifyIn = ({ databaseFile }: Place) => openLedgerReader(databaseFile).verify();
 
-export const findReceipt = (place: LedgerFiles, receipt: string) =>
-  withLedger(place, (ledger) => ledger.verifyReceipt(receipt));
+export const findReceipt = ({ databaseFile }: Place, receipt: string) =>
+  openLedgerReader(databaseFile).verifyReceipt(receipt);

@@ -22,17 +22,17 @@ export const withFaults = (faults: readonly Fault[]): NodeJS.ProcessEnv =>
 const answersBeforeCommit = (ms: number) => ({
   name: `responses leave ${ms} ms before the ledger is committed`,
   file: 'src/store/sqlite/ledger/ledger-writer.ts',
-  old: 'const { head, recorded } = this.db.transaction.immediate(() =>',
+  old: 'return db.transaction.immediate(() => {',
   planted: `const begin = () => {
       this.isBegun = true;
-      this.db.raw.exec('BEGIN IMMEDIATE');
+      db.raw.exec('BEGIN IMMEDIATE');
       setTimeout(() => {
         this.isBegun = false;
-        try { this.db.raw.exec('COMMIT'); } catch {}
+        try { db.raw.exec('COMMIT'); } catch {}
       }, ${ms});
     };
     if (!this.isBegun) begin();
-    const { head, recorded } = ((work) => work())(() =>`,
+    return ((work) => work())(() => {`,
 });
 
 export const FAULTS = {
@@ -77,13 +77,19 @@ export const FAULTS = {
     old: 'reject(unrecorded(new Error(result)));',
     planted: "resolve(toReceipts({ first: 1, hash: '0'.repeat(64) }, count));",
   },
+  noReserve: {
+    name: 'no room is kept for readings on a full disk',
+    file: 'src/store/sqlite/ledger/ledger-thread.ts',
+    old: 'if (db === undefined || isScheduled) return;',
+    planted: 'if (db !== undefined || isScheduled) return;',
+  },
   answersUnwritten: answersBeforeCommit(100),
   answersUnsynced: answersBeforeCommit(50),
   ignoresSync: {
     name: 'an error of the sync of the ledger is ignored',
-    file: 'src/store/sqlite/ledger/service-ledger.ts',
-    old: 'return (error as Error).message;',
-    planted: "return { first: 1, hash: '0'.repeat(64) };",
+    file: 'src/store/sqlite/ledger/ledger-writer.ts',
+    old: 'else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;',
+    planted: "else if (!isDiskFull(error)) return { first: 1, hash: '0'.repeat(64) };",
   },
   limitsByWallClock: {
     name: 'limits of keys are counted by the wall clock',
@@ -97,19 +103,17 @@ export const FAULTS = {
     old: 'this.context.clock.monotonicMs() < this.dueMs',
     planted: 'this.context.clock.now() < this.progress.nextAttemptAtMs',
   },
-  noFence: {
-    name: 'a fence that is not put up',
-    file: 'src/store/sqlite/backup/fence.ts',
-    old: `  if (!isFenced(databaseFile)) createPrivateFile(fenceFileOf(databaseFile));
-  syncPath(dirname(databaseFile));
-  await assertUnused(databaseFile, MAX_WAIT_MS, (used) => {`,
-    planted: `  if (isFenced(databaseFile)) await assertUnused(databaseFile, MAX_WAIT_MS, (used) => {`,
+  forgetsMoving: {
+    name: 'a restore that puts back an older backup than the newest',
+    file: 'src/store/sqlite/backup/dated-backups.ts',
+    old: 'numberOf(b.name) - numberOf(a.name) ||',
+    planted: 'numberOf(a.name) - numberOf(b.name) ||',
   },
   forgetsReadings: {
     name: 'a restore that adds no readings',
     file: 'src/store/sqlite/backup/ledger-copy.ts',
-    old: 'if (!hasTables(source.ledgerFile)) return {',
-    planted: 'if (hasTables(source.ledgerFile)) return {',
+    old: 'if (listLedgerFiles(source).length === 0) {',
+    planted: 'if (listLedgerFiles(source).length > 0) {',
   },
 } as const satisfies { readonly [name: string]: Fault };
 

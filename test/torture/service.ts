@@ -32,7 +32,7 @@ export function start(db: string, args: readonly string[], options: ServiceOptio
 
 /** @throws when it ends instead */
 export async function serve(db: string, options: ServiceOptions = {}): Promise<Service> {
-  const server = start(db, ['serve'], options);
+  const server = start(db, ['serve', '--create'], options);
   await server.waitFor('Serving ');
   const port = Number(/127\.0\.0\.1:([0-9]+)\//.exec(server.output())?.[1]);
   return { server, port, client: clientOf(port) };

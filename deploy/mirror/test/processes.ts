@@ -30,7 +30,18 @@ export class Registry {
   }
 
   async createKey(scopes: string, ...more: string[]): Promise<string> {
-    const words = ['keys', 'create', '--name', 'mirror', '--scope', scopes, ...LIMITS, ...more, '--json'];
+    const words = [
+      'keys',
+      'create',
+      '--create',
+      '--name',
+      'mirror',
+      '--scope',
+      scopes,
+      ...LIMITS,
+      ...more,
+      '--json',
+    ];
     return JSON.parse(await this.run(...words)).key;
   }
 
@@ -44,7 +55,11 @@ export class Registry {
   async start(): Promise<void> {
     const env = { REGISTRY_DB: this.file, HOST: '127.0.0.1', PORT: `${this.port}`, LOG_LEVEL: 'error' };
     const limit = { timeout: 600_000, killSignal: 'SIGKILL' } as const;
-    this.service = spawnPlainly(['node', 'src/main.ts', 'serve'], { ...env, ACCESS_LEDGER: 'off' }, limit);
+    this.service = spawnPlainly(
+      ['node', 'src/main.ts', 'serve', '--create'],
+      { ...env, ACCESS_LEDGER: 'off' },
+      limit,
+    );
     await this.service.waitFor('Serving ');
   }
 

@@ -16,7 +16,7 @@ import { quoted } from '../wording/shell.ts';
 export interface StatusFacts {
   readonly location: string;
   readonly condition: Condition;
-  readonly ledgerFile: string;
+  readonly ledgerFolder: string;
   /** Whether readings are recorded. */
   readonly isLedgerOn: boolean;
   /** Undefined where there is none yet. */
@@ -98,19 +98,41 @@ const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =
     : [];
 
 const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerCondition['fault']>]: Message } = {
-  'open to others': say('Others than its owner may open the file of the access ledger.'),
+  'open to others': say('Others than its owner may open the files of the access ledger.'),
   'not writable': say('This user cannot write the access ledger: no personal data is shown then.'),
-  'not readable': say('The access ledger cannot be read: it is damaged, or this user may not open it.'),
   'does not answer': say('The disk of the access ledger does not answer: no personal data is shown then.'),
 };
 
-function ofLedger({ isLedgerOn, ledger, ledgerFile }: StatusFacts): readonly Attention[] {
-  const fault = ledger?.fault ?? null;
-  if (!isLedgerOn || fault === null) return [];
-  const file = quoted(ledgerFile);
-  const command = fault === 'open to others' ? `chmod go-rwx ${file}` : `ls -la ${file}`;
-  return [{ about: 'ledger', text: LEDGER_FAULTS[fault], command }];
+function ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): readonly Attention[] {
+  if (!isLedgerOn || ledger === undefined) return [];
+  const { fault, unreadable, tooOld } = ledger;
+  const folder = quoted(ledgerFolder);
+  const found: Attention[] = [];
+  if (fault !== null)
+    found.push({
+      about: 'ledger',
+      text: LEDGER_FAULTS[fault],
+      command: fault === 'open to others' ? `chmod -R go-rwx ${folder}` : `ls -la ${folder}`,
+    });
+  if (unreadable.length > 0)
+    found.push({
+      about: 'ledger',
+      text: say('Files of the access ledger cannot be read: {names}.', { names: shortList(unreadable) }),
+      command: command('ledger verify'),
+    });
+  if (tooOld.length > 0)
+    found.push({
+      about: 'ledger',
+      text: say('Files of the access ledger are too old, while later months are missing: {names}.', {
+        names: shortList(tooOld),
+      }),
+      command: command('ledger prune'),
+    });
+  return found;
 }
+
+const shortList = (names: readonly string[]): string =>
+  names.length > NAMED ? `${names.slice(0, NAMED).join(', ')}, …` : names.join(', ');
 
 function ofBackups({
   condition: { lastBackup: last },

@@ -15,8 +15,9 @@ export async function readFacts(
   {
     zone,
     accessLedger: isLedgerOn,
+    accessLedgerDays: days,
     clock,
-  }: Pick<Config, 'zone' | 'accessLedger'> & { readonly clock: Clock },
+  }: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'> & { readonly clock: Clock },
   command: StatusFacts['command'],
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
@@ -27,8 +28,9 @@ export async function readFacts(
   const store = hasKeys ? storage.openKeys('manage') : undefined;
   try {
     const [keys, uses] = [store?.list(now) ?? [], store?.uses(now) ?? []];
-    const { location, ledgerFile } = storage;
-    const ledger = { isLedgerOn, ledgerFile, ledger: storage.readLedgerCondition() };
+    const { location, ledgerFolder } = storage;
+    const found = storage.readLedgerCondition({ nowMs: now * 1000, days });
+    const ledger = { isLedgerOn, ledgerFolder, ledger: found };
     return { location, condition, ...ledger, keys, uses, isServed, now, zone, command };
   } finally {
     store?.close();

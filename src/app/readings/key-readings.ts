@@ -1,5 +1,10 @@
 /** Whom a key has read, as the access ledger has it (docs/ledger.md#whom-has-a-key-read). */
-import type { HashPerson, LedgerEntry, LedgerReader } from '../../store/contract/access-ledger.ts';
+import type {
+  HashPerson,
+  LedgerEntry,
+  LedgerReader,
+  UnreadableFile,
+} from '../../store/contract/access-ledger.ts';
 import type { HeldDataStore, KnownNumber } from '../../store/contract/journal/held-data.ts';
 
 /** Which entries are meant; those of all times and keys when nothing is given. */
@@ -32,6 +37,8 @@ export interface KeyReadings {
   readonly unknown: number;
   /** Readings of numbers whose key is lost: whose they were cannot be found out. */
   readonly withoutKey: number;
+  /** Files that readings may be missing from. */
+  readonly unreadable: readonly UnreadableFile[];
 }
 
 /** An entry, and the id of the key that has hashed its national IDs. */
@@ -80,7 +87,8 @@ export function findKeyReadings(
     for (const person of persons) known.holders.set(person, []);
   }
   resolve([...keys.values()], store);
-  return count(findEntries(ledger, filter), keys, store.findNumbers(members));
+  const counted = count(findEntries(ledger, filter), keys, store.findNumbers(members));
+  return { ...counted, unreadable: ledger.unreadable };
 }
 
 /** Hashes every number that the registry knows: the ledger itself leads to nobody. */
@@ -101,7 +109,7 @@ function count(
   entries: Iterable<FoundEntry>,
   keys: ReadonlyMap<string, Hashes>,
   ofMembers: ReadonlyMap<number, string>,
-): KeyReadings {
+): Omit<KeyReadings, 'unreadable'> {
   const persons = new Map<string, { identityCard: string; times: number; first: string; last: string }>();
   const exported = new Set<number>();
   const counts = { pages: 0, exports: 0, unknown: 0, withoutKey: 0 };

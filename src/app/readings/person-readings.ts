@@ -1,6 +1,6 @@
 /** Who has read the data of a person, as the access ledger has it (docs/ledger.md#who-has-read-a-person). */
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
-import type { LedgerEntry, LedgerReader } from '../../store/contract/access-ledger.ts';
+import type { LedgerEntry, LedgerReader, UnreadableFile } from '../../store/contract/access-ledger.ts';
 import type { PersonTraces } from '../../store/contract/journal/held-data.ts';
 
 /**
@@ -36,6 +36,8 @@ export interface PersonReadings {
   readonly readings: readonly PersonReading[];
   /** Whether a key is lost: in the entries that it has hashed no number is found any more. */
   readonly isKeyLost: boolean;
+  /** Files that readings may be missing from. */
+  readonly unreadable: readonly UnreadableFile[];
 }
 
 /** Of everybody: what could have shown the person, while the others did. */
@@ -45,6 +47,10 @@ export const ofEverybody = (readings: readonly PersonReading[]): PersonReading[]
 /** Those that showed the person. */
 export const ofPerson = (readings: readonly PersonReading[]): PersonReading[] =>
   readings.filter(({ how }) => how !== 'everybody');
+
+/** The sentence that names a file of the ledger that readings may be missing from. */
+export const passedOver = (name: string, reason: string): Message =>
+  say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
 /** Finds one of these members in lines of entries: to parse them all takes three times as long. */
 const naming = (memberIds: readonly number[]): RegExp =>
@@ -70,7 +76,8 @@ export function findPersonReadings(ledger: LedgerReader, traces: PersonTraces): 
     }
   }
   readings.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
-  return { readings, isKeyLost: [...hashesOf.values()].includes(undefined) };
+  const isKeyLost = [...hashesOf.values()].includes(undefined);
+  return { readings, isKeyLost, unreadable: ledger.unreadable };
 }
 
 interface Sought {

@@ -7,7 +7,10 @@ import { formatTable } from '../terminal/output.ts';
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
 /** The document that `--json` prints of a backup. */
-export const describeBackup = (folder: string, { program, instantMs, files, rows, sequence }: Backup) => ({
+export const describeBackup = (
+  folder: string,
+  { program, instantMs, files, rows, sequence, registryId }: Backup,
+) => ({
   folder,
   program,
   instant: formatInstant(instantMs),
@@ -20,6 +23,7 @@ export const describeBackup = (folder: string, { program, instantMs, files, rows
   rows,
   epoch: sequence?.epoch ?? null,
   last_sequence: sequence?.lastSequence ?? null,
+  registry_id: registryId ?? null,
 });
 
 /** The files and the rows of a backup, as tables. */

@@ -32,14 +32,14 @@ export function declareBackup(command: Command, context: CliContext): void {
     .argument('<dir>', 'a new or empty folder; with --keep, the folder of all backups')
     .option(
       '--keep <n>',
-      'write into a folder of its own in <dir>, named by the time, and remove all but the newest n of these',
+      'write into a folder of its own in <dir>, with a number, and remove all but the newest n of these',
       parseKeep,
     )
     .option(
       '--verify',
       'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
     )
-    .option('--yes', 'create the folder that the backup goes into, if there is none')
+    .option('--yes', 'create a missing folder; remove older backups although this one is much smaller')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, runBackup));
   declareVerify(showingNobody(command.command('verify')), context);
@@ -64,9 +64,10 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
   try {
-    if (keep !== undefined) pruned = storage.pruneBackups(folder, keep, basename(target));
+    if (keep !== undefined) pruned = storage.pruneBackups(folder, keep, { made: basename(target), yes });
   } catch (error) {
-    const message = `Older backups could not be removed: ${(error as Error).message}.`;
+    const reason = (error as Error).message.replace(/\.?$/, '.');
+    const message = `Older backups were not removed: ${reason}`;
     throw new CommandError(EXIT.refused, message);
   } finally {
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
@@ -128,9 +129,7 @@ async function verifyBackup(run: Run, folder: string): Promise<void> {
 
 function declareList(command: Command, context: CliContext): void {
   addPrintOptions(command)
-    .description(
-      'list the complete backups in a folder of all, the newest first: by what they hold, not by time',
-    )
+    .description('list the complete backups in a folder of all, the newest first: by number, not by time')
     .argument('<dir>', 'the folder of all backups')
     .action(
       acting(context, async (run, folder: string) => {
@@ -154,12 +153,13 @@ function declarePrune(command: Command, context: CliContext): void {
     .description('remove all but the newest backups in a folder of all')
     .argument('<dir>', 'the folder of all backups')
     .option('--keep <n>', 'how many stay', parseKeep)
+    .option('--yes', 'although the newest has fewer than half the members of the one before it')
     .action(
       acting(context, async (run: Run<BackupCommandOptions>, folder: string) => {
-        const { keep } = run.options;
+        const { keep, yes = false } = run.options;
         if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
         await listIn(run.storage, folder);
-        const pruned = run.storage.pruneBackups(folder, keep);
+        const pruned = run.storage.pruneBackups(folder, keep, { yes });
         run.show(pruned, formatPruned(pruned));
       }),
     );

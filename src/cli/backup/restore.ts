@@ -4,6 +4,7 @@ import type { Restored, RestoredErasures, RestoredLedger } from '../../store/con
 import type { Finding } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { refusing } from '../terminal/places.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
@@ -13,26 +14,30 @@ import { formatFindings } from './check.ts';
 interface RestoreCommandOptions extends PrintOptions {
   readonly replace?: true;
   readonly erasures?: string;
+  readonly newest?: string;
 }
 
 const MAX_SHOWN = 20;
 
 const MORE_HELP = `
 Stop the service first. Example:
-  restore /backups/2026-11-21T18-30-00Z --replace
+  restore /backups/000042-2026-11-21T18-30-00Z --replace
+  restore --newest /backups --replace
 `;
 
 export function declareRestore(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command))
-    .argument('<dir>', 'the folder of a backup')
+    .argument('[dir]', 'the folder of a backup')
+    .option('--newest <folder>', 'the newest sound backup of this registry in a folder of all')
     .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
     .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, restore));
 }
 
-async function restore(run: Run<RestoreCommandOptions>, folder: string): Promise<void> {
+async function restore(run: Run<RestoreCommandOptions>, given: string | undefined): Promise<void> {
   const { options, storage } = run;
+  const folder = await folderOf(run, given);
   const database = storage.location;
   const restored = await storage.restore(folder, {
     replace: options.replace === true,
@@ -61,6 +66,19 @@ async function restore(run: Run<RestoreCommandOptions>, folder: string): Promise
   const faults = [...restored.ledger.faults, ...checks.flatMap(({ fault }) => fault ?? [])];
   if (faults.length > 0)
     throw new CommandError(EXIT.partly, `The access ledger was not restored as it was: ${faults.join(' ')}`);
+}
+
+async function folderOf(run: Run<RestoreCommandOptions>, given: string | undefined): Promise<string> {
+  const { newest } = run.options;
+  if ((given === undefined) === (newest === undefined))
+    throw new CommandError(EXIT.usage, 'Name the folder of a backup, or with --newest the folder of all.');
+  if (newest === undefined) return given ?? '';
+  const { folder, passedOver } = await refusing(
+    (code) => new CommandError(EXIT.usage, `The folder ${newest} cannot be read (${code}).`),
+    () => run.storage.findNewestBackup(newest),
+  );
+  for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
+  return folder;
 }
 
 function formatRestored(

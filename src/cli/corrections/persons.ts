@@ -8,7 +8,7 @@ import { FIELD_GROUPS } from '../../store/contract/access-ledger.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../store/contract/journal/held-data.ts';
 import { describeEntry } from '../journal/history-text.ts';
 import { readKeyNames } from '../persons/key-names.ts';
-import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
+import { describeReading, formatEverybody, formatReadings, tellUnreadable } from '../persons/reading-text.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
@@ -37,7 +37,7 @@ async function show(run: Run, nid: string): Promise<void> {
     person: store.findPerson(identityCard),
     traces: store.findTraces(identityCard),
   }));
-  const { readings } = await withStore(storage.openLedgerReader(), (ledger) =>
+  const { readings, unreadable } = await withStore(storage.openLedgerReader(), (ledger) =>
     findPersonReadings(ledger, traces),
   );
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
@@ -58,6 +58,7 @@ async function show(run: Run, nid: string): Promise<void> {
     return;
   }
   run.out(formatPerson(person, zone, (text) => translate(run, text)));
+  tellUnreadable(run, unreadable);
   if (readings.length === 0) return;
   run.out('\n');
   if (own.length > 0) {

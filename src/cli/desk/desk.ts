@@ -70,11 +70,11 @@ async function open(
   if (!storage.exists())
     throw new CommandError(
       EXIT.usage,
-      say('There is no registry at {location}. Create one with `serve`, `seed` or `import`.', {
+      say('There is no registry at {location}. Create one with `seed`, `import` or `serve --create`.', {
         location: storage.location,
       }),
     );
-  // Refuses one that is fenced, or of another release, before anything listens.
+  // Refuses one of another release before anything listens.
   await storage.readCondition();
   const owner = otherOwner(storage.deskFile);
   if (owner !== undefined)

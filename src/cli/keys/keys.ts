@@ -8,7 +8,7 @@ import { notFound } from '../../domain/values/errors.ts';
 import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
 import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, noRegistryHere } from '../terminal/context.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
@@ -44,12 +44,13 @@ interface Operated {
 
 /** Does what embedding programs may do, too, and prints the key as it is then. */
 async function operate(
-  run: Run,
+  run: Run<PrintOptions & { readonly create?: true }>,
   work: (operations: EmbeddedKeys) => Promise<Operated>,
   use: 'issue' | 'manage' = 'manage',
 ): Promise<void> {
   let opened: ApiKeyStore | undefined;
   const openKeys = (): ApiKeyStore => {
+    if (use === 'issue' && !run.storage.exists()) createRegistry(run);
     opened ??= run.storage.openKeys(use);
     return opened;
   };
@@ -67,6 +68,12 @@ async function operate(
   } finally {
     opened?.close();
   }
+}
+
+/** Keys of no registry would be taken for those of one that is lost. */
+function createRegistry({ storage, options }: Run<{ readonly create?: true }>): void {
+  if (options.create !== true) throw noRegistryHere(storage);
+  void storage.openRegistry().close();
 }
 
 async function printKey(
@@ -104,13 +111,14 @@ const changesOf = async ({ options, storage }: Run<PrintOptions & KeyOptions>): 
 function declareCreate(command: Command, context: CliContext): void {
   addValueOptions(command, 'create')
     .description('issue a key, which is printed once')
+    .option('--create', 'create an empty registry where there is none')
     .addHelpText(
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
     .action(
-      acting(context, async (run: Run<PrintOptions & KeyOptions>) => {
-        const { options, storage } = run;
+      acting(context, async (run: Run<PrintOptions & KeyOptions & { readonly create?: true }>) => {
+        const { options } = run;
         const create = async (operations: EmbeddedKeys) => {
           if (options.name === undefined)
             throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
@@ -119,7 +127,6 @@ function declareCreate(command: Command, context: CliContext): void {
           return operations.create((await changesOf(run)) as NewKey);
         };
         await operate(run, create, 'issue');
-        if (!storage.exists()) run.err(`There is no registry at ${storage.location} yet.\n`);
       }),
     );
 }

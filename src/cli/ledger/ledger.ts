@@ -15,8 +15,9 @@ import { CREATED } from '../../store/contract/journal/history.ts';
 import { readNumber } from '../corrections/correction-command.ts';
 import { describeEntry } from '../journal/history-text.ts';
 import { readKeyNames } from '../persons/key-names.ts';
-import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
+import { describeReading, formatEverybody, formatReadings, tellUnreadable } from '../persons/reading-text.ts';
 import { NAMES, recordAll, recordReading } from '../persons/record-reading.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf } from '../terminal/options.ts';
@@ -35,9 +36,7 @@ interface ExportOptions extends TimeOptions {
   readonly key?: number;
 }
 
-interface RepairOptions extends PrintOptions {
-  readonly backup?: string;
-}
+type PruneOptions = PrintOptions & ConfirmOptions;
 
 const parseKeyId = parseIdOf('a key, as `keys list`');
 
@@ -54,10 +53,9 @@ export function declareLedger(ledger: Command, context: CliContext): void {
     .description('whether the ledger is as it was written; or whether it has the reading of a receipt')
     .option('--receipt <receipt>', 'the `X-Access-Receipt` of a response')
     .action(acting(context, verify));
-  addPrintOptions(ledger.command('repair'), 'REGISTRY_USER')
-    .description('replace a damaged ledger by what can be read of it; the damaged file is kept')
-    .option('--backup <dir>', 'the folder of a backup: its readings are added')
-    .action(acting(context, repair));
+  addConfirmOptions(addPrintOptions(ledger.command('prune'), 'REGISTRY_USER'))
+    .description('remove files that are older than readings are kept, also where later months are missing')
+    .action(acting(context, prune));
   addTimeOptions(addSettingOptions(ledger.command('export'), 'REGISTRY_DB', 'REGISTRY_USER'))
     .description('all entries as NDJSON, with origin, sequence and receipt')
     .option('--key <id>', 'only those of this key', parseKeyId)
@@ -80,7 +78,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   const entered = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );
-  const { readings, isKeyLost } = await withStore(storage.openLedgerReader(), (ledger) =>
+  const { readings, isKeyLost, unreadable } = await withStore(storage.openLedgerReader(), (ledger) =>
     findPersonReadings(ledger, traces),
   );
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
@@ -111,16 +109,26 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     parts.filter((part) => part !== '').join('\n'),
   );
   if (isKeyLost) tell(run, WITHOUT_KEY);
+  tellUnreadable(run, unreadable);
 }
 
-async function repair(run: Run<RepairOptions>): Promise<void> {
-  const { kept, readings, added } = await run.storage.repairLedger(run.options.backup);
+/** After somebody has looked: by itself, retention waits until as many months follow as are kept. */
+async function prune(run: Run<PruneOptions>): Promise<void> {
+  const { storage, config, clock, options } = run;
+  // Refuses a location without a registry of this release.
+  await storage.readCondition();
+  const retention = { nowMs: clock.now(), days: config.accessLedgerDays };
+  const { removable, waiting } = storage.findOldLedgerFiles(retention);
+  const files = [...removable, ...waiting];
   await recordReading(run, { fields: [], isOfLedger: true });
-  const done = say(
-    '{n|# reading|# readings} taken over, {added} added from the backup; the old file is {kept}.',
-    { n: readings, added, kept },
-  );
-  run.show({ kept, readings, added }, `${translate(run, done)}\n`);
+  const list = files.map((name) => `${name}\n`).join('');
+  if (files.length > 0) await confirm(run, options, () => run.err(list));
+  const isToGo = files.length > 0 && options.dryRun !== true;
+  const entries = isToGo ? storage.pruneLedger({ ...retention, named: files }).entries : 0;
+  const done = isToGo
+    ? say('Removed {n|# file|# files} with {entries|# reading|# readings}.', { n: files.length, entries })
+    : say('{n|# file is|# files are} too old.', { n: files.length });
+  run.show({ files, entries, removed: isToGo }, `${isToGo ? '' : list}${translate(run, done)}\n`);
 }
 
 /** @throws CommandError `usage` */
@@ -156,6 +164,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
     describeKeyReadings(readings, showing),
     formatKeyReadings(readings, showing, (text) => translate(run, text)),
   );
+  tellUnreadable(run, readings.unreadable);
 }
 
 /** A line for each entry; written while it is read. */
@@ -166,6 +175,7 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   const writer = createJsonWriter(run.out);
   await withStore(storage.openLedgerReader(), async (ledger) => {
     for (const { entry } of findEntries(ledger, filter)) await writer.write(`${JSON.stringify(entry)}\n`);
+    writer.flush();
+    tellUnreadable(run, ledger.unreadable);
   });
-  writer.flush();
 }

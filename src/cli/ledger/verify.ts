@@ -27,7 +27,7 @@ const NO_LEDGER = say('There is no ledger here: nothing was ever recorded, or it
 async function verifyAll(run: Run): Promise<void> {
   const { storage } = run;
   const { entries, chains, faults: found } = await readAll(storage);
-  const faults = storage.readLedgerCondition() === undefined ? [translate(run, NO_LEDGER)] : found;
+  const faults = storage.hasLedger() ? found : [translate(run, NO_LEDGER)];
   recordNobody(run);
   const counts = { entries, chains: chains.length };
   const lines = [

@@ -1,9 +1,20 @@
 /** Readings as commands show them: text for people, JSON for programs. */
-import { formatReader, HOW_READ, type PersonReading } from '../../app/readings/person-readings.ts';
+import {
+  formatReader,
+  HOW_READ,
+  type PersonReading,
+  passedOver,
+} from '../../app/readings/person-readings.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say, type Text } from '../../domain/values/message.ts';
-import type { LedgerEntry } from '../../store/contract/access-ledger.ts';
+import type { LedgerEntry, UnreadableFile } from '../../store/contract/access-ledger.ts';
+import { type CliContext, tell } from '../terminal/context.ts';
 import { formatTable } from '../terminal/output.ts';
+
+/** Names the files that readings may be missing from. */
+export function tellUnreadable(context: CliContext, files: readonly UnreadableFile[]): void {
+  for (const { name, reason } of files) tell(context, passedOver(name, reason));
+}
 
 /** Names of keys by their ids. */
 export type KeyNames = ReadonlyMap<number, string>;

@@ -2,26 +2,32 @@
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
-import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
-import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
+import { type CliContext, noRegistryHere, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { acting, type Run } from '../terminal/run.ts';
-import { addSettingOptions } from '../terminal/settings.ts';
+import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { stopSignal } from '../terminal/signals.ts';
 
-export function declareServe(command: Command, context: CliContext): void {
-  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT').action(acting(context, serve));
+interface ServeOptions extends SettingOptions {
+  readonly create?: true;
 }
 
-async function serve(run: Run): Promise<void> {
-  const { config, clock, err } = run;
+export function declareServe(command: Command, context: CliContext): void {
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT')
+    .option('--create', 'create an empty registry where there is none')
+    .action(acting(context, serve));
+}
+
+async function serve(run: Run<ServeOptions>): Promise<void> {
+  const { config, clock, err, options } = run;
   const isNew = !run.storage.exists();
+  // A mistyped path, or a disk that is not mounted, must not become an empty registry.
+  if (isNew && options.create !== true) throw noRegistryHere(run.storage);
   const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
   if (isNew) tell(run, newRegistryNote(registry.storage));
   const stopped = stopSignal();
-  const fenced = watchFence(registry.storage);
   try {
     registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
@@ -29,7 +35,7 @@ async function serve(run: Run): Promise<void> {
     err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
     if (metrics !== undefined) err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
     registry.note(`listening on ${shownAddress(address)}`);
-    const failure = await Promise.race([stopped, registry.failed, fenced.noticed]);
+    const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
   } catch (error) {
@@ -38,7 +44,6 @@ async function serve(run: Run): Promise<void> {
     const ofMetrics = isOfMetrics && config.metrics && { ...config.metrics, setting: 'METRICS' };
     throw toListenError(error, ofMetrics || { ...config, setting: '--port or PORT' });
   } finally {
-    fenced.end();
     await registry.close();
     // A thread that waits for the disk would keep the process from ending; nothing is left to be written.
     if (!registry.isRecording()) process.kill(process.pid, 'SIGKILL');
@@ -57,16 +62,4 @@ function logWriter({ out, err }: CliContext): (lines: string) => void {
     err(`The log cannot be written (${code}): lines are lost until it can be. The service goes on.\n`);
   };
   return (lines) => out(lines, report);
-}
-
-const LOOK_FOR_FENCE_MS = 1_000;
-
-/** Resolves when another machine takes over, with an error (docs/standby.md#the-fence). */
-function watchFence({ location, isFenced }: Storage): { noticed: Promise<CommandError>; end: () => void } {
-  const { promise, resolve } = Promise.withResolvers<CommandError>();
-  const timer = setInterval(() => {
-    if (isFenced())
-      resolve(new CommandError(EXIT.usage, `${location} was fenced: another machine takes over.`));
-  }, LOOK_FOR_FENCE_MS);
-  return { noticed: promise, end: () => clearInterval(timer) };
 }

@@ -143,11 +143,13 @@ const PLACES: { readonly [place in BackupPlace]?: string } = {
 function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   const isOn = isLedgerOn ? 'on' : 'OFF';
   if (ledger === undefined) return `${isOn}, nothing recorded yet`;
-  const { entries, bytes, newestMs, removed, removedAtMs } = ledger;
+  const { entries, files, bytes, newestMs, removed, removedAtMs, reservedReadings } = ledger;
   const newest = newestMs === null ? '' : `, the last one ${instant(newestMs, zone)}`;
-  const held = `${counted(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
+  const count = `${counted(entries, 'entry', 'entries')} in ${counted(files, 'file', 'files')}`;
+  const held = `${count}, ${formatBytes(bytes)}`;
+  const reserve = reservedReadings === 0 ? '' : `; room for about ${reservedReadings} on a full disk`;
   const gone = removedAtMs === null ? '' : `; ${removed} removed, the last ${instant(removedAtMs, zone)}`;
-  return `${isOn}, ${held}${newest}${gone}`;
+  return `${isOn}, ${held}${newest}${gone}${reserve}`;
 }
 
 /** The document of `--json`. */
@@ -191,6 +193,10 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
       newest_at: facts.ledger?.newestMs ? instant(facts.ledger.newestMs, zone) : null,
       removed: facts.ledger?.removed ?? 0,
       removed_at: facts.ledger?.removedAtMs ? instant(facts.ledger.removedAtMs, zone) : null,
+      files: facts.ledger?.files ?? 0,
+      unreadable: facts.ledger?.unreadable ?? [],
+      too_old: facts.ledger?.tooOld ?? [],
+      reserved_readings: facts.ledger?.reservedReadings ?? 0,
     },
     keys: {
       count: keys.length,

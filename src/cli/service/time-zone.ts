@@ -56,7 +56,7 @@ const whatFollows = (location: string, from: TimeZone, to: TimeZone): string =>
     `  ${from.suffix}, and may be shown on the day before.`,
     '- Totals by month and the blocks of all members are computed again: a minute for each million members.',
     `- Files without references that were imported before are refused when they come again.`,
-    `- Then set TIME_ZONE_OFFSET=${to.suffix} for the service and every command, and make a backup: those of`,
-    `  before are in ${from.suffix}.`,
+    `- Where TIME_ZONE_OFFSET is set, set it to ${to.suffix} then. Make a backup: those of before are in`,
+    `  ${from.suffix}.`,
     '',
   ].join('\n');

@@ -1,7 +1,7 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { Text } from '../../domain/values/message.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { ImportNews } from '../../import/run/import-news.ts';
 import { inLanguage, type Language, languageOf } from '../../language/language.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -70,3 +70,12 @@ export class CommandError extends Error {
     this.text = text;
   }
 }
+
+/** The refusal to create a registry where nobody has asked for one. */
+export const noRegistryHere = ({ location }: { readonly location: string }): CommandError =>
+  new CommandError(
+    EXIT.usage,
+    say('There is no registry at {location}. Check the path, or add --create to begin an empty one.', {
+      location,
+    }),
+  );

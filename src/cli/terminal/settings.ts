@@ -1,5 +1,6 @@
 /** Settings on the command line: the options that override them, and how `--help` shows them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { timeZoneOf } from '../../app/storage.ts';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../../config.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import type { CliContext } from './context.ts';
@@ -50,7 +51,7 @@ export const addPrintOptions = (command: Command, ...names: readonly SettingName
 export function configOf(context: CliContext, options: SettingOptions): Config {
   const given = OPTIONS.filter(({ attribute }) => options[attribute] !== undefined);
   const overrides = given.map(({ name, attribute }) => [name, options[attribute]] as const);
-  return readConfig({ ...context.env, ...Object.fromEntries(overrides) });
+  return readConfig({ ...context.env, ...Object.fromEntries(overrides) }, timeZoneOf);
 }
 
 /** A line for each setting, for `--help`. */

@@ -45,7 +45,7 @@ export interface Session {
 
 /** What the desk as a whole depends on. */
 export interface DeskDependencies {
-  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger' | 'registryName'>;
+  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger' | 'accessLedgerDays' | 'registryName'>;
   readonly clock: Clock;
   readonly storage: Storage;
   /** All that there are, in the order of the menu. */

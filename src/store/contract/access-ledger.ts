@@ -58,8 +58,17 @@ export interface AccessLedger {
   record(readings: readonly Reading[]): Promise<readonly string[]>;
   /** False while the disk does not answer: nothing can be recorded then. */
   isRecording(): boolean;
+  /** What metrics show of the ledger of a service. */
+  state?(): LedgerState;
   /** Ends after what was given to `record`, but does not wait for a disk that does not answer. */
   close(): Promise<void>;
+}
+
+export interface LedgerState {
+  /** Files that were damaged or taken away since the service has started, and replaced by new ones. */
+  readonly replacedFiles: number;
+  /** How many readings fit when the disk is full, about; undefined before the first reading. */
+  readonly reservedReadings: number | undefined;
 }
 
 /** What the ledger of a service needs. */
@@ -71,20 +80,6 @@ export interface ServedLedgerOptions {
   readonly note: (message: string) => void;
   /** @param durationMs until the readings were on disk, or could not be recorded; it must not throw */
   readonly measure?: ((readings: number, durationMs: number, isRecorded: boolean) => void) | undefined;
-}
-
-/** One row of readings without a gap, each of which commits to those before it. */
-export interface LedgerChain {
-  readonly chain: number;
-  /** Where it was begun, as 32 random hexadecimal digits: the same in every copy. */
-  readonly origin: string;
-  /** Whether this location adds its readings to it. */
-  readonly isOpen: boolean;
-  /** The last sequence that retention has removed, and the hash of its batch; 0 when nothing was removed. */
-  readonly removedThrough: number;
-  readonly removedHash: string;
-  /** Epoch milliseconds. */
-  readonly removedAtMs: number | null;
 }
 
 /** As a person is named in entries. @param identityCard 16 digits; hashed as it is */
@@ -136,9 +131,9 @@ export interface LedgerEntry extends StoredReading {
 export interface VerifiedChain {
   readonly chain: number;
   readonly origin: string;
-  /** Entries before the first place that is not sound. */
+  /** Entries that are sound. */
   readonly entries: number;
-  /** Of the last entry that is sound: what a print or a copy elsewhere proves later. 0 without any. */
+  /** The last entry before the first place that is not sound, for later comparison; 0 without any. */
   readonly lastSequence: number;
   readonly lastHash: string;
   /** The last sequence that retention has removed; 0 when nothing was removed. */
@@ -162,14 +157,21 @@ export interface CheckedReceipt {
   readonly message: string;
 }
 
+/** A file of the ledger that is damaged, or that this user may not open. */
+export interface UnreadableFile {
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** Reads what is in the ledger, also while others write it: batch by batch, in bounded memory. */
 export interface LedgerReader {
   /**
-   * Every batch of every chain, in the order in which each chain was written. Whether they are sound is for
-   * `verify` to say.
-   * @throws StorageError where the file is damaged
+   * Every batch of every chain once, in the order in which each chain was written. Whether they are sound is
+   * for `verify` to say.
    */
   batches(): Iterable<LedgerBatch>;
+  /** Files that were passed over; complete once all batches were read. */
+  readonly unreadable: readonly UnreadableFile[];
   /** @param text only entries whose lines contain it: the others are not parsed */
   entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[];
   /** @returns undefined for a key that was lost or damaged: whose numbers it has hashed is unknown then */
@@ -181,27 +183,47 @@ export interface LedgerReader {
   close(): void;
 }
 
-/** What was added of another copy of a ledger. */
-export interface AddedLedger {
-  /** Readings. */
-  readonly added: number;
-  /** Origins that went on apart in two copies: both are kept. */
-  readonly differing: readonly string[];
-  /** Whether a part of the other copy could not be read. */
-  readonly isDamaged: boolean;
-}
-
 /** How the ledger is doing, in a few milliseconds. */
 export interface LedgerCondition {
   readonly chains: number;
+  readonly files: number;
   /** Those that are kept. */
   readonly entries: number;
   readonly bytes: number;
+  /** Names of files that cannot be read. */
+  readonly unreadable: readonly string[];
+  /** Names of files that are older than readings are kept, while later months are missing. */
+  readonly tooOld: readonly string[];
+  /** How many readings fit when the disk is full, about. */
+  readonly reservedReadings: number;
   /** Epoch milliseconds; null when there is none. */
   readonly newestMs: number | null;
   /** When retention has last removed readings, in epoch milliseconds, and how many in all. */
   readonly removedAtMs: number | null;
   readonly removed: number;
   /** What is wrong with it; null when nothing is. */
-  readonly fault: 'open to others' | 'not writable' | 'not readable' | 'does not answer' | null;
+  readonly fault: 'open to others' | 'not writable' | 'does not answer' | null;
+}
+
+/** For how long readings are kept. */
+export interface Retention {
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+  /** For how many days at least. */
+  readonly days: number;
+  /** Names of files that somebody has looked at: they go although later months are missing. */
+  readonly named?: readonly string[];
+}
+
+/** Names of files, the oldest first. */
+export interface OldLedgerFiles {
+  /** Those that retention removes. */
+  readonly removable: readonly string[];
+  /** Those that are too old, while later months are missing: somebody has to look first. */
+  readonly waiting: readonly string[];
+}
+
+export interface RemovedLedgerFiles {
+  readonly names: readonly string[];
+  readonly entries: number;
 }

@@ -22,11 +22,6 @@ export interface SequencePosition {
   readonly lastSequence: number;
 }
 
-/** The same with how often the registry was restored: of two epochs, the one with more is newer. */
-export interface GenerationPosition extends SequencePosition {
-  readonly generation: number;
-}
-
 /** What a backup says of itself. */
 export interface Backup {
   /** The version of the program that wrote it. */
@@ -37,7 +32,9 @@ export interface Backup {
   /** Rows by table: how large the registry is. */
   readonly rows: { readonly [table: string]: number };
   /** Undefined for a registry that has lost its epoch, which `check` reports. */
-  readonly sequence: GenerationPosition | undefined;
+  readonly sequence: SequencePosition | undefined;
+  /** The registry's id; undefined where it cannot be read. */
+  readonly registryId: string | undefined;
 }
 
 /** One of the complete backups in a folder. */
@@ -108,16 +105,6 @@ export interface Restored {
   readonly ledger: RestoredLedger;
 }
 
-/** A damaged access ledger that was replaced by what can be read of it. */
-export interface RepairedLedger {
-  /** The path of the damaged file. */
-  readonly kept: string;
-  /** How many were taken over. */
-  readonly readings: number;
-  /** How many were added from a backup. */
-  readonly added: number;
-}
-
 /** What became of the access ledger of a backup: its readings are added to those at the location. */
 export interface RestoredLedger {
   /** Readings. */
@@ -128,19 +115,33 @@ export interface RestoredLedger {
   readonly faults: readonly string[];
 }
 
-/** What became of the backups in a folder that are named by their instants. */
+/** The newest backup in a folder of all that is sound, and those that are newer and are not. */
+export interface NewestBackup {
+  readonly folder: string;
+  readonly passedOver: readonly { readonly name: string; readonly fault: string }[];
+}
+
+/** What became of the backups in a folder of all. */
 export interface PrunedBackups {
   readonly kept: number;
   /** The names of those that were removed. */
   readonly removed: readonly string[];
 }
 
-/** The name of a backup by its instant in UTC: `2026-11-21T18-30-00Z`. A second one of it ends with `-2`. */
-export const datedNameOf = (instantMs: number): string =>
-  new Date(instantMs)
+export interface PruneOptions {
+  /** The name of a backup that was just made. */
+  readonly made?: string;
+  /** Whether older ones go although the newest has far fewer members. */
+  readonly yes?: boolean;
+}
+
+/** The name of a backup in a folder of all: `000042-2026-11-21T18-30-00Z`, with its instant in UTC. */
+export const datedNameOf = (number: number, instantMs: number): string =>
+  `${String(number).padStart(6, '0')}-${new Date(instantMs)
     .toISOString()
     .replace(/\.[0-9]+/, '')
-    .replaceAll(':', '-');
+    .replaceAll(':', '-')}`;
 
+/** Those of 1.0.0 have no number. */
 export const isDatedName = (name: string): boolean =>
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);
+  /^(?:[0-9]{6,12}-)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);

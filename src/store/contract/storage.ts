@@ -5,15 +5,24 @@
  */
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { AccessLedger, LedgerCondition, LedgerReader, ServedLedgerOptions } from './access-ledger.ts';
+import type {
+  AccessLedger,
+  LedgerCondition,
+  LedgerReader,
+  OldLedgerFiles,
+  RemovedLedgerFiles,
+  Retention,
+  ServedLedgerOptions,
+} from './access-ledger.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type {
   BackupOptions,
   BackupPlace,
   CheckedBackup,
   ListedBackup,
+  NewestBackup,
   PrunedBackups,
-  RepairedLedger,
+  PruneOptions,
   Restored,
   RestoreOptions,
   WrittenBackup,
@@ -41,8 +50,8 @@ export type CommitMeasure = (writes: number, durationMs: number) => void;
 export interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
-  /** In which stored parts of lookups show date-times. */
-  readonly zone: TimeZone;
+  /** In which stored parts of lookups show date-times; that of the registry where undefined. */
+  readonly zone: TimeZone | undefined;
   /** Called after each transaction of a service's writes. */
   readonly measureCommit?: CommitMeasure | undefined;
 }
@@ -61,8 +70,8 @@ export interface Storage {
    * or may create. Nothing else may write to it.
    */
   ownsFile(path: string): boolean;
-  /** The file of the access ledger, whether or not it exists. */
-  readonly ledgerFile: string;
+  /** The folder of the access ledger, whether or not it exists. */
+  readonly ledgerFolder: string;
   /** Where an open desk is found, whether or not one is open. */
   readonly deskFile: string;
   /** Where the files are kept that this user has given to the desk, whether or not there are any. */
@@ -73,14 +82,14 @@ export interface Storage {
   openCommandLedger(): AccessLedger;
   /** Where there is no ledger, one without entries. @throws StorageError when it cannot be read */
   openLedgerReader(): LedgerReader;
-  /**
-   * Replaces a damaged access ledger by what can be read of it. Nobody may use the registry.
-   * @param backup the folder of a backup whose readings are added
-   * @throws StorageError (as a rejection)
-   */
-  repairLedger(backup?: string): Promise<RepairedLedger>;
+  /** Whether anything was ever recorded. */
+  hasLedger(): boolean;
+  /** Files of the access ledger that are older than readings are kept. */
+  findOldLedgerFiles(retention: Retention): OldLedgerFiles;
+  /** Removes those that retention removes, and those that are named. @throws StorageError */
+  pruneLedger(retention: Retention): RemovedLedgerFiles;
   /** How the access ledger is doing. @returns undefined where there is none yet */
-  readLedgerCondition(): LedgerCondition | undefined;
+  readLedgerCondition(retention: Retention): LedgerCondition | undefined;
   /** Creates what is missing. @throws StorageError */
   openRegistry(): RegistryStore;
   /**
@@ -178,16 +187,22 @@ export interface Storage {
    */
   verifyBackup(folder: string, now: () => number): Promise<CheckedBackup>;
   /**
-   * Removes the oldest of the complete backups in a folder that are named by `datedNameOf`, and nothing else.
+   * Removes the oldest of the complete backups of one registry in a folder, and nothing else.
    * @param keep how many stay, at least 1
+   * @throws StorageError `failed` when the newest has fewer than half the members of the one before it
    */
-  pruneBackups(parent: string, keep: number, made?: string): PrunedBackups;
-  /** A folder for a backup in the folder of all, named by its instant, which nothing has yet. */
+  pruneBackups(parent: string, keep: number, options?: PruneOptions): PrunedBackups;
+  /** A folder for the next backup in the folder of all, which nothing has yet. */
   datedFolderIn(parent: string, instantMs: number): string;
   /** Where a folder for backups is. */
   backupPlaceOf(folder: string): BackupPlace;
   /** The complete backups in a folder, the newest first: by what they hold. @throws the system's error */
   listBackups(parent: string): readonly ListedBackup[];
+  /**
+   * Verifies the backups of the registry at the location, the newest first.
+   * @throws StorageError (as rejection) `unusable` when none is sound
+   */
+  findNewestBackup(parent: string): Promise<NewestBackup>;
   /**
    * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
    * the old registry, or a location at which nothing but another restore can be opened.
@@ -195,14 +210,6 @@ export interface Storage {
    * there and is not to be replaced; nothing has changed then
    */
   restore(folder: string, options: RestoreOptions): Promise<Restored>;
-  /**
-   * Keeps the registry from being used there until a backup is restored: it can only be backed up and
-   * checked. Waits for a service to notice and end.
-   * @throws StorageError (as rejection) when there is no registry, or a process keeps it open
-   */
-  fence(): Promise<void>;
-  /** Cheap enough to be asked every second. */
-  isFenced(): boolean;
 }
 
 /** One result of a check. */

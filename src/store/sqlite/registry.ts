@@ -1,10 +1,11 @@
 /** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
+import { statSync } from 'node:fs';
 import type { Visible } from '../../domain/access/visible.ts';
 import type { OwnedRows, RegistryStore } from '../contract/registry.ts';
 import type { CommitMeasure, EndOfIteration } from '../contract/storage.ts';
 import { StorageError } from '../contract/storage-error.ts';
 import type { Connection } from './engine/connection.ts';
-import { GroupCommit } from './engine/group-commit.ts';
+import { GroupCommit, MovedError } from './engine/group-commit.ts';
 import { openDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { ReadSnapshot } from './engine/read-snapshot.ts';
@@ -16,7 +17,6 @@ import { openMembers } from './entities/members.ts';
 import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files/registry-files.ts';
-import { adoptErasures } from './identity/erasures.ts';
 import type { ReadModelFormat } from './read-model/format.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
@@ -44,7 +44,6 @@ export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegist
   const { file, scheduler, format } = options;
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
   try {
-    adoptErasures(db, file);
     indexLeftNames(db);
     renewTotalsUnlessBusy(db, format.zone);
     return createStore(db, { ...options, file, scheduler, format });
@@ -57,11 +56,13 @@ export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegist
 function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegistry {
   const { scheduler, monotonicMs } = options;
   const failure = Promise.withResolvers<StorageError>();
+  const isInPlace = placeCheck(options.file);
   const snapshot = new ReadSnapshot(db, scheduler);
   const commits = new GroupCommit(db, {
     monotonicMs,
     scheduler,
     hasRoom: roomCheck(options),
+    isInPlace,
     measure: options.measureCommit,
     endReads: () => snapshot.end(),
     onCommit: () => events.onCommit(),
@@ -99,7 +100,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     isReady() {
       try {
         snapshot.read(() => probe.get());
-        return commits.isWorking;
+        return commits.lookAtFile();
       } catch {
         return false;
       }
@@ -147,9 +148,19 @@ function openNarrowing(
 const toFailure = (file: string, error: unknown): StorageError =>
   new StorageError(
     'failed',
-    `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, then start again.`,
+    error instanceof MovedError
+      ? `${file} was moved or replaced while it was served: nothing is written any more. ` +
+          'Put it back or restore a backup, then start again.'
+      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, ` +
+          'then start again.',
     { cause: error },
   );
+
+/** Whether the file is still the one that was opened: what is written to one that was moved is lost. */
+function placeCheck(file: string): () => boolean {
+  const inode = statSync(file).ino;
+  return () => statSync(file, { throwIfNoEntry: false })?.ino === inode;
+}
 
 /** Asks the disk at most once a second. */
 function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }: SqliteRegistryOptions) {

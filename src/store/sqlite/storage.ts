@@ -1,11 +1,10 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
-import type { TimeZone } from '../../domain/values/date-time.ts';
+import { KIGALI, type TimeZone } from '../../domain/values/date-time.ts';
 import type { Storage, StorageDependencies } from '../contract/storage.ts';
 import { placeOf } from './backup/backup-place.ts';
 import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './backup/dated-backups.ts';
-import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { assertUnused, isInService } from './backup/in-use.ts';
-import { repairLedger } from './backup/ledger-copy.ts';
+import { findNewestBackup } from './backup/newest-backup.ts';
 import { verifyRemembered, writeRememberedBackup } from './backup/remembered-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
@@ -17,18 +16,20 @@ import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
 import { openSpool } from './files/durable-files.ts';
+import { assertNothingLeft } from './files/left-files.ts';
 import {
   deskFileOf,
   deskFolderOf,
   exists,
   keysFileOf,
-  ledgerFileOf,
+  ledgerFolderOf,
   ownsFile,
 } from './files/registry-files.ts';
 import { openHistory } from './journal/history.ts';
 import { openJournal } from './journal/journal.ts';
-import { openCommandLedger } from './ledger/command-ledger.ts';
+import { findOldLedgerFiles, openCommandLedger, pruneLedger } from './ledger/command-ledger.ts';
 import { readLedgerCondition } from './ledger/condition.ts';
+import { hasLedger } from './ledger/ledger-files.ts';
 import { openLedgerReader } from './ledger/ledger-reader.ts';
 import { openServiceLedger } from './ledger/service-ledger.ts';
 import { openHeldData } from './persons/held-data.ts';
@@ -47,62 +48,67 @@ import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** An engine's own error as one that an operator understands; undefined for one that is not about storage. */
 export { toStorageError } from './engine/errors.ts';
+export { timeZoneOf } from './statistics/registry-time-zone.ts';
 
 /** @param file path of the database */
 export function openStorage(file: string, dependencies: StorageDependencies): Storage {
   const { clock, scheduler, zone, measureCommit } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
-  const format = createReadModelFormat(zone);
-  const { complete, readable, settled } = pathsOf(file, zone);
+  const zoneNow = () => zone ?? timeZoneOf(file) ?? KIGALI;
+  const formatNow = () => createReadModelFormat(zoneNow());
+  const { complete, readable } = pathsOf(file, zone);
   const waitMsFor = (use?: string) => (use === 'serve' ? WAIT_MS.serving : WAIT_MS.command);
   return {
     location: file,
-    exists: () => exists(file),
+    exists: () => exists(complete()),
     ownsFile: (path) => ownsFile(file, path),
-    ledgerFile: ledgerFileOf(file),
+    ledgerFolder: ledgerFolderOf(file),
     deskFile: deskFileOf(file),
     deskFolder: deskFolderOf(file),
-    serveLedger: (options) => openServiceLedger(settled(), options),
-    openCommandLedger: () => openCommandLedger(settled()),
-    openLedgerReader: () =>
-      openLedgerReader({ ledgerFile: ledgerFileOf(readable()), keysFile: keysFileOf(file) }),
-    repairLedger: (backup) => repairLedger(settled(), backup),
-    readLedgerCondition: () => readLedgerCondition(file),
+    serveLedger: (options) => openServiceLedger(readable(), options),
+    openCommandLedger: () => openCommandLedger(readable()),
+    openLedgerReader: () => openLedgerReader(readable()),
+    hasLedger: () => hasLedger(file),
+    findOldLedgerFiles: (retention) => findOldLedgerFiles(readable(), retention),
+    pruneLedger: (retention) => pruneLedger(readable(), retention),
+    readLedgerCondition: (retention) => readLedgerCondition(file, retention),
     openRegistry: () =>
-      openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format, measureCommit }),
+      openSqliteRegistry({ file: readable(), monotonicMs, scheduler, format: formatNow(), measureCommit }),
     openKeys: (use) =>
-      openApiKeys(keysFileOf(settled()), {
+      openApiKeys(keysFileOf(readable()), {
         waitMs: waitMsFor(use),
         create: use !== 'manage',
         scheduler,
       }),
     hasKeys: () => exists(keysFileOf(file)),
     hasWebhooks: () => hasWebhooks(file),
-    openWebhooks: (use) => openWebhooks(settled(), { waitMs: waitMsFor(use), create: use === 'issue' }),
-    openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),
-    openJournal: (use) => openJournal(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
-    openCorrections: (use) => openCorrections(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
-    openHeldData: () => openHeldData(settled()),
-    openHistory: () => openHistory(settled()),
-    openExportSession: () => openExportSession(settled()),
-    openSpool: () => openSpool(settled()),
-    openStatistics: () => openCommandStatistics(settled(), zone),
+    openWebhooks: (use) => openWebhooks(readable(), { waitMs: waitMsFor(use), create: use === 'issue' }),
+    openImportSession: (use) => openImportSession(readable(), formatNow(), monotonicMs, use),
+    openJournal: (use) =>
+      openJournal(readable(), { format: formatNow(), monotonicMs, waitMs: waitMsFor(use) }),
+    openCorrections: (use) =>
+      openCorrections(readable(), { format: formatNow(), monotonicMs, waitMs: waitMsFor(use) }),
+    openHeldData: () => openHeldData(readable()),
+    openHistory: () => openHistory(readable()),
+    openExportSession: () => openExportSession(readable()),
+    openSpool: () => openSpool(readable()),
+    openStatistics: () => openCommandStatistics(readable(), zoneNow()),
     isServed: () => isInService(file),
-    readCondition: async (use) => readCondition(settled(), format, waitMsFor(use)),
-    check: () => checkFiles(readable(), format),
+    readCondition: async (use) => readCondition(readable(), formatNow(), waitMsFor(use)),
+    check: () => checkFiles(readable(), formatNow()),
     refreshReadModel: (nowSeconds) => {
-      settled();
-      return summarize(file, format, nowSeconds);
+      readable();
+      return summarize(file, formatNow(), nowSeconds);
     },
     timeZone: () => timeZoneOf(complete()),
     changeTimeZone: async (nowSeconds) => {
-      assertNotFenced(complete());
+      complete();
       await assertUnused(
         file,
         0,
         (used) => `A process has ${used} open. Stop the service and every command on it, then try again.`,
       );
-      return summarize(file, format, nowSeconds);
+      return summarize(file, formatNow(), nowSeconds);
     },
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeRememberedBackup(complete(), folder, options),
@@ -111,31 +117,26 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     datedFolderIn,
     backupPlaceOf: (folder) => placeOf(file, folder),
     listBackups: listDatedBackups,
-    fence: () => fence(file),
-    isFenced: () => isFenced(file),
-    restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),
+    findNewestBackup: async (parent) => findNewestBackup(file, parent),
+    restore: (folder, options) => restoreBackup(file, folder, { zone, monotonicMs }, options),
   };
 }
 
-function pathsOf(file: string, zone: TimeZone) {
+function pathsOf(file: string, zone: TimeZone | undefined) {
   let isInZone = false;
-  /** The path. @throws StorageError while a restore is under way */
+  /** The path. @throws StorageError while a restore is under way, or where the registry is missing */
   const complete = (): string => {
     assertNotRestoring(file);
+    assertNothingLeft(file);
     return file;
   };
-  /** The path, for what changes nothing. @throws StorageError also when it is in another time zone */
+  /** The path, for whatever opens it. @throws StorageError also when it is in another time zone */
   const readable = (): string => {
     complete();
-    if (!isInZone) isInZone = assertTimeZone(file, zone);
+    if (!isInZone) isInZone = zone === undefined || assertTimeZone(file, zone);
     return file;
   };
-  /** The path, for whatever opens it. @throws StorageError also when it is fenced */
-  const settled = (): string => {
-    assertNotFenced(file);
-    return readable();
-  };
-  return { complete, readable, settled };
+  return { complete, readable };
 }
 
 /** Computes what is of another release or time zone, or was left by a killed import. */

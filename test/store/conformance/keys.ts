@@ -8,8 +8,9 @@ import { createSecret, KEY } from './sample.ts';
 export function keysConformance(engine: Engine): void {
   const title = (text: string) => `${engine.name}: ${text}`;
 
-  test(title('keys that nobody has issued yet can be served and issued, not managed'), (context) => {
+  test(title('keys that nobody has issued yet can be served and issued, not managed'), async (context) => {
     const { storage } = openPlace(engine, context);
+    await storage.openRegistry().close();
     const unusable = (error: unknown) => error instanceof StorageError && error.kind === 'unusable';
     assert.throws(() => storage.openKeys('manage'), unusable);
     openKeys(context, storage, 'serve');
@@ -39,6 +40,7 @@ export function keysConformance(engine: Engine): void {
     title('a change by another process is seen from the next iteration of the event loop'),
     async (context) => {
       const { storage, elsewhere } = openPlace(engine, context);
+      await storage.openRegistry().close();
       const [serving, command] = [
         openKeys(context, storage, 'serve'),
         openKeys(context, elsewhere, 'manage'),

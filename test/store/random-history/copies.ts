@@ -3,7 +3,7 @@
  * readings of its ledger.
  */
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,14 +27,13 @@ interface Known {
   /** Ids of members, by person. */
   readonly members: Map<number, number>;
   readonly readings: Map<string, Reading>;
-  /** Every id that this copy, its ledger or those it came from have given. */
-  readonly usedIds: Set<number>;
   zone: string;
+  /** Whether files of its ledger cannot be read. */
+  isDamaged: boolean;
 }
 
 interface Place extends Known {
   readonly file: string;
-  isFenced: boolean;
 }
 
 interface Backup extends Known {
@@ -42,17 +41,18 @@ interface Backup extends Known {
   hasLedger: boolean;
 }
 
-const copyOf = ({ members, readings, usedIds, zone }: Known): Known => ({
+const copyOf = ({ members, readings, zone, isDamaged }: Known): Known => ({
   members: new Map(members),
   readings: new Map(readings),
-  usedIds: new Set(usedIds),
   zone,
+  isDamaged,
 });
 
 export type Step =
   | { readonly kind: 'write' | 'backup' | 'take over' | 'start'; readonly at: 0 | 1 }
   | { readonly kind: 'read'; readonly at: 0 | 1; readonly which: number; readonly isByNumber: boolean }
-  | { readonly kind: 'restore' | 'damage'; readonly at: 0 | 1; readonly which: number }
+  | { readonly kind: 'restore'; readonly at: 0 | 1; readonly which: number }
+  | { readonly kind: 'damage'; readonly at: 0 | 1 }
   | { readonly kind: 'kill'; readonly at: 0 | 1; readonly which: number; readonly afterMs: number }
   | { readonly kind: 'clock'; readonly byHours: number }
   | { readonly kind: 'zone'; readonly at: 0 | 1; readonly zone: string }
@@ -66,15 +66,16 @@ export class Copies {
   private readonly clock = testClock();
   private readonly places: readonly [Place, Place];
   private readonly backups: Backup[] = [];
+  /** Every id of a member that either machine has given. */
+  private readonly givenIds = new Set<number>();
   private lastPerson = 0;
   private lastRequest = 0;
 
   constructor(context: TestContext) {
     this.folder = temporaryFolder(context);
     const place = (name: string): Place => ({
-      ...copyOf({ members: new Map(), readings: new Map(), usedIds: new Set(), zone: '+02:00' }),
+      ...copyOf({ members: new Map(), readings: new Map(), zone: '+02:00', isDamaged: false }),
       file: join(this.folder, name, 'registry.db'),
-      isFenced: false,
     });
     this.places = [place('first'), place('second')];
   }
@@ -104,16 +105,12 @@ export class Copies {
         return;
       case 'take ledger away': {
         const backup = this.chosen(step.which);
-        rmSync(join(backup.folder, 'registry.ledger.db'), { force: true });
+        rmSync(join(backup.folder, 'registry.ledger'), { recursive: true, force: true });
         backup.hasLedger = false;
         return;
       }
     }
     const place = this.places[step.at];
-    if (place.isFenced) {
-      await this.expectFenced(place);
-      return;
-    }
     switch (step.kind) {
       case 'write':
         return this.write(place);
@@ -128,7 +125,7 @@ export class Copies {
       case 'start':
         return this.serve(place);
       case 'damage':
-        await this.damage(place, this.chosen(step.which));
+        await this.damage(place);
         return;
       case 'zone':
         await this.run(place, ['time-zone', '--to', step.zone, '--yes']);
@@ -138,9 +135,10 @@ export class Copies {
 
   /** What each machine has, and says of itself, is what the model says. */
   async verify(): Promise<void> {
-    for (const place of this.places.filter(({ isFenced }) => !isFenced)) {
-      await this.run(place, ['check']);
-      await this.run(place, ['ledger', 'verify']);
+    for (const place of this.places) {
+      const statuses = [Number(place.isDamaged)];
+      await this.run(place, ['check'], statuses);
+      await this.run(place, ['ledger', 'verify'], statuses);
       assert.deepEqual(membersOf(place.file), [...place.members.values()].sort(ascending));
       const ledger = await this.storage(place).openLedgerReader();
       for (const { receipt, request } of place.readings.values())
@@ -166,8 +164,8 @@ export class Copies {
     writeFileSync(file, `${header}\nA-1,${nid(person)},M-${person},Person ${person}\n`);
     await this.run(place, ['import', 'members', file]);
     const id = membersOf(place.file).at(-1) as number;
-    assert.ok(!place.usedIds.has(id), `the number ${id} was given again`);
-    place.usedIds.add(id);
+    assert.ok(!this.givenIds.has(id), `the number ${id} was given again`);
+    this.givenIds.add(id);
     place.members.set(person, id);
   }
 
@@ -194,7 +192,7 @@ export class Copies {
 
   private async backUp(place: Place): Promise<Backup> {
     const folder = join(this.folder, `backup-${this.backups.length}`);
-    await this.run(place, ['backup', folder, '--verify']);
+    await this.run(place, ['backup', folder, '--verify'], [place.isDamaged ? 3 : 0]);
     const backup = { ...copyOf(place), folder, hasLedger: true };
     this.backups.push(backup);
     return backup;
@@ -206,7 +204,7 @@ export class Copies {
       ['restore', backup.folder, '--replace'],
       DONE,
     );
-    if (!backup.hasLedger) assert.match(err, /registry\.ledger\.db: it is missing\./);
+    if (!backup.hasLedger) assert.match(err, /registry\.ledger\/.*: it is missing\./);
     this.becomes(place, backup);
   }
 
@@ -215,9 +213,8 @@ export class Copies {
     for (const [person, id] of backup.members) place.members.set(person, id);
     if (backup.hasLedger)
       for (const [request, reading] of backup.readings) place.readings.set(request, reading);
-    for (const id of backup.usedIds) place.usedIds.add(id);
+    place.isDamaged ||= backup.hasLedger && backup.isDamaged;
     place.zone = backup.zone;
-    place.isFenced = false;
   }
 
   /** A restore that was killed is run again. */
@@ -233,32 +230,26 @@ export class Copies {
   private async takeOver(place: Place): Promise<void> {
     const [first, second] = this.places;
     const backup = await this.backUp(place);
-    await this.run(place, ['fence']);
-    place.isFenced = true;
     await this.restore(place === first ? second : first, backup);
   }
 
-  private async expectFenced(place: Place): Promise<void> {
-    for (const words of [['summarize'], ['keys', 'list'], ['ledger', 'repair']])
-      assert.match((await this.run(place, words, [1, 2])).err, /fenced/);
-  }
-
-  /** A service starts, looks what is old, and ends. */
+  /** A service starts, removes what is old, and ends: there is nothing old, whatever the clock says. */
   private async serve(place: Place): Promise<void> {
+    const retention = { nowMs: this.clock.now(), days: 730 };
     const options = { clock: this.clock, days: 730, note: () => {} };
     await this.storage(place).serveLedger(options).close();
+    assert.deepEqual(this.storage(place).pruneLedger(retention).names, []);
   }
 
-  private async damage(place: Place, backup: Backup): Promise<void> {
-    const ledger = join(place.file, '..', 'registry.ledger.db');
-    for (const suffix of ['-wal', '-shm']) rmSync(ledger + suffix, { force: true });
-    writeFileSync(ledger, 'damaged '.repeat(4_096));
-    assert.equal((await this.run(place, ['ledger', 'verify'], [1])).status, 1);
-    const words = ['ledger', 'repair', ...(backup.hasLedger ? ['--backup', backup.folder] : [])];
-    await this.run(place, words, DONE);
+  /** Every file of the ledger: readings go on in a new one. */
+  private async damage(place: Place): Promise<void> {
+    const folder = place.file.replace('.db', '.ledger');
+    for (const name of readdirSync(folder).filter((each) => /^[0-9]/.test(each)))
+      if (name.endsWith('.db')) writeFileSync(join(folder, name), 'damaged '.repeat(4_096));
+      else rmSync(join(folder, name));
+    place.isDamaged = true;
     place.readings.clear();
-    if (backup.hasLedger)
-      for (const [request, reading] of backup.readings) place.readings.set(request, reading);
+    await this.run(place, ['ledger', 'verify'], [1]);
   }
 
   private chosen(which: number): Backup {

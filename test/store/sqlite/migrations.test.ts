@@ -70,7 +70,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
 });
 
 const REGISTRY_FINGERPRINTS = ['cf9f0ba170a37d37'];
-const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
-const KEYS_FINGERPRINTS: readonly string[] = ['7c6960e99af0547d'];
+const LEDGER_FINGERPRINTS: readonly string[] = ['3615c47c2f6f8a4e'];
+const KEYS_FINGERPRINTS: readonly string[] = ['7c6960e99af0547d', '7fab072a942449c8'];
 const ERASURES_FINGERPRINTS = ['633236b91bab8da7'];
 const WEBHOOKS_FINGERPRINTS = ['2cfd83497452ed47'];

@@ -76,12 +76,12 @@ function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries 
   ];
 }
 
-function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFile }: StatusFacts): Entries {
+function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFolder }: StatusFacts): Entries {
   return [
     [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
     [say('So far'), write.number(found?.entries ?? 0)],
     [say('Size'), found && write.bytes(found.bytes)],
-    [say('File'), found && ledgerFile],
+    [say('Folder'), found && ledgerFolder],
   ];
 }
 

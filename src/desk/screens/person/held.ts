@@ -9,6 +9,7 @@ import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { type Actors, actorsOf, historyTable } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
+import { readersOf } from './readers.ts';
 
 /** As many fit a sheet of paper; the values of wider rows stand below each other. */
 const MOST_COLUMNS = 8;
@@ -37,7 +38,9 @@ ${fields([
 ])}
 ${memberships.map((each) => membership(visit, each))}
 <h2>${say('History')}</h2>
-${historyTable(visit, say('History'), history, actors)}`;
+${historyTable(visit, say('History'), history, actors)}
+<h2>${say('Who has seen the data')}</h2>
+${readersOf(visit, person)}`;
 }
 
 function membership(visit: Visit, held: HeldMembership): Html {

@@ -4,9 +4,11 @@ import {
   formatReader,
   HOW_READ,
   type PersonReading,
+  passedOver,
 } from '../../../app/readings/person-readings.ts';
 import { type Message, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
+import type { HeldPerson } from '../../../store/contract/journal/held-data.ts';
 import { withCommands } from '../../page/commands.ts';
 import { table } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
@@ -27,29 +29,36 @@ export const READERS: Screen = {
   read(visit) {
     const person = findVisited(visit);
     if (person === undefined) return undefined;
-    const { storage } = visit.desk;
-    const traces = visit.use(() => storage.openHeldData()).findTraces(person.identityCard);
-    const ledger = visit.use(() => storage.openLedgerReader());
-    const { readings, isKeyLost } = findPersonReadings(ledger, traces);
-    const names = keyNames(visit);
-    const shown = readings.slice(-SHOWN).reverse();
     const body = html`<p class="screen"><a href="${pathOf(visit)}">${visit.say('Back')}</a></p>
 <h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
-${
-  shown.length === 0
-    ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`
-    : readers(visit, shown, names)
-}
-${
-  readings.length > SHOWN &&
-  html`<p><small>${withCommands(
-    visit.say('{n} older ones: `registry ledger person` shows them.', { n: readings.length - SHOWN }),
-  )}</small></p>`
-}
-${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
+${readersOf(visit, person)}`;
     return { body, shows: showing(person) };
   },
 };
+
+/** The accesses to the data of a person, with their purposes; the latest ones, if they are many. */
+export function readersOf(visit: Visit, person: HeldPerson): Html {
+  const traces = visit.use((storage) => storage.openHeldData()).findTraces(person.identityCard);
+  const ledger = visit.use((storage) => storage.openLedgerReader());
+  const { readings, isKeyLost, unreadable } = findPersonReadings(ledger, traces);
+  const shown = readings.slice(-SHOWN).reverse();
+  const older = readings.length - shown.length;
+  return html`${
+    shown.length === 0
+      ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`
+      : readers(visit, shown, keyNames(visit))
+  }
+${
+  older > 0 &&
+  html`<p><small>${withCommands(
+    visit.say('{n} older ones: `registry ledger person` shows them.', { n: older }),
+  )}</small></p>`
+}
+${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}
+${unreadable.map(
+  ({ name, reason }) => html`<p><small>${visit.translate(passedOver(name, reason))}</small></p>`,
+)}`;
+}
 
 function keyNames({ use, desk, now }: Visit): ReadonlyMap<number, string> {
   if (!desk.storage.hasKeys()) return new Map();

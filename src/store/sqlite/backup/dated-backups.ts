@@ -1,41 +1,62 @@
-/**
- * Backups beside each other in one folder, each in a folder named by its instant. Their order is that of what
- * they hold, never that of a clock.
- */
+/** Backups beside each other in one folder, each in a folder with a number, which orders them. */
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { datedNameOf, isDatedName, type ListedBackup, type PrunedBackups } from '../../contract/backup.ts';
+import { basename, join, relative } from 'node:path';
+import {
+  type Backup,
+  datedNameOf,
+  isDatedName,
+  type ListedBackup,
+  type PrunedBackups,
+  type PruneOptions,
+} from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
 import { incompleteNameOf } from './work-folder.ts';
 
-/** A folder for a backup of an instant, which nothing has yet. */
+/** A folder for the next backup: its number is one more than the highest that is there. */
 export function datedFolderIn(parent: string, instantMs: number): string {
-  const folder = join(parent, datedNameOf(instantMs));
-  for (let n = 1; ; n++) {
-    const free = n === 1 ? folder : `${folder}-${n}`;
-    if (!existsSync(free)) return free;
-  }
+  const numbers = existsSync(parent) ? readdirSync(parent).map(numberOf) : [];
+  return join(parent, datedNameOf(Math.max(0, ...numbers) + 1, instantMs));
 }
 
 /**
- * Removes the oldest of the complete backups in a folder, and nothing else.
+ * Removes the oldest of the complete backups of one registry in a folder, and nothing else.
  * @param keep how many stay, at least 1
  * @param made the name of one that stays whatever the others are: it was just made
+ * @throws StorageError `failed` when the newest has fewer than half the members of the one before it
  */
-export function pruneDatedBackups(parent: string, keep: number, made?: string): PrunedBackups {
-  const names = listDatedBackups(parent).map(({ name }) => name);
-  const newest = made !== undefined && names.includes(made) ? [made] : [];
-  const kept = [...newest, ...names.filter((name) => name !== made)].slice(0, keep);
-  const removed = names.filter((name) => !kept.includes(name)).reverse();
-  for (const name of removed) {
+export function pruneDatedBackups(
+  parent: string,
+  keep: number,
+  { made, yes = false }: PruneOptions = {},
+): PrunedBackups {
+  const all = listDatedBackups(parent);
+  const newest = all.find(({ name }) => name === made) ?? all[0];
+  const [{ name: first, backup } = {}, ...others] = [
+    ...(newest === undefined ? [] : [newest]),
+    ...all.filter((each) => each !== newest && each.backup.registryId === newest?.backup.registryId),
+  ];
+  const removed = others.slice(keep - 1).map(({ name }) => name);
+  if (removed.length > 0 && !yes) assertNotShrunk(first ?? '', backup, others[0]);
+  for (const name of removed.reverse()) {
     // Half removed, it must not look like a backup any more.
     const doomed = join(parent, incompleteNameOf(name));
     renameSync(join(parent, name), doomed);
     syncPath(parent);
     rmSync(doomed, { recursive: true, force: true });
   }
-  return { kept: kept.length, removed };
+  return { kept: all.length - removed.length, removed };
+}
+
+function assertNotShrunk(name: string, newest: Backup | undefined, before: ListedBackup | undefined): void {
+  const [members = 0, membersBefore = 0] = [newest?.rows.members, before?.backup.rows.members];
+  if (members * 2 >= membersBefore) return;
+  throw new StorageError(
+    'failed',
+    `${name} has ${members} members, and ${before?.name} before it has ${membersBefore}: no backup was ` +
+      'removed. Look at the registry; --yes removes the older ones.',
+  );
 }
 
 /** The complete backups in a folder, the newest first. */
@@ -43,41 +64,34 @@ export const listDatedBackups = (parent: string): ListedBackup[] =>
   readdirSync(parent, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
     .flatMap(({ name }) => readComplete(join(parent, name)))
-    .sort((a, b) => newestFirst(a.manifest, b.manifest))
+    .sort(newestFirst)
     .map(({ name, manifest }) => ({ name, backup: manifest }));
 
-/**
- * By restores, then by events; by the order in which they were made where nothing happened between them, and
- * where their events are of different epochs.
- */
-function newestFirst(a: Manifest, b: Manifest): number {
-  const isOneEpoch = a.sequence?.epoch === b.sequence?.epoch;
-  const places = [a, b].map(({ sequence, number }) => [
-    sequence?.generation ?? 0,
-    isOneEpoch ? (sequence?.lastSequence ?? 0) : 0,
-    number,
-  ]);
-  const [ofA = [], ofB = []] = places;
-  const different = ofA.findIndex((place, i) => place !== ofB[i]);
-  return different < 0 ? 0 : (ofB[different] as number) - (ofA[different] as number);
+interface Complete {
+  readonly name: string;
+  readonly manifest: Manifest;
 }
 
+/** By the numbers of their folders; those of 1.0.0, without one, are older, and have one in the manifest. */
+const newestFirst = (a: Complete, b: Complete): number =>
+  numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
+
+const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
+
 /** One that has a manifest that can be relied on, the files that this names, and nothing else. */
-function readComplete(folder: string): { readonly name: string; readonly manifest: Manifest }[] {
+function readComplete(folder: string): Complete[] {
   try {
     const manifest = readManifest(folder);
     const expected = [MANIFEST_NAME, ...manifest.files.map(({ name }) => name)].sort();
-    const isComplete = expected.join('/') === readdirSync(folder).sort().join('/');
+    const isComplete = expected.join() === listFiles(folder).sort().join();
     return isComplete ? [{ name: basename(folder), manifest }] : [];
   } catch {
     return [];
   }
 }
 
-/** The number of the next backup in a folder: higher than those of all that are there. */
-export function nextNumberIn(parent: string): number {
-  let highest = 0;
-  for (const { name } of readdirSync(parent, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
-    for (const { manifest } of readComplete(join(parent, name))) highest = Math.max(highest, manifest.number);
-  return highest + 1;
-}
+/** Paths in a folder, without those of folders. */
+const listFiles = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));

@@ -14,6 +14,7 @@ import {
   addErasures,
   type Erasures,
   erasedSince,
+  isOfRegistry,
   mergeErasures,
   readErasures,
   readErasuresFile,
@@ -50,12 +51,13 @@ export async function findErasures(
   { databaseFile, oldDatabase, copies }: ErasureSources,
   given: string | undefined,
 ): Promise<FoundErasures> {
-  const found = [
-    readErasuresFile(erasuresFileOf(databaseFile)),
-    given === undefined ? undefined : await readGiven(given, copies),
-    readOldRegistry(oldDatabase),
-  ];
-  const beyond = mergeErasures(...found.filter((each) => each !== undefined));
+  const copy = join(copies, 'registry.db');
+  const isOwn = (erasures: Erasures) => isOfRegistry(erasures, copy);
+  const fromElsewhere = given === undefined ? undefined : await readGiven(given, copies);
+  if (fromElsewhere !== undefined && !isOwn(fromElsewhere))
+    throw new StorageError('unusable', `${given} is a file of erasures of another registry.`);
+  const found = [readErasuresFile(erasuresFileOf(databaseFile)), fromElsewhere, readOldRegistry(oldDatabase)];
+  const beyond = mergeErasures(...(found.filter((each) => each !== undefined && isOwn(each)) as Erasures[]));
   const ofBackup = readErasuresFile(join(copies, basename(erasuresFileOf('registry.db'))));
   return { newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup), beyond };
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../contract/storage-error.ts';
 import { isLocked } from '../engine/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../files/registry-files.ts';
+import { listAllFiles } from '../ledger/ledger-files.ts';
 
 /** Whether a program may serve the registry: it has the keys open all the time, a backup for a while. */
 export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
@@ -21,7 +22,11 @@ export async function assertUnused(
   maxWaitMs: number,
   toMessage: (used: string) => string,
 ): Promise<void> {
-  const files = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
+  const ledger = listAllFiles(databaseFile).slice(-1);
+  const files = [
+    ...DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile)),
+    ...ledger.map(({ path }) => path),
+  ];
   for (let waitedMs = LOOK_AGAIN_MS; ; waitedMs += LOOK_AGAIN_MS) {
     await sleep(LOOK_AGAIN_MS);
     const used = files.find(isLocked);

@@ -1,6 +1,6 @@
 /** Looks into one file of a backup, which no other process uses. Of a damaged one nothing else is read. */
 import Database from 'better-sqlite3';
-import type { GenerationPosition } from '../../contract/backup.ts';
+import type { SequencePosition } from '../../contract/backup.ts';
 import { COUNTED } from '../check/check.ts';
 
 export interface Inspection {
@@ -11,7 +11,7 @@ export interface Inspection {
   /** Of each counted table that the file has: that of an older release may have fewer. */
   readonly rows: { readonly [table: string]: number };
   /** Undefined for a registry that has lost its epoch, and for another file. */
-  readonly sequence: GenerationPosition | undefined;
+  readonly sequence: SequencePosition | undefined;
 }
 
 /**
@@ -56,14 +56,13 @@ function countRows(db: Database.Database): Inspection['rows'] {
   return Object.fromEntries(tables.map((table) => [table, count(table)]));
 }
 
-function readSequencePosition(db: Database.Database): GenerationPosition | undefined {
+function readSequencePosition(db: Database.Database): SequencePosition | undefined {
   if (!hasTable(db, 'feed')) return undefined;
-  const hasGeneration = "SELECT 1 FROM pragma_table_info('feed') WHERE name = 'generation'";
-  // An older release has none.
-  const generation = db.prepare(hasGeneration).get() === undefined ? '0' : 'generation';
-  const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence,
-    ${generation} AS generation FROM feed WHERE id = 1`;
-  return db.prepare(sql).get() as GenerationPosition | undefined;
+  return db
+    .prepare(
+      'SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence FROM feed WHERE id = 1',
+    )
+    .get() as SequencePosition | undefined;
 }
 
 const hasTable = (db: Database.Database, name: string): boolean =>

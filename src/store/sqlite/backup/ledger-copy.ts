@@ -1,186 +1,235 @@
 /**
- * The access ledger in backups and restores (docs/ledger.md#damage). Damage of it stops neither: what can be
- * read is taken, and the rest is said.
+ * The access ledger in backups and restores: files that are copied and added, never merged
+ * (docs/ledger.md#files-and-copies). Damage of one file stops neither.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import type { RepairedLedger, RestoredLedger } from '../../contract/backup.ts';
-import { StorageError } from '../../contract/storage-error.ts';
-import { hasTables } from '../engine/open-database.ts';
-import { syncPath } from '../files/durable-files.ts';
-import { DATABASE_FILES, keysFileOf, ledgerFileOf, withSideFiles } from '../files/registry-files.ts';
-import { addLedger } from '../ledger/add-ledger.ts';
-import { type LedgerFiles, withLedger } from '../ledger/ledger-reader.ts';
-import { closeSnapshots, copySnapshot, leaveLogMode, type Snapshot, takeSnapshots } from './copy-database.ts';
-import { assertUnused } from './in-use.ts';
-import { inspectDatabase } from './inspect.ts';
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createPrivateFolder } from '../../../runtime/new-files.ts';
+import type { RestoredLedger } from '../../contract/backup.ts';
+import type { Connection } from '../engine/connection.ts';
+import { isDiskFull, toStorageError } from '../engine/errors.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { copyPrivately, createPrivateFile, syncPath } from '../files/durable-files.ts';
+import { SIDE_SUFFIXES } from '../files/registry-files.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
+import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
+import {
+  createLedgerFolder,
+  freeNameOf,
+  LEDGER_FOLDER,
+  type LedgerFile,
+  listAllFiles,
+  listLedgerFiles,
+} from '../ledger/ledger-files.ts';
+import { openLedgerReader } from '../ledger/ledger-reader.ts';
+import { hasBatch, type LedgerPart, openLedgerFile, readParts, readRows } from '../ledger/ledger-rows.ts';
+import { closeOpenFile, closePart } from '../ledger/ledger-writer.ts';
+import { leaveLogMode } from './copy-database.ts';
 
-export const isLedger = ({ name }: { readonly name: string }): boolean =>
-  name === ledgerFileOf('registry.db');
+const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
-const KEPT = DATABASE_FILES.filter(isLedger);
+/** Bytes that a copy takes at most. */
+export const ledgerBytes = (databaseFile: string): number =>
+  listAllFiles(databaseFile).reduce(
+    (sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 
-const filesOf = (databaseFile: string): LedgerFiles => ({
-  ledgerFile: ledgerFileOf(databaseFile),
-  keysFile: keysFileOf(databaseFile),
-});
-
-/** In a folder of copies: they have the names of `registry.db`. */
-const filesIn = (folder: string): LedgerFiles => filesOf(join(folder, 'registry.db'));
-
-/** @returns none where there is no ledger, or it cannot be opened */
-export function takeLedgerSnapshot(databaseFile: string): Snapshot[] {
-  try {
-    return takeSnapshots(databaseFile, KEPT);
-  } catch {
-    return [];
-  }
+export interface CopiedLedger {
+  /** As the manifest names them. */
+  readonly names: readonly string[];
+  /** What is wrong with a file, a sentence each. */
+  readonly faults: readonly string[];
 }
 
 /**
- * Copies the ledger beside the copy of the keys. Of a damaged one, the copy has what can be read.
- * @param taken of `takeLedgerSnapshot`
- * @returns what is wrong with the ledger; null when nothing is
- * @throws what has ended the copy
+ * Copies the ledger into the folder of a backup: closed files as they are, the open one as of now and closed.
+ * @throws what has ended the copy: a full disk, the reason of the signal
  */
 export async function copyLedger(
   databaseFile: string,
-  taken: readonly Snapshot[],
   folder: string,
   signal?: AbortSignal,
-): Promise<string | null> {
-  const source = filesOf(databaseFile);
-  if (!hasTables(source.ledgerFile)) return null;
-  const copy = filesIn(folder);
-  const fault = await copyFile(taken, copy.ledgerFile, signal);
-  if (fault === null) return null;
-  removeFile(copy.ledgerFile);
-  try {
-    const { added } = addLedger(copy, source);
-    leaveLogMode(copy.ledgerFile);
-    return `${basename(source.ledgerFile)}: ${fault} The copy has the ${added} readings that can be read.`;
-  } catch (error) {
-    removeFile(copy.ledgerFile);
-    const reason = (error as Error).message;
-    return `${basename(source.ledgerFile)}: ${fault} Nothing of it could be copied: ${reason}`;
-  } finally {
-    // It has got the keys of the hashes.
-    if (existsSync(copy.keysFile)) leaveLogMode(copy.keysFile);
-  }
-}
-
-async function copyFile(
-  [snapshot]: readonly Snapshot[],
-  path: string,
-  signal?: AbortSignal,
-): Promise<string | null> {
-  if (snapshot === undefined) return 'it cannot be opened.';
-  try {
-    await copySnapshot(snapshot, path, signal);
-    const { fault } = inspectDatabase(path, 'full');
-    return fault === null ? null : `it is damaged: ${fault}.`;
-  } catch (error) {
+): Promise<CopiedLedger> {
+  const registry = readRegistryId(databaseFile) ?? '';
+  adoptOldLedger(databaseFile, registry, WAIT_MS.command);
+  const files = listLedgerFiles(databaseFile);
+  if (files.length > 0) createPrivateFolder(join(folder, LEDGER_FOLDER));
+  const names: string[] = [];
+  const faults: string[] = [];
+  for (const file of files) {
     signal?.throwIfAborted();
-    return `it cannot be read: ${(error as Error).message}.`;
+    const target = join(folder, inBackup(file));
+    try {
+      if (!(await copyFile(file, target, registry))) continue;
+      names.push(inBackup(file));
+    } catch (error) {
+      if (isFull(error)) throw error;
+      faults.push(`${file.name}: it cannot be read: ${(error as Error).message}.`);
+      if (await copyBytes(file.path, target)) names.push(inBackup(file));
+    }
+  }
+  return { names, faults };
+}
+
+const isFull = (error: unknown): boolean =>
+  isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** @returns false for a file of another registry, which stays where it is */
+async function copyFile({ path }: LedgerFile, target: string, registry: string): Promise<boolean> {
+  const db = openLedgerFile(path);
+  try {
+    const [part] = readParts(db);
+    if (part !== undefined && ![registry, ''].includes(part.registry) && registry !== '') return false;
+    if (part?.isClosed !== false && !hasLog(path)) {
+      await copyPrivately(path, target);
+      return true;
+    }
+    createPrivateFile(target);
+    await db.raw.backup(target);
+    if (part?.isClosed === false) withDatabase(target, { waitMs: 0, secureDelete: 'FAST' }, closePart);
+    leaveLogMode(target);
+    syncPath(target);
+    return true;
   } finally {
-    closeSnapshots([snapshot]);
+    db.close();
   }
 }
 
-function removeFile(path: string): void {
-  for (const each of withSideFiles(path)) rmSync(each, { force: true });
+const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsSync(path + suffix));
+
+/** What cannot be read as a database may be read by somebody else. @returns whether there is a copy */
+async function copyBytes(path: string, target: string): Promise<boolean> {
+  if (existsSync(target)) return false;
+  try {
+    await copyPrivately(path, target);
+    return true;
+  } catch (error) {
+    if (isFull(error)) throw error;
+    return false;
+  }
 }
 
 /** @param folder of a backup @returns the first fault of its ledger; null when it is sound, or has none */
 export function findLedgerFault(folder: string): string | null {
   try {
-    const [fault] = withLedger(filesIn(folder), (ledger) => ledger.verify().faults);
-    return fault === undefined ? null : `registry.ledger.db: ${fault}`;
+    const [fault] = openLedgerReader(join(folder, 'registry.db')).verify().faults;
+    return fault ?? null;
   } catch (error) {
-    return `registry.ledger.db: ${(error as Error).message}`;
+    return `The access ledger: ${(error as Error).message}`;
   }
 }
 
+interface Readable {
+  readonly path: string;
+  readonly db: Connection;
+  readonly parts: readonly LedgerPart[];
+}
+
 /**
- * Adds the readings of a backup to those that are at a location, and never removes one. A damaged ledger at
- * the location is replaced by what can be read of it, and kept beside.
- * @param copies the folder of the copies of the backup
- * @throws the system's error
+ * Adds the files of a backup to those at a location. A file that is there stays, unless it is the beginning
+ * of the added one; where two have gone on apart, both stay.
+ * @param copies the folder of the copies of the backup, on the disk of the location; files are taken from it
+ * @throws the system's error; run again, it goes on
  */
 export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
-  const [target, source] = [
-    filesOf(databaseFile),
-    { ...filesIn(copies), keysFile: keysFileOf(databaseFile) },
-  ];
-  if (!hasTables(source.ledgerFile)) return { added: 0, differing: [], faults: [] };
-  const faults: string[] = [];
-  const add = () => {
-    const { isDamaged, ...added } = addLedger(target, source);
-    if (isDamaged) faults.push('The ledger of the backup is damaged: what can be read of it was added.');
-    return added;
-  };
+  const source = join(copies, 'registry.db');
+  adoptOldLedger(source, readRegistryId(source) ?? '', 0);
+  if (listLedgerFiles(source).length === 0) {
+    closeOpenFile(databaseFile);
+    return { added: 0, differing: [], faults: [] };
+  }
+  const folder = createLedgerFolder(databaseFile);
+  const [differing, faults] = [new Set<string>(), [] as string[]];
+  let added = 0;
+  for (const copy of listLedgerFiles(source)) {
+    const local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
+    const [found] = read(copy.path);
+    try {
+      if (found === undefined) {
+        faults.push(`${copy.name} of the backup cannot be read: it was added as it is.`);
+        place(copy.path, join(folder, freeNameOf(folder, copy.name)));
+      } else if (!isCovered(found, local)) {
+        added += countNew(found, local);
+        const beginning = local.find((each) => each.parts.length > 0 && isCovered(each, [found]));
+        const apart = overlapping(found, local).filter(({ path }) => path !== beginning?.path);
+        if (beginning === undefined)
+          for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
+        const target = beginning?.path ?? join(folder, freeNameOf(folder, copy.name));
+        for (const { db } of [found, ...local]) db.close();
+        if (beginning !== undefined) leaveLogMode(target);
+        place(copy.path, target);
+      }
+    } finally {
+      for (const { db } of [...(found === undefined ? [] : [found]), ...local]) db.close();
+    }
+  }
+  syncPath(folder);
+  closeOpenFile(databaseFile);
+  return { added, differing: [...differing], faults };
+}
+
+function place(copy: string, target: string): void {
+  syncPath(copy);
+  renameSync(copy, target);
+}
+
+/** Empty for a file that cannot be read. */
+function read(path: string): Readable[] {
   try {
-    return { ...add(), faults };
+    const db = openLedgerFile(path);
+    try {
+      return [{ path, db, parts: readParts(db) }];
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   } catch (error) {
-    faults.push(`The ledger at the location is damaged: ${(error as Error).message}`);
-  }
-  try {
-    const { kept } = replaceLedger(databaseFile);
-    faults.push(`What can be read of it was taken over; the damaged file is ${kept}.`);
-    return { ...add(), faults };
-  } catch (error) {
-    faults.push(`The ledger of the backup was not added: ${(error as Error).message}`);
-    return { added: 0, differing: [], faults };
+    if (toStorageError(error) === undefined) throw error;
+    return [];
   }
 }
 
-/**
- * Replaces a damaged ledger by what can be read of it, once nobody uses the registry.
- * @param backup the folder of a backup whose readings are added
- * @throws StorageError (as a rejection) while somebody does, or as `replaceLedger`
- */
-export async function repairLedger(databaseFile: string, backup?: string): Promise<RepairedLedger> {
-  await assertUnused(databaseFile, 0, (used) => `A process has ${used} open. Stop the service, then repair.`);
-  if (!hasTables(ledgerFileOf(databaseFile)))
-    throw new StorageError('unusable', 'There is no access ledger here: nothing was repaired.');
-  const { kept, readings } = replaceLedger(databaseFile);
-  if (backup === undefined) return { kept, readings, added: 0 };
-  const { added } = addLedger(filesOf(databaseFile), filesIn(backup));
-  return { kept, readings, added };
-}
+/** Whether others have all its entries: the hash of a batch commits to all before it. */
+const isCovered = ({ parts }: Readable, others: readonly Readable[]): boolean =>
+  parts.every(
+    (part) =>
+      part.last < part.first ||
+      others.some((other) =>
+        other.parts.some(
+          (same) =>
+            same.origin === part.origin &&
+            same.first <= part.first &&
+            same.last >= part.last &&
+            hasBatch(other.db, same, part.last, part.lastHash),
+        ),
+      ),
+  );
 
-/**
- * Puts what can be read of a ledger in its place. The next reading begins a new chain.
- * @throws the system's error
- */
-function replaceLedger(databaseFile: string): Omit<RepairedLedger, 'added'> {
-  const { ledgerFile, keysFile } = filesOf(databaseFile);
-  const repaired = `${ledgerFile}.repaired`;
-  removeFile(repaired);
-  const readings = takeOver({ ledgerFile: repaired, keysFile }, { ledgerFile, keysFile });
-  const kept = freeName(ledgerFile);
-  for (const path of withSideFiles(ledgerFile).filter((each) => existsSync(each)))
-    renameSync(path, kept + path.slice(ledgerFile.length));
-  if (existsSync(repaired)) renameSync(repaired, ledgerFile);
-  syncPath(dirname(ledgerFile));
-  return { kept, readings };
-}
+const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable[] =>
+  others.filter((other) =>
+    other.parts.some((same) =>
+      parts.some(
+        ({ origin, first, last }) => same.origin === origin && same.first <= last && first <= same.last,
+      ),
+    ),
+  );
 
-/** @returns how many readings; none of a file that is not a database any more */
-function takeOver(target: LedgerFiles, source: LedgerFiles): number {
-  try {
-    const { added } = addLedger(target, source);
-    leaveLogMode(target.ledgerFile);
-    return added;
-  } catch {
-    removeFile(target.ledgerFile);
-    return 0;
-  }
-}
-
-function freeName(ledgerFile: string): string {
-  for (let n = 1; ; n++) {
-    const name = ledgerFile.replace(/(\.db)?$/, `.damaged-${n}.db`);
-    if (!existsSync(name)) return name;
-  }
+function countNew(found: Readable, local: readonly Readable[]): number {
+  const others = overlapping(found, local);
+  let count = 0;
+  for (const part of found.parts)
+    if (others.length === 0) count += part.last - part.first + 1;
+    else
+      for (const { id, count: entries, hash } of readRows(found.db, part))
+        if (
+          !others.some((other) =>
+            other.parts.some(
+              (same) => same.origin === part.origin && hasBatch(other.db, same, id + entries - 1, hash),
+            ),
+          )
+        )
+          count += entries;
+  return count;
 }

@@ -8,10 +8,12 @@ import { join } from 'node:path';
 import type { Backup, BackupFile } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { DATABASE_FILES } from '../files/registry-files.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
+import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 /** Rises when an older release would misread a backup. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface ManifestFile extends BackupFile {
   /** As in SQLite's header. */
@@ -19,7 +21,7 @@ export interface ManifestFile extends BackupFile {
 }
 
 export interface Manifest extends Backup {
-  /** Higher than that of every backup beside which it was written. */
+  /** Its place among those of 1.0.0 in one folder; 0 in later ones, whose folders have a number. */
   readonly number: number;
   readonly files: readonly ManifestFile[];
 }
@@ -40,7 +42,7 @@ export function formatManifest(manifest: Manifest): string {
 type ManifestDocument = ReturnType<typeof toDocument>;
 
 /** The backup of a registry that has lost its epoch does not name an event. */
-const toDocument = ({ program, instantMs, files, rows, sequence, number }: Manifest) => ({
+const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: Manifest) => ({
   format: FORMAT,
   program,
   instant: new Date(instantMs).toISOString(),
@@ -54,8 +56,7 @@ const toDocument = ({ program, instantMs, files, rows, sequence, number }: Manif
   rows,
   epoch: sequence?.epoch,
   last_sequence: sequence?.lastSequence,
-  generation: sequence?.generation,
-  number,
+  registry_id: registryId,
 });
 
 const hashOf = (document: object): string =>
@@ -89,7 +90,7 @@ function parseManifest(text: string, folder: string): Manifest {
     );
   }
   if (hash !== hashOf(document)) throw new ManifestError('it was changed after it was written.');
-  const { program, instant, files, rows, epoch, last_sequence: lastSequence, generation, number } = document;
+  const { program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
   assertKnown(files.map(({ name }) => name));
   return {
     program,
@@ -102,15 +103,20 @@ function parseManifest(text: string, folder: string): Manifest {
       schemaVersion: file.schema_version,
     })),
     rows,
-    sequence:
-      lastSequence === undefined
-        ? undefined
-        : { epoch: epoch as string, lastSequence, generation: generation ?? 0 },
-    number: number ?? 0,
+    sequence: lastSequence === undefined ? undefined : { epoch: epoch as string, lastSequence },
+    // One of 1.0.0 has the id in the registry only.
+    registryId: document.registry_id ?? readRegistryId(join(folder, 'registry.db')),
+    number: document.number ?? 0,
   };
 }
 
-function parseDocument(text: string): ManifestDocument & { readonly manifest_sha256: unknown } {
+type StoredDocument = ManifestDocument & {
+  readonly manifest_sha256: unknown;
+  /** Of 1.0.0. */
+  readonly number?: number;
+};
+
+function parseDocument(text: string): StoredDocument {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -124,7 +130,7 @@ function parseDocument(text: string): ManifestDocument & { readonly manifest_sha
 
 /** Every name must be a known one: a path would lead out of the folder. */
 function assertKnown(names: readonly string[]): void {
-  if (names.some((name) => !DATABASE_FILES.some((file) => file.name === name)))
+  if (names.some((name) => !isLedgerFileOfBackup(name) && !DATABASE_FILES.some((file) => file.name === name)))
     throw new ManifestError('it names a file that no backup has.');
   for (const { name, isOptional } of DATABASE_FILES) {
     const count = names.filter((each) => each === name).length;

@@ -1,10 +1,12 @@
 /** Restores a backup to a location (docs/backup.md#restore). */
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { KIGALI, type TimeZone } from '../../../domain/values/date-time.ts';
+import { createPrivateFolder } from '../../../runtime/new-files.ts';
 import type { Restored, RestoreOptions } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { hasGeneration, renewEpoch } from '../events/append.ts';
+import { renewEpoch } from '../events/append.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
   backupsFileOf,
@@ -12,25 +14,36 @@ import {
   type DatabaseFile,
   erasuresFileOf,
   keysFileOf,
-  ledgerFileOf,
   RESERVED_BYTES,
   readFreeBytes,
+  webhooksFileOf,
+  withSideFiles,
 } from '../files/registry-files.ts';
-import { addToErasuresFile } from '../identity/erasures.ts';
+import { addToErasuresFile, isOfRegistry, readErasuresFile } from '../identity/erasures.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
+import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
+import { isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
+import { createReadModelFormat } from '../read-model/format.ts';
 import { removeStaleStaging } from '../staging/staged/staging-database.ts';
-import { assertTimeZone } from '../statistics/registry-time-zone.ts';
-import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
+import { assertTimeZone, timeZoneOf } from '../statistics/registry-time-zone.ts';
+import { type ErasedAgain, eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { inspectDatabase } from './inspect.ts';
-import { isLedger, restoreLedger } from './ledger-copy.ts';
+import { leapIds } from './leap-ids.ts';
+import { restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
-import { type IdSources, keepUsedIds } from './used-ids.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
 
 /** For a command that is about to end, such as `keys list`. */
 const MAX_WAIT_MS = 1_000;
+
+/** The zone of this process, where one is set, and a clock that never steps back. */
+export interface RestoreScope {
+  readonly zone: TimeZone | undefined;
+  readonly monotonicMs: () => number;
+}
 
 /** @param onStep called after each change on disk; given by tests, which end the process in it */
 export async function restoreBackup(
@@ -47,6 +60,8 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
+    // Of what is replaced, whose readings they are.
+    adoptOldLedger(databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
       ...options,
       location,
@@ -54,7 +69,7 @@ export async function restoreBackup(
       onStep,
     });
     removeStaleStaging(databaseFile);
-    restoring.moveOldFiles(onStep);
+    restoring.moveOldFiles(onStep, foreignErasures(restoring));
     onStep('moved');
     restoring.placeCopies(onStep);
     onStep('placed');
@@ -63,8 +78,11 @@ export async function restoreBackup(
     if (added.added > 0) onStep('ledger added');
     const ledger = { ...added, faults: [...ledgerFaults, ...added.faults] };
     const replacedFolder = restoring.finish(options.now());
-    const isOlder = manifest.files.some(
-      (file) => file.schemaVersion < newestOf(file) && !(isMigrated && file === registryOf(manifest)),
+    const isOlder = databasesOf(manifest).some(
+      (file) =>
+        file.name !== keysFileOf('registry.db') &&
+        file.schemaVersion < newestOf(file) &&
+        !(isMigrated && file === registryOf(manifest)),
     );
     return { backup: manifest, replacedFolder, isOlder, erasures: report, ledger };
   } catch (error) {
@@ -99,25 +117,31 @@ async function prepare(
     );
     assertRoom(manifest, location);
     restoring.prepareCopies();
+    createPrivateFolder(join(copies, LEDGER_FOLDER));
     onStep('prepared');
     const ledgerFaults: string[] = [];
     for (const file of manifest.files) {
-      if (isLedger(file) && !existsSync(join(folder, file.name))) {
+      if (isLedgerFileOfBackup(file.name) && !existsSync(join(folder, file.name))) {
         ledgerFaults.push(`${file.name}: it is missing.`);
         continue;
       }
       const fault = await copy(folder, copies, file);
-      if (fault !== undefined && !isLedger(file)) throw notSound(folder, fault);
+      if (fault !== undefined && !isLedgerFileOfBackup(file.name)) throw notSound(folder, fault);
       if (fault !== undefined) ledgerFaults.push(fault);
       onStep(`copied ${file.name}`);
     }
     ledgerFaults.push(...keepMonthKeys(restoring));
     const found = await findErasures(restoring, options.erasuresFile);
     const registry = join(copies, registryOf(manifest).name);
-    assertTimeZone(registry, scope.format.zone);
-    keepUsedIds(registry, usedIdsOf(restoring));
-    succeed(registry, restoring.oldDatabase);
-    const erased = eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
+    if (scope.zone !== undefined) assertTimeZone(registry, scope.zone);
+    leapIds({
+      registry,
+      keys: join(copies, keysFileOf('registry.db')),
+      webhooks: join(copies, webhooksFileOf('registry.db')),
+    });
+    const format = createReadModelFormat(scope.zone ?? timeZoneOf(registry) ?? KIGALI);
+    const erasing = { ...options, onStep, instantMs: manifest.instantMs };
+    const erased = eraseAgain(registry, found, { format, monotonicMs: scope.monotonicMs }, erasing);
     return { ...erased, ledgerFaults };
   } catch (error) {
     restoring.abandon();
@@ -136,8 +160,11 @@ function toRestoreError(error: unknown, location: string): unknown {
 const kindOf = ({ name }: ManifestFile): DatabaseFile =>
   DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
 
-const registryOf = ({ files }: Manifest): ManifestFile =>
-  files.find((file) => !kindOf(file).isOptional) as ManifestFile;
+const databasesOf = ({ files }: Manifest): readonly ManifestFile[] =>
+  files.filter(({ name }) => !isLedgerFileOfBackup(name));
+
+const registryOf = (manifest: Manifest): ManifestFile =>
+  databasesOf(manifest).find((file) => !kindOf(file).isOptional) as ManifestFile;
 
 const newestOf = (file: ManifestFile): number => kindOf(file).schema.migrations.length;
 
@@ -152,7 +179,7 @@ function readSound(folder: string): Manifest {
     if (error instanceof ManifestError) throw notSound(folder, error.message, error);
     throw error;
   }
-  for (const file of manifest.files.filter((each) => !isLedger(each))) {
+  for (const file of databasesOf(manifest)) {
     const fault = findWrongFile(join(folder, file.name), file);
     if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
   }
@@ -177,8 +204,10 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-function assertRoom({ files }: Manifest, location: string): void {
-  const needed = files.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+/** The copies, and the registry once more where persons are erased from it again. */
+function assertRoom(manifest: Manifest, location: string): void {
+  const copied = manifest.files.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+  const needed = copied + registryOf(manifest).bytes;
   if (readFreeBytes(resolve(location)) >= needed) return;
   throw new StorageError(
     'failed',
@@ -195,6 +224,7 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   const { bytes, sha256 } = await copyPrivately(join(folder, file.name), path);
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;
+  if (isLedgerFileOfBackup(file.name)) return undefined;
   // Nothing else will look into a file of an older schema before it is migrated.
   const found = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
   const fault = findWrongContent(found, file);
@@ -205,31 +235,12 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   return undefined;
 }
 
-/** Of all copies, what is restored is newer than what it replaces. */
-function succeed(copy: string, oldDatabase: string): void {
-  const generation = readGeneration(oldDatabase) + 1;
-  withDatabase(copy, { waitMs: 0 }, (db) => {
-    if (hasGeneration(db)) db.run('UPDATE feed SET generation = max(generation, ?)', [generation]);
-  });
-}
-
-/** 0 also for one that is missing or damaged. */
-function readGeneration(file: string): number {
-  try {
-    const generation = 'SELECT coalesce(max(generation), 0) FROM feed';
-    return withDatabase(file, { readOnly: true, waitMs: 0 }, (db) => db.value<number>(generation));
-  } catch {
-    return 0;
-  }
-}
-
-/** Where ids may have been given out since the backup. */
-function usedIdsOf({ databaseFile, oldDatabase, copies }: RestoringFolder): IdSources {
-  const filesOf = (file: string) => ({ ledgerFile: ledgerFileOf(file), keysFile: keysFileOf(file) });
-  return {
-    registries: [oldDatabase],
-    ledgers: [filesOf(databaseFile), filesOf(join(copies, 'registry.db'))],
-  };
+/** Erasures of another registry, which was at the location, are not those of this one. */
+function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
+  const file = erasuresFileOf(databaseFile);
+  const erasures = existsSync(file) ? readErasuresFile(file) : undefined;
+  const isOwn = erasures === undefined || isOfRegistry(erasures, join(copies, 'registry.db'));
+  return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
 /** What has hashed the readings at the location: the keys that are there are replaced. @returns faults */

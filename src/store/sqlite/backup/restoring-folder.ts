@@ -13,7 +13,6 @@ import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,
-  fenceFileOf,
   replacedFolderOf,
   restoringFolderOf,
   withSideFiles,
@@ -34,8 +33,6 @@ const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestor
 export const filesAt = (databaseFile: string): string[] =>
   [
     ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
-    // What takes its place is a registry that may be used.
-    fenceFileOf(databaseFile),
     // What is known of the backups of one registry is not true of another.
     backupsFileOf(databaseFile),
   ].filter((path) => existsSync(path));
@@ -94,10 +91,13 @@ export class RestoringFolder {
     createPrivateFolder(this.copies);
   }
 
-  /** Moves every file of the old registry into the folder, and has it on disk that all are. */
-  moveOldFiles(onStep: (step: string) => void): void {
+  /**
+   * Moves every file of the old registry into the folder, and has it on disk that all are.
+   * @param others that are not of the registry that is restored
+   */
+  moveOldFiles(onStep: (step: string) => void, others: readonly string[] = []): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
-    for (const file of filesAt(this.databaseFile)) {
+    for (const file of [...filesAt(this.databaseFile), ...others]) {
       renameSync(file, join(this.oldFolder, basename(file)));
       onStep(`moved ${basename(file)}`);
     }

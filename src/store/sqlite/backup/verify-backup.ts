@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CheckedBackup } from '../../contract/backup.ts';
 import { hashFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/registry-files.ts';
+import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { type Inspection, inspectDatabase } from './inspect.ts';
 import { findLedgerFault } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
@@ -25,7 +26,9 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
     const fault =
       findWrongFile(path, file) ??
       (await findWrongBytes(path, file)) ??
-      findWrongInside(inspectDatabase(path, 'full'), file, manifest);
+      (isLedgerFileOfBackup(file.name)
+        ? undefined
+        : findWrongInside(inspectDatabase(path, 'full'), file, manifest));
     if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
   }
   return { backup: manifest, fault: null, ledgerFault: findLedgerFault(folder) };

@@ -1,6 +1,6 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { BackupOptions, WrittenBackup } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { isDiskFull } from '../engine/errors.ts';
@@ -9,10 +9,10 @@ import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
-import { nextNumberIn } from './dated-backups.ts';
 import { type Inspection, inspectDatabase } from './inspect.ts';
-import { copyLedger, isLedger, takeLedgerSnapshot } from './ledger-copy.ts';
+import { type CopiedLedger, copyLedger, ledgerBytes } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { completeFolder, createWorkFolder } from './work-folder.ts';
 
@@ -32,27 +32,31 @@ export async function writeBackup(
 ): Promise<WrittenBackup> {
   const instantMs = options.now();
   completeErasures(databaseFile);
-  const ledger = takeLedgerSnapshot(databaseFile);
-  const snapshots = takeSnapshots(
-    databaseFile,
-    DATABASE_FILES.filter((file) => !isLedger(file)),
-  );
   let folder: string | undefined;
+  let snapshots: readonly Snapshot[] = [];
   try {
     folder = createWorkFolder(target);
-    assertRoom([...snapshots, ...ledger], folder, target, freeBytes);
+    assertRoom(ledgerBytes(databaseFile), folder, target, freeBytes);
+    // Before the keys, which have those of all months in it.
+    const ledger = await copyLedger(databaseFile, folder, options.signal);
+    snapshots = takeSnapshots(databaseFile);
+    assertRoom(
+      snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
+      folder,
+      target,
+      freeBytes,
+    );
     await copySnapshots(snapshots, folder, options);
     closeSnapshots(snapshots);
-    const ledgerFault = await copyLedger(databaseFile, ledger, folder, options.signal);
-    const manifest = await describe(folder, { ...options, instantMs, number: nextNumberIn(dirname(folder)) });
+    const manifest = await describe(folder, ledger, { ...options, instantMs });
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
-    return { ...manifest, ledgerFault };
+    return { ...manifest, ledgerFault: ledger.faults[0] ?? null };
   } catch (error) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     throw toBackupError(target, error);
   } finally {
-    closeSnapshots([...snapshots, ...ledger]);
+    closeSnapshots(snapshots);
   }
 }
 
@@ -96,20 +100,15 @@ const diskFull = (target: string, cause?: unknown) =>
   });
 
 /** The disk may be that of the registry, which takes no writes when less than the reserve is free. */
-function assertRoom(
-  snapshots: readonly Snapshot[],
-  folder: string,
-  target: string,
-  freeBytes: ReadFreeBytes,
-): void {
-  const needed = snapshots.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
-  if (freeBytes(folder) < needed) throw diskFull(target);
+function assertRoom(bytes: number, folder: string, target: string, freeBytes: ReadFreeBytes): void {
+  if (freeBytes(folder) < bytes + RESERVED_BYTES) throw diskFull(target);
 }
 
 /** Reads the copies back: what the manifest says of them was seen on the disk. */
 async function describe(
   folder: string,
-  { program, instantMs, number, signal }: BackupOptions & Pick<Manifest, 'instantMs' | 'number'>,
+  ledger: CopiedLedger,
+  { program, instantMs, signal }: BackupOptions & Pick<Manifest, 'instantMs'>,
 ): Promise<Manifest> {
   const files: ManifestFile[] = [];
   let registry: Inspection | undefined;
@@ -128,6 +127,12 @@ async function describe(
     const { applicationId, schemaVersion } = found;
     files.push({ name, ...hash, applicationId, schemaVersion });
   }
+  for (const name of ledger.names) {
+    const path = join(folder, name);
+    const { applicationId, schemaVersion } = inspectDatabase(path, 'quick');
+    files.push({ name, ...(await hashFile(path, undefined, signal)), applicationId, schemaVersion });
+  }
   const { rows, sequence } = registry as Inspection;
-  return { program, instantMs, files, rows, sequence, number };
+  const registryId = readRegistryId(join(folder, 'registry.db'));
+  return { program, instantMs, files, rows, sequence, registryId, number: 0 };
 }

@@ -5,15 +5,15 @@ import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';
 import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../files/registry-files.ts';
+import { erasuresFileOf, keysFileOf, webhooksFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
-import { withLedger } from '../ledger/ledger-reader.ts';
+import { hasLedger } from '../ledger/ledger-files.ts';
+import { openLedgerReader } from '../ledger/ledger-reader.ts';
 import { COUNT_CHECKS } from '../lists/count-checks.ts';
 import type { ReadModelFormat } from '../read-model/format.ts';
 import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
-import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { TOTALS_CHECKS } from '../statistics/stored-totals.ts';
@@ -135,13 +135,11 @@ function checkWebhooks(file: string): Finding[] {
 }
 
 function checkLedger(databaseFile: string): Finding[] {
-  const [ledgerFile, keysFile] = [ledgerFileOf(databaseFile), keysFileOf(databaseFile)];
-  if (!hasTables(ledgerFile)) return [];
-  const findings = checkFile('ledger', ledgerFile, LEDGER_SCHEMA, () => {
-    const { entries, faults } = withLedger({ ledgerFile, keysFile }, (ledger) => ledger.verify());
-    return [{ check: 'access ledger', fault: faults[0] ?? null, value: `${entries} readings` }];
-  });
-  return findings.map((finding) => ({ ...finding, isOfLedger: true }));
+  if (!hasLedger(databaseFile)) return [];
+  const { entries, faults } = openLedgerReader(databaseFile).verify();
+  return [
+    { check: 'access ledger', isOfLedger: true, fault: faults[0] ?? null, value: `${entries} readings` },
+  ];
 }
 
 function checkForm(name: string, db: Connection): Finding[] {

@@ -14,6 +14,8 @@ export interface GroupCommitOptions {
   readonly scheduler: EndOfIteration;
   /** Whether the disk has room for a write; asked before each transaction. It may throw. */
   readonly hasRoom: () => boolean;
+  /** Whether the file is still where it was opened; asked before each transaction. */
+  readonly isInPlace?: () => boolean;
   /** Ends the read snapshot of the same connection; called before each transaction. */
   readonly endReads?: () => void;
   /** Gets the number of writes of each transaction, and how long it took from BEGIN until it was on disk. */
@@ -56,6 +58,9 @@ const failed = unavailable(
   'Writing to the registry has failed. It takes no writes any more.',
 );
 
+/** The file is not where it was opened any more. */
+export class MovedError extends Error {}
+
 export class GroupCommit {
   private pending: Job[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -72,6 +77,13 @@ export class GroupCommit {
   /** Whether writes are taken: not after a COMMIT has failed in a way that leaves the disk in doubt. */
   get isWorking(): boolean {
     return this.failure === undefined;
+  }
+
+  /** Whether writes are taken, after a look at where the file is. */
+  lookAtFile(): boolean {
+    if (this.failure === undefined && this.options.isInPlace?.() === false)
+      this.fail([], new MovedError('The file was moved or replaced.'));
+    return this.isWorking;
   }
 
   /**
@@ -108,7 +120,7 @@ export class GroupCommit {
     this.pending = [];
     if (jobs.length === 0) return;
     try {
-      if (this.failure !== undefined) rejectAll(jobs, failed(this.failure.error));
+      if (!this.lookAtFile()) rejectAll(jobs, failed(this.failure?.error));
       else if (this.hasRoom()) this.commit(jobs);
       else rejectAll(jobs, diskFull());
     } catch (error) {

@@ -57,6 +57,8 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
   }
 }
 
+const NEXT_ID = '(SELECT 1 + max(last_id, (SELECT coalesce(max(id), 0) FROM api_keys)) FROM last_key_id)';
+
 const prepareStatements = (db: Connection) => ({
   selectOne: db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?'),
   selectAll: db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS),
@@ -69,10 +71,10 @@ const prepareStatements = (db: Connection) => ({
     'the secrets of one key',
   ),
   insert: db.prepare<unknown[]>(
-    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
+    `INSERT INTO api_keys (id, name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
        cooperatives, purpose, requires_purpose, per_hour, per_day, is_active, expires_at, created_at,
        updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (${NEXT_ID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   replace: db.prepare<unknown[]>(
     `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, is_lookup_only = ?,

@@ -2,12 +2,11 @@
  * The files of a registry, by its location: the path of the database. What the program protects, backs up
  * and restores follows from this file; docs/operating.md#files lists them for operators.
  */
-import { existsSync, realpathSync, statfsSync } from 'node:fs';
+import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Schema } from '../engine/migrate.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
-import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 
@@ -26,10 +25,10 @@ export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databa
 /** What is remembered of backups: `registry.db` → `registry.backups.json`. */
 export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
 
-/** The file of the access ledger: `registry.db` → `registry.ledger.db`. */
-export const ledgerFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger.db`;
+/** The access ledger of 1.0.0, which becomes the first closed file: `registry.db` → `registry.ledger.db`. */
+export const oldLedgerFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger.db`;
 
-/** The folder of the access ledger of before 1.0.0, which is refused: `registry.db` → `registry.ledger`. */
+/** The folder of the access ledger's files: `registry.db` → `registry.ledger`. */
 export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger`;
 
 /** Where an open desk is found: `registry.db` → `registry.desk.json`. */
@@ -41,9 +40,6 @@ export const deskFileOf = (databaseFile: string): string => `${stemOf(databaseFi
  */
 export const deskFolderOf = (databaseFile: string): string =>
   `${stemOf(databaseFile)}.desk-${process.getuid?.() ?? 'user'}`;
-
-/** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
-export const fenceFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.fenced`;
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
@@ -95,14 +91,6 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
     outlivesRestores: false,
     pathAt: webhooksFileOf,
   },
-  // Created with the first reading.
-  {
-    name: 'registry.ledger.db',
-    schema: LEDGER_SCHEMA,
-    isOptional: true,
-    outlivesRestores: true,
-    pathAt: ledgerFileOf,
-  },
 ];
 
 /** What follows the name of a database in the names of its staging files. */
@@ -134,7 +122,7 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf, backupsFileOf, deskFileOf, fenceFileOf].map((pathOf) =>
+  const others = [webhooksLockOf, backupsFileOf, deskFileOf, oldLedgerFileOf, ledgerFolderOf].map((pathOf) =>
     pathOf(databaseFile),
   );
   const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
@@ -143,6 +131,7 @@ export function ownsFile(databaseFile: string, path: string): boolean {
     file + SPOOL_INFIX,
     restoringFolderOf(file),
     stemOf(file) + REPLACED_INFIX,
+    `${ledgerFolderOf(file)}/`,
   ]);
   return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
 }
@@ -162,7 +151,9 @@ function pathsOf(path: string): string[] {
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
-export const exists = (databaseFile: string): boolean => existsSync(databaseFile);
+/** A power cut can leave a database empty that was being created. */
+export const exists = (databaseFile: string): boolean =>
+  (statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
 export const RESERVED_BYTES = 64 * 1024 * 1024;

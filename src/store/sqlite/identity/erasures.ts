@@ -24,6 +24,13 @@ export function readErasures({ raw }: Connection): Erasures {
   return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
 }
 
+/** Whether they are of the registry in a file: they have its own secret. */
+export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
+  secrets.length === 0 ||
+  withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
+    secrets.includes(db.value<string>('SELECT lower(hex(secret)) FROM main.erasure_secrets WHERE id = 1')),
+  );
+
 /** Of a person who was erased several times, the last time counts. */
 export function mergeErasures(...all: readonly Erasures[]): Erasures {
   const erasedAt = new Map<string, number>();
@@ -90,13 +97,3 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
   addToErasuresFile(erasuresFileOf(databaseFile), readErasures(registry));
-
-/** A registry that is created where another one was lost does not import whom that one has erased. */
-export function adoptErasures(registry: Connection, databaseFile: string): void {
-  const file = erasuresFileOf(databaseFile);
-  // An index answers this at once, whatever the size.
-  if (registry.has('main.members')) return;
-  const erasures = readErasuresFile(file);
-  if (erasures !== undefined && erasedSince(erasures, readErasures(registry)).length > 0)
-    addErasures(registry, erasures, 'registry');
-}

@@ -1,5 +1,6 @@
 /** What the hash of a batch commits to, and the receipts that follow from it (docs/decisions/0030). */
 import { hash } from 'node:crypto';
+import { RegistryError } from '../../../domain/values/errors.ts';
 
 /** What the first batch of a chain follows. */
 export const NO_HASH = '0'.repeat(64);
@@ -39,3 +40,24 @@ export function parseReceipt(text: string): { sequence: number; hash: string } |
     ? undefined
     : { sequence: Number(sequence), hash: digits.toLowerCase() };
 }
+
+/** Entries that are on disk. */
+export interface Recorded {
+  /** Sequence of the first one; those of the others follow. */
+  readonly first: number;
+  /** Of their batch, in hexadecimal digits. */
+  readonly hash: string;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+export const unrecorded = (cause?: unknown): RegistryError =>
+  new RegistryError(
+    'unavailable',
+    'This reading cannot be recorded now, and personal data is not shown unrecorded. Try again.',
+    { reason: 'ledger', retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
+  );
+
+/** @param count how many readings they are */
+export const toReceipts = ({ first, hash }: Recorded, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));

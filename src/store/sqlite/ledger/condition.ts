@@ -1,66 +1,79 @@
 /** How the access ledger is doing, in a few milliseconds: what `status` shows. */
-import { accessSync, constants, statSync } from 'node:fs';
-import type { LedgerCondition } from '../../contract/access-ledger.ts';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import type { LedgerCondition, Retention } from '../../contract/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
-import { hasTables, withDatabase } from '../engine/open-database.ts';
-import { ledgerFileOf, withSideFiles } from '../files/registry-files.ts';
-import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
-import { endOf, listChains } from './ledger-rows.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
+import { type ChainPart, readChains } from './ledger-chains.ts';
+import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
+import { reservedReadings } from './reserve.ts';
+import { findOldFiles, readFiles } from './retention.ts';
 
 /** A batch takes milliseconds: whoever has the lock for so long waits for the disk. */
 const ANSWER_MS = 1_000;
 
-const NOTHING = { chains: 0, entries: 0, newestMs: null, removed: 0, removedAtMs: null };
-
-/** @returns undefined where there is no ledger yet */
-export function readLedgerCondition(databaseFile: string): LedgerCondition | undefined {
-  const file = ledgerFileOf(databaseFile);
-  if (!hasTables(file)) return undefined;
-  const bytes = withSideFiles(file).reduce((sum, path) => sum + sizeOf(path), 0);
-  const readOnly = !isWritable(file);
-  try {
-    const options = { schema: LEDGER_SCHEMA, waitMs: ANSWER_MS, readOnly };
-    const fault = (statSync(file).mode & OTHERS) !== 0 ? 'open to others' : null;
-    return withDatabase(file, options, (db) => ({
-      ...readCounts(db),
-      bytes,
-      fault: readOnly ? 'not writable' : (fault ?? (answers(db) ? null : 'does not answer')),
-    }));
-  } catch (error) {
-    // Opening it waits for a lock too.
-    const isHeld = isBusy((error as Error).cause);
-    return { ...NOTHING, bytes, fault: isHeld ? 'does not answer' : 'not readable' };
-  }
+/**
+ * @param nowMs epoch milliseconds @param days for how many readings are kept
+ * @returns undefined where there is no ledger yet
+ */
+export function readLedgerCondition(
+  databaseFile: string,
+  { nowMs, days }: Retention,
+): LedgerCondition | undefined {
+  const files = listAllFiles(databaseFile);
+  const open = files.at(-1);
+  if (open === undefined) return undefined;
+  const { parts, unreadable, removals } = readChains(databaseFile);
+  const times = parts.map(({ part }) => part.lastMs).filter((ms) => ms !== null);
+  const bytes = files.flatMap(({ path }) => withSideFiles(path)).reduce((sum, path) => sum + sizeOf(path), 0);
+  return {
+    chains: new Set(parts.map(({ chain }) => chain)).size,
+    files: files.length,
+    entries: parts.reduce((sum, { part }) => sum + part.last - part.first + 1, 0),
+    bytes,
+    unreadable: unreadable.map(({ name }) => name),
+    tooOld: findOldFiles(readFiles(databaseFile), { nowMs, days }).waiting,
+    newestMs: times.length === 0 ? null : Math.max(...times),
+    removed: removals.entries,
+    removedAtMs: removals.atMs,
+    ...readOpen(open, ledgerFolderOf(databaseFile), isOpenPart(parts, open)),
+  };
 }
+
+const isOpenPart = (parts: readonly ChainPart[], { name }: LedgerFile): boolean =>
+  parts.some(({ file, part }) => file.name === name && !part.isClosed);
 
 /** Anybody but the owner who may open it. */
 const OTHERS = 0o077;
 
+type OpenFileCondition = Pick<LedgerCondition, 'fault' | 'reservedReadings'>;
+
+function readOpen({ path }: LedgerFile, folder: string, isOpen: boolean): OpenFileCondition {
+  const paths = [path, folder].filter((each) => existsSync(each));
+  if (!paths.every(isWritable)) return { fault: 'not writable', reservedReadings: 0 };
+  const fault = paths.some((each) => (statSync(each).mode & OTHERS) !== 0) ? 'open to others' : null;
+  if (!isOpen) return { fault, reservedReadings: 0 };
+  try {
+    return withDatabase(path, { waitMs: ANSWER_MS, ...LEDGER_SETTINGS }, (db) => ({
+      fault: fault ?? (answers(db) ? null : 'does not answer'),
+      reservedReadings: reservedReadings(db),
+    }));
+  } catch (error) {
+    // Opening it waits for a lock too; what is damaged is among the unreadable files.
+    return { fault: isBusy((error as Error).cause) ? 'does not answer' : fault, reservedReadings: 0 };
+  }
+}
+
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-function isWritable(file: string): boolean {
+function isWritable(path: string): boolean {
   try {
-    accessSync(file, constants.W_OK);
+    accessSync(path, constants.W_OK);
     return true;
   } catch {
     return false;
   }
-}
-
-function readCounts(db: Connection) {
-  const chains = listChains(db);
-  const ends = chains.map((chain) => endOf(db, chain));
-  const times = ends.map(({ lastMs }) => lastMs).filter((ms) => ms !== null);
-  const removals = chains.map(({ removedAtMs }) => removedAtMs).filter((ms) => ms !== null);
-  const removed = chains.reduce((sum, { removedThrough }) => sum + removedThrough, 0);
-  return {
-    chains: chains.length,
-    entries: ends.reduce((sum, { next }) => sum + next - 1, 0) - removed,
-    newestMs: times.length === 0 ? null : Math.max(...times),
-    removed,
-    removedAtMs: removals.length === 0 ? null : Math.max(...removals),
-  };
 }
 
 /** Takes the lock of a writer and gives it back. */

@@ -1,63 +1,40 @@
-/** Reads the ledger's file. */
+/** Reads the ledger, file by file. */
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
-import type { Connection } from '../engine/connection.ts';
-import { hasTables, openDatabase } from '../engine/open-database.ts';
-import { WAIT_MS } from '../engine/pragmas.ts';
-import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
-import { listChains, readRows, storageFault, toBatch } from './ledger-rows.ts';
+import { toStorageError } from '../engine/errors.ts';
+import { keysFileOf } from '../files/registry-files.ts';
+import { type LedgerChains, readChains, readPart } from './ledger-chains.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { entriesOf } from './reading-text.ts';
 import { verifyLedger, verifyReceipt } from './verify.ts';
 
-/** Where the files of a ledger are: at a location, or in a backup. */
-export interface LedgerFiles {
-  readonly ledgerFile: string;
-  readonly keysFile: string;
-}
-
-/** Where there is no ledger yet, one without entries. @throws StorageError when it cannot be read */
-export function openLedgerReader({ ledgerFile, keysFile }: LedgerFiles): LedgerReader {
-  if (!hasTables(ledgerFile)) return NO_LEDGER;
-  const db = openDatabase(ledgerFile, { schema: LEDGER_SCHEMA, readOnly: true, waitMs: WAIT_MS.command });
+/** @param databaseFile of a registry, or of the copy in a backup: its ledger and its keys are beside it */
+export function openLedgerReader(databaseFile: string): LedgerReader {
+  const chains = readChains(databaseFile);
   let keys: ReadonlyMap<string, HashPerson> | undefined;
   const findPersonHash = (keyId: string) => {
-    keys ??= readMonthKeys(keysFile);
+    keys ??= readMonthKeys(keysFileOf(databaseFile));
     return keys.get(keyId);
   };
   return {
-    batches: () => readBatches(db),
+    batches: () => readBatches(chains),
+    unreadable: chains.unreadable,
     entriesOf,
     findPersonHash,
-    verify: () => verifyLedger(db, findPersonHash),
-    verifyReceipt: (text) => verifyReceipt(db, findPersonHash, text),
-    close: () => db.close(),
+    verify: () => verifyLedger(chains, findPersonHash),
+    verifyReceipt: (text) => verifyReceipt(chains, findPersonHash, text),
+    close: () => undefined,
   };
 }
 
-/** Closes the reader however the work ends. @throws StorageError when it cannot be opened */
-export function withLedger<T>(files: LedgerFiles, work: (ledger: LedgerReader) => T): T {
-  const ledger = openLedgerReader(files);
-  try {
-    return work(ledger);
-  } finally {
-    ledger.close();
-  }
-}
-
-const NO_LEDGER: LedgerReader = {
-  batches: () => [],
-  entriesOf,
-  findPersonHash: () => undefined,
-  verify: () => ({ entries: 0, chains: [], faults: [] }),
-  verifyReceipt: () => ({ entry: undefined, message: 'There is no ledger here.' }),
-  close: () => undefined,
-};
-
-function* readBatches(db: Connection): Generator<LedgerBatch, void> {
-  try {
-    for (const { chain, origin } of listChains(db))
-      for (const row of readRows(db, chain)) yield toBatch(chain, origin, row);
-  } catch (error) {
-    throw storageFault(error);
-  }
+/** Each batch once; a file that turns out to be damaged is passed over from there on, and named. */
+function* readBatches({ parts, unreadable }: LedgerChains): Generator<LedgerBatch, void> {
+  for (const each of parts)
+    try {
+      for (const { batch, isRepeated } of readPart(each)) if (!isRepeated) yield batch;
+    } catch (error) {
+      const fault = toStorageError(error);
+      if (fault === undefined) throw error;
+      if (!unreadable.some(({ name }) => name === each.file.name))
+        unreadable.push({ name: each.file.name, reason: fault.message });
+    }
 }

@@ -1,13 +1,10 @@
-/** The rows of the ledger's file, as everything that reads or writes it sees them. */
-import type { LedgerBatch, LedgerChain } from '../../contract/access-ledger.ts';
+/** The rows of a ledger file. A file has one part of one chain; that of 1.0.0 has several. */
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { toStorageError } from '../engine/errors.ts';
-import { NO_HASH } from './batch-hash.ts';
-
-/** More sequences than a chain will ever have: ids of its batches are between two multiples of it. */
-const CHAIN_SIZE = 2 ** 40;
-
-export const idOf = (chain: number, first: number): number => chain * CHAIN_SIZE + first;
+import { readVersion } from '../engine/migrate.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { LEDGER_SCHEMA, OLD_LEDGER_ID } from '../schema/migrations/ledger.ts';
 
 /** As `ledger_batches` has it. */
 export interface BatchRow {
@@ -19,134 +16,164 @@ export interface BatchRow {
   readonly entries: string;
 }
 
-export interface PeriodRow {
+export interface Period {
+  /** The first sequence whose national IDs are hashed with this key. */
   readonly first: number;
+  /** In UTC, as `2026-11`. */
+  readonly month: string;
+  readonly keyId: string;
+}
+
+/** Consecutive batches of one chain in one file. */
+export interface LedgerPart {
+  /** 32 random hexadecimal digits: the chain. */
+  readonly origin: string;
+  /** The id of the registry; empty where it is not known. */
+  readonly registry: string;
+  /** The first sequence, and the hash before it. */
+  readonly first: number;
+  readonly previousHash: string;
+  readonly follows: string;
+  /** The last sequence and its hash: as the rows say, or once it is closed as the file says. */
+  readonly last: number;
+  readonly lastHash: string;
+  readonly isClosed: boolean;
+  /** The latest instant of the last batch, in epoch milliseconds; null without batches. */
+  readonly lastMs: number | null;
+  readonly periods: readonly Period[];
+  /** Ids of rows are sequences plus this. */
+  readonly offset: number;
+}
+
+interface PartRow {
+  readonly origin: string;
+  readonly registry: string;
   readonly month: string;
   readonly key_id: string;
+  readonly first_sequence: number;
+  readonly previous_hash: string;
+  readonly follows: string;
+  readonly last_sequence: number | null;
+  readonly last_hash: string | null;
 }
 
-interface ChainRow {
-  readonly id: number;
-  readonly origin: string;
-  readonly is_open: number;
-  readonly removed_through: number;
-  readonly removed_hash: string;
-  readonly removed_at: number | null;
+/** More sequences than a chain will ever have. */
+const OLD_CHAIN_SIZE = 2 ** 40;
+
+/** @throws StorageError when it cannot be read, or is not a file of the ledger */
+export function openLedgerFile(path: string, waitMs: number = WAIT_MS.command): Connection {
+  const db = openDatabase(path, { readOnly: true, waitMs });
+  try {
+    if (!isOld(db)) readVersion(db, LEDGER_SCHEMA);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
-const toChain = (row: ChainRow): LedgerChain => ({
-  chain: row.id,
-  origin: row.origin,
-  isOpen: row.is_open === 1,
-  removedThrough: row.removed_through,
-  removedHash: row.removed_hash,
-  removedAtMs: row.removed_at,
-});
+export const isOld = (db: Connection): boolean =>
+  db.raw.pragma('application_id', { simple: true }) === OLD_LEDGER_ID;
 
-export const listChains = (db: Connection): LedgerChain[] =>
-  db.rows<ChainRow>('SELECT * FROM ledger_chains ORDER BY id').map(toChain);
-
-export const findOpenChain = (db: Connection): LedgerChain | undefined => {
-  const row = db.row<ChainRow>('SELECT * FROM ledger_chains WHERE is_open = 1');
-  return row && toChain(row);
-};
-
-/** @returns the number of the chain */
-export function addChain(db: Connection, origin: string, isOpen: boolean, begins?: LedgerChain): number {
-  const { lastInsertRowid } = db.run(
-    `INSERT INTO ledger_chains (origin, is_open, removed_through, removed_hash, removed_at)
-     VALUES (?, ?, ?, ?, ?)`,
-    [
+/** @throws StorageError for a file without a part; the driver's error where it is damaged */
+export function readParts(db: Connection): LedgerPart[] {
+  if (isOld(db)) return readOldParts(db);
+  const row = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
+  if (row === undefined)
+    throw new StorageError(
+      'failed',
+      `${db.raw.name} has no part of the ledger in it. Restore it from a backup.`,
+    );
+  const { origin, registry, month, key_id: keyId, follows } = row;
+  const [first, previousHash] = [row.first_sequence, row.previous_hash];
+  const last = lastBatch(db, 0);
+  return [
+    {
       origin,
-      Number(isOpen),
-      begins?.removedThrough ?? 0,
-      begins?.removedHash ?? NO_HASH,
-      begins?.removedAtMs ?? null,
-    ],
-  );
-  return Number(lastInsertRowid);
+      registry,
+      first,
+      previousHash,
+      follows,
+      last: row.last_sequence ?? (last === undefined ? first - 1 : last.id + last.count - 1),
+      lastHash: row.last_hash ?? last?.hash ?? previousHash,
+      isClosed: row.last_sequence !== null,
+      lastMs: last?.last_time ?? null,
+      periods: [{ first, month, keyId }],
+      offset: 0,
+    },
+  ];
 }
 
-export const listPeriods = (db: Connection, chain: number): PeriodRow[] =>
-  db.rows<PeriodRow>('SELECT first, month, key_id FROM ledger_periods WHERE chain_id = ? ORDER BY first', [
-    chain,
-  ]);
+export const readPartRow = (db: Connection): PartRow | undefined =>
+  db.row<PartRow>('SELECT * FROM ledger_part');
 
-export const addPeriod = (db: Connection, chain: number, { first, month, key_id }: PeriodRow): void =>
-  void db.run('INSERT OR IGNORE INTO ledger_periods (chain_id, first, month, key_id) VALUES (?, ?, ?, ?)', [
-    chain,
-    first,
-    month,
-    key_id,
-  ]);
+function readOldParts(db: Connection): LedgerPart[] {
+  const stamp = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
+  const chains = db.rows<{ id: number; origin: string; removed_through: number; removed_hash: string }>(
+    'SELECT id, origin, removed_through, removed_hash FROM ledger_chains ORDER BY id',
+  );
+  return chains.map(({ id, origin, removed_through, removed_hash }) => {
+    const offset = id * OLD_CHAIN_SIZE;
+    const last = lastBatch(db, offset);
+    return {
+      origin,
+      registry: stamp?.registry ?? '',
+      first: removed_through + 1,
+      previousHash: removed_hash,
+      follows: '',
+      last: last === undefined ? removed_through : last.id - offset + last.count - 1,
+      lastHash: last?.hash ?? removed_hash,
+      isClosed: true,
+      lastMs: last?.last_time ?? null,
+      periods: db.rows<Period>(
+        'SELECT first, month, key_id AS keyId FROM ledger_periods WHERE chain_id = ? ORDER BY first',
+        [id],
+      ),
+      offset,
+    };
+  });
+}
 
 const BATCH = 'id, count, first_time, last_time, hash';
-const OF_CHAIN = `FROM ledger_batches WHERE id > ? AND id < ?`;
+const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** The last batch of a chain. Its entries are left out: they may be the only thing that is damaged. */
-export const lastBatch = (db: Connection, chain: number): Omit<BatchRow, 'entries'> | undefined =>
-  db.row(`SELECT ${BATCH} ${OF_CHAIN} ORDER BY id DESC LIMIT 1`, [idOf(chain, 0), idOf(chain + 1, 0)]);
+/** The last batch. Its entries are left out: they may be the only thing that is damaged. */
+export const lastBatch = (db: Connection, offset: number): Omit<BatchRow, 'entries'> | undefined =>
+  db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, offset + OLD_CHAIN_SIZE]);
 
-/** Where a chain ends. */
-export interface ChainEnd {
-  /** The sequence that comes next. */
-  readonly next: number;
-  readonly hash: string;
-  /** The latest instant of its last batch, in epoch milliseconds; null for a chain without batches. */
-  readonly lastMs: number | null;
+/** Whether a file has the batch that ends with a sequence and has a hash, and so everything before it. */
+export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
+  const row = db.row<{ id: number; count: number; hash: string }>(
+    `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,
+    [offset, offset + last + 1],
+  );
+  return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
 }
 
-export function endOf(db: Connection, { chain, removedThrough, removedHash }: LedgerChain): ChainEnd {
-  const last = lastBatch(db, chain);
-  return last === undefined
-    ? { next: removedThrough + 1, hash: removedHash, lastMs: null }
-    : { next: last.id - idOf(chain, 0) + last.count, hash: last.hash, lastMs: last.last_time };
-}
-
-/** So many rows are read at a time: what is read may be written on, and no snapshot is held for long. */
+/** Rows that are read at a time: the file may be written meanwhile, and no snapshot is held for long. */
 const PAGE_ROWS = 256;
 
-/** A row with the key that has hashed its national IDs. */
-export interface KeyedRow extends BatchRow {
-  readonly key_id: string;
-}
-
-/** Rows of a chain from a sequence on. @throws the driver's error at a page that is damaged */
-export function* readRows(
-  db: Connection,
-  chain: number,
-  first = 0,
-  pageRows = PAGE_ROWS,
-): Generator<KeyedRow, void> {
-  const [begin, end] = [idOf(chain, 0), idOf(chain + 1, 0)];
-  const page = db.prepareOnce<KeyedRow>(
-    `SELECT ${BATCH}, entries,
-       coalesce((SELECT key_id FROM ledger_periods
-         WHERE chain_id = ${chain} AND first <= id - ${begin} ORDER BY first DESC LIMIT 1), '') AS key_id
-     ${OF_CHAIN} ORDER BY id LIMIT ${pageRows}`,
-  );
-  for (let after = begin + first - 1; ; ) {
-    const rows = page([after, end]);
-    yield* rows;
+/** The batches of a part, with sequences for ids. @throws the driver's error at one that is damaged */
+export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
+  const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);
+  let after = offset;
+  for (let limit = PAGE_ROWS; ; ) {
+    let rows: BatchRow[];
+    try {
+      rows = page([after, offset + OLD_CHAIN_SIZE, limit]);
+    } catch (error) {
+      if (limit === 1) throw error;
+      // What comes before the damage can be read.
+      limit = 1;
+      continue;
+    }
+    for (const row of rows) yield offset === 0 ? row : { ...row, id: row.id - offset };
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.id;
   }
 }
 
-export const toBatch = (
-  chain: number,
-  origin: string,
-  { id, count, hash, key_id: keyId, entries: lines }: KeyedRow,
-): LedgerBatch => ({ chain, origin, first: id - idOf(chain, 0), count, hash, keyId, lines });
-
-export const insertRow = (db: Connection): ((row: BatchRow) => void) => {
-  const insert = db.prepare<unknown[]>(
-    `INSERT INTO ledger_batches (${BATCH}, entries) VALUES (?, ?, ?, ?, ?, ?)`,
-  );
-  return ({ id, count, first_time, last_time, hash, entries }) =>
-    void insert.run(id, count, first_time, last_time, hash, entries);
-};
-
-/** @throws the error as one of storage, if it is */
-export const storageFault = (error: unknown): unknown => toStorageError(error) ?? error;
+/** The key that has hashed the national IDs of a batch. */
+export const keyIdAt = ({ periods }: LedgerPart, sequence: number): string =>
+  periods.findLast(({ first }) => first <= sequence)?.keyId ?? '';

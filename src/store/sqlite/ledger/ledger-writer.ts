@@ -1,154 +1,367 @@
 /**
  * Appends to the ledger: each batch in a transaction that reads the end of the chain first, so that a
- * service, commands and the desk share one chain.
+ * service, commands and the desk share the one open file. A file that is damaged or was taken away is left as
+ * it is, and a new one with a new origin takes its place (docs/decisions/0030-access-ledger.md).
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { openDatabase } from '../engine/open-database.ts';
-import { keysFileOf, ledgerFileOf, ledgerFolderOf } from '../files/registry-files.ts';
+import { isBusy, isDiskFull, toStorageError } from '../engine/errors.ts';
+import { openDatabase, withDatabase } from '../engine/open-database.ts';
+import { keysFileOf } from '../files/registry-files.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
-import { hashBatch } from './batch-hash.ts';
-import { addChain, addPeriod, endOf, findOpenChain, idOf, insertRow, listPeriods } from './ledger-rows.ts';
-import { type MonthKey, monthOf, takeMonthKey } from './month-keys.ts';
+import { adoptOldLedger } from './adopt-old-ledger.ts';
+import { hashBatch, NO_HASH, type Recorded } from './batch-hash.ts';
+import {
+  beginFile,
+  createLedgerFolder,
+  LEDGER_SETTINGS,
+  type LedgerFile,
+  listAllFiles,
+  listLedgerFiles,
+  type NewPart,
+  withLedgerLock,
+} from './ledger-files.ts';
+import { isOld, lastBatch, readPartRow } from './ledger-rows.ts';
+import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { timeOf, toLines } from './reading-text.ts';
-import { type RemovalTimes, removeOldReadings } from './remove-old.ts';
+import { freeReserve, giveBackReserve } from './reserve.ts';
+import { removeOldFiles } from './retention.ts';
 
 const ORIGIN_BYTES = 16;
-const CACHE_KIB = 1024;
-
-/** Entries that are on disk. */
-export interface Recorded {
-  /** Sequence of the first one; those of the others follow. */
-  readonly first: number;
-  /** Of their batch, in hexadecimal digits. */
-  readonly hash: string;
-}
+/** A file that has more is closed. */
+const MAX_FILE_BYTES = 1024 ** 3;
+/** With less on the disk, no new file is begun: the open one has a reserve, a new one none yet. */
+const ROOM_BYTES = 8 * 1024 ** 2;
 
 /** Where the next batch goes. */
 interface Head {
-  readonly chain: number;
-  readonly origin: string;
   readonly next: number;
   readonly hash: string;
-  readonly month: string | undefined;
-  readonly keyId: string | undefined;
 }
 
-/**
- * Opens the file for writing, and creates it when it is missing.
- * @throws StorageError when it cannot be used
- */
-export function openLedgerFile(databaseFile: string, waitMs: number): Connection {
-  const old = ledgerFolderOf(databaseFile);
-  if (existsSync(old))
-    throw new StorageError(
-      'unusable',
-      `${old} is the access ledger of a version before 1.0.0, which only that version reads. Move the ` +
-        'folder away, keep it, and start again.',
-    );
-  return openDatabase(ledgerFileOf(databaseFile), {
-    ...{ schema: LEDGER_SCHEMA, create: true, waitMs, cacheKiB: CACHE_KIB },
-  });
+/** The open file, and what this connection knows of it. */
+interface OpenFile extends LedgerFile {
+  readonly db: Connection;
+  readonly inode: number;
+  readonly origin: string;
+  readonly keyId: string;
+  /** Undefined where the key is lost: the file is closed then. */
+  readonly hashPerson: HashPerson | undefined;
+  readonly insert: { run(...values: unknown[]): unknown };
+  readonly dataVersion: { get(): unknown };
+  seenVersion: unknown;
+  /** As of `seenVersion`; undefined after a failure. */
+  head: Head | undefined;
 }
+
+/** Another process has closed the file since. */
+class Closed extends Error {}
 
 export class LedgerWriter {
-  private readonly db: Connection;
-  private readonly file: string;
-  private readonly inode: number | undefined;
-  private readonly keysFile: string;
-  private readonly insert: ReturnType<typeof insertRow>;
-  private readonly dataVersion: { get(): unknown };
-  private seenVersion: unknown;
-  /** As of `seenVersion`; undefined after a failure. */
-  private head: Head | undefined;
-  private key: (MonthKey & { readonly month: string }) | undefined;
+  private readonly databaseFile: string;
+  private readonly waitMs: number;
+  private readonly note: (message: string) => void;
+  private readonly registry: string;
+  private file: OpenFile | undefined;
+  /** Names of files that were left, each of which is reported once. */
+  private readonly replaced = new Set<string>();
 
-  /** @throws StorageError when the ledger cannot be used */
-  constructor(databaseFile: string, waitMs: number) {
-    this.db = openLedgerFile(databaseFile, waitMs);
-    this.file = ledgerFileOf(databaseFile);
-    this.inode = inodeOf(this.file);
-    this.keysFile = keysFileOf(databaseFile);
-    this.insert = insertRow(this.db);
-    this.dataVersion = this.db.prepare('PRAGMA data_version');
+  /**
+   * @param note gets what an operator should know
+   * @throws StorageError when the folder cannot be used
+   */
+  constructor(databaseFile: string, waitMs: number, note: (message: string) => void = () => undefined) {
+    this.databaseFile = databaseFile;
+    this.waitMs = waitMs;
+    this.note = note;
+    this.registry = readRegistryId(databaseFile) ?? '';
+    assertWritable(createLedgerFolder(databaseFile));
+    adoptOldLedger(databaseFile, this.registry, waitMs);
+  }
+
+  /** The file that is written, if one is open. */
+  get connection(): Connection | undefined {
+    return this.file?.db;
   }
 
   /**
    * Records readings as one batch.
    * @param texts of `encodeReadings`
    * @returns when they are on disk
-   * @throws StorageError when the file was taken away; the driver's error; nothing is acknowledged then
+   * @throws StorageError, the driver's error; nothing is acknowledged then
    */
   append(texts: readonly string[]): Recorded {
-    // SQLite would go on writing into a file that nobody can find.
-    if (inodeOf(this.file) !== this.inode)
-      throw new StorageError('failed', `${this.file} was taken away: start the service again.`);
     const month = monthOf(timeOf(texts[0] ?? ''));
-    // Before the transaction: the key is on disk when the first entry that it has hashed is.
-    if (this.key?.month !== month) this.key = { ...takeMonthKey(this.keysFile, month), month };
-    const { key } = this;
-    const before = this.head;
-    this.head = undefined;
-    const { head, recorded } = this.db.transaction.immediate(() =>
-      this.appendTo(this.currentHead(before), texts, { ...key, month }),
-    );
-    this.head = head;
-    return recorded;
-  }
-
-  private appendTo(
-    { chain, origin, next: first, hash: previous, month, keyId }: Head,
-    texts: readonly string[],
-    key: MonthKey & { readonly month: string },
-  ) {
-    if (month !== key.month || keyId !== key.id)
-      addPeriod(this.db, chain, { first, month: key.month, key_id: key.id });
-    const { lines, count, firstMs, lastMs } = toLines(texts, key.hashPerson);
-    const hash = hashBatch(previous, { origin, first, count, keyId: key.id }, lines);
-    this.insert({
-      ...{ id: idOf(chain, first), count, first_time: firstMs, last_time: lastMs },
-      ...{ hash, entries: lines },
-    });
-    const head = { chain, origin, next: first + count, hash, month: key.month, keyId: key.id };
-    return { head, recorded: { first, hash } };
-  }
-
-  /** @param before as this connection left it: valid unless another one has committed since */
-  private currentHead(before: Head | undefined): Head {
-    const { data_version: version } = this.dataVersion.get() as { readonly data_version: number };
-    const isSeen = version === this.seenVersion;
-    this.seenVersion = version;
-    return (isSeen ? before : undefined) ?? this.readHead();
-  }
-
-  private readHead(): Head {
-    const { db } = this;
-    const open = findOpenChain(db);
-    if (open === undefined) {
-      const origin = randomBytes(ORIGIN_BYTES).toString('hex');
-      addChain(db, origin, true);
-      return this.readHead();
+    for (let isReplaced = false, isFull = false; ; ) {
+      const file = this.fileFor(month);
+      try {
+        return this.appendTo(file, texts);
+      } catch (error) {
+        file.head = undefined;
+        if (error instanceof Closed) this.release();
+        else if (isDiskFull(error) && makeRoom(file.db, isFull)) isFull = true;
+        else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;
+        else isReplaced = this.replace(file, month, (error as Error).message);
+      }
     }
-    const period = listPeriods(db, open.chain).at(-1);
-    const { next, hash } = endOf(db, open);
-    return { ...{ chain: open.chain, origin: open.origin }, next, hash, ...ofPeriod(period) };
   }
 
-  /** @returns how many readings were removed: 0 when nothing is old any more @throws the driver's error */
-  removeOld(times: RemovalTimes): number {
-    return removeOldReadings(this.db, this.keysFile, times);
+  private appendTo(file: OpenFile, texts: readonly string[]): Recorded {
+    const { db, origin, keyId, hashPerson } = file;
+    if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
+    return db.transaction.immediate(() => {
+      const { next: first, hash: previous } = currentHead(file);
+      const { lines, count, firstMs, lastMs } = toLines(texts, hashPerson);
+      const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
+      file.insert.run(first, count, firstMs, lastMs, hash, lines);
+      file.head = { next: first + count, hash };
+      return { first, hash };
+    });
+  }
+
+  /** The file that takes a batch of this month. */
+  private fileFor(month: string): OpenFile {
+    // SQLite would go on writing into a file that nobody can find.
+    if (this.file !== undefined && findFile(this.file.path)?.ino !== this.file.inode)
+      this.replace(this.file, month, 'it was taken away');
+    this.file ??= this.openNewest();
+    const { file } = this;
+    if (file !== undefined && !(isDone(file, month) && hasRoom(file.path))) return file;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(month));
+    return this.file;
+  }
+
+  /** The caller has the lock: another process may have begun the next file meanwhile. */
+  private continueIn(month: string): OpenFile {
+    this.release();
+    const file = this.openNewest();
+    if (file === undefined) return this.begin(month);
+    this.file = file;
+    if (!isDone(file, month)) return file;
+    const end = closePart(file.db);
+    const { origin } = file;
+    this.release();
+    return this.begin(month, { origin, first: end.next, previousHash: end.hash });
+  }
+
+  /** @returns undefined where the newest file is closed, of another registry, or cannot be used */
+  private openNewest(): OpenFile | undefined {
+    const newest = listLedgerFiles(this.databaseFile).at(-1);
+    if (newest === undefined) return undefined;
+    try {
+      return this.open(newest);
+    } catch (error) {
+      if (isBusy(error) || isBusy((error as Error).cause) || isDiskFull(error)) throw error;
+      this.noteReplaced(newest.name, (error as Error).message);
+      return undefined;
+    }
+  }
+
+  private open(file: LedgerFile): OpenFile | undefined {
+    const settings = { schema: LEDGER_SCHEMA, keepsSchema: true, waitMs: this.waitMs, ...LEDGER_SETTINGS };
+    const inode = findFile(file.path)?.ino ?? 0;
+    const db = openDatabase(file.path, settings);
+    try {
+      const part = readPartRow(db);
+      if (part === undefined) throw new StorageError('failed', 'it is empty');
+      const isOurs = part.registry === this.registry || part.registry === '' || this.registry === '';
+      if (!isOurs || part.last_sequence !== null) {
+        db.close();
+        return undefined;
+      }
+      return {
+        ...file,
+        db,
+        inode,
+        origin: part.origin,
+        keyId: part.key_id,
+        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(part.key_id),
+        insert: db.prepare<unknown[]>(
+          `INSERT INTO ledger_batches (id, count, first_time, last_time, hash, entries)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+        ),
+        dataVersion: db.prepare('PRAGMA data_version'),
+        seenVersion: undefined,
+        head: undefined,
+      };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** The caller has the lock. @param start a chain that goes on; a new one when not given */
+  private begin(
+    month: string,
+    start?: Pick<NewPart, 'origin' | 'first' | 'previousHash'>,
+    follows?: string,
+  ): OpenFile {
+    const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
+    const chain = start ?? {
+      origin: randomBytes(ORIGIN_BYTES).toString('hex'),
+      first: 1,
+      previousHash: NO_HASH,
+    };
+    const part = { ...chain, registry: this.registry, month, keyId, follows };
+    return this.open(beginFile(this.databaseFile, part, this.waitMs)) as OpenFile;
+  }
+
+  /**
+   * Begins the first file where there is none, so that one that is missing later was taken away.
+   * @throws StorageError when the folder cannot be used
+   */
+  start(nowMs: number): void {
+    if (listAllFiles(this.databaseFile).length > 0) return;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(monthOf(nowMs)));
+  }
+
+  /** Leaves a file as it is. @throws StorageError, the system's error when no new one can be begun */
+  private replace(file: OpenFile, month: string, reason: string): boolean {
+    const isGone = findFile(file.path)?.ino !== file.inode;
+    this.release();
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
+      const newest = listLedgerFiles(this.databaseFile).at(-1);
+      // Another process has replaced it already.
+      const other = newest !== undefined && newest.name !== file.name ? this.openNewest() : undefined;
+      return other ?? this.begin(month, undefined, isGone ? file.name : undefined);
+    });
+    this.noteReplaced(file.name, reason);
+    return true;
+  }
+
+  private noteReplaced(name: string, reason: string): void {
+    if (this.replaced.has(name)) return;
+    this.replaced.add(name);
+    this.note(`access ledger: ${name} cannot be used (${reason}); readings go on in a new file`);
+  }
+
+  /**
+   * Removes files whose time is over, with their keys.
+   * @throws StorageError, the driver's error
+   */
+  removeOld(retention: Retention): RemovedLedgerFiles {
+    const { databaseFile, waitMs } = this;
+    return withLedgerLock(databaseFile, waitMs, () =>
+      removeOldFiles(databaseFile, retention, () => {
+        this.file ??= this.openNewest() ?? this.begin(monthOf(retention.nowMs));
+        return this.file.db;
+      }),
+    );
+  }
+
+  private release(): void {
+    const { file } = this;
+    this.file = undefined;
+    try {
+      file?.db.close();
+    } catch {
+      // What is damaged may not close; nothing of it is used any more.
+    }
   }
 
   close(): void {
-    this.db.close();
+    this.release();
   }
 }
 
-const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+function assertWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const message = `${folder} cannot be written: ${(error as Error).message}.`;
+    throw new StorageError('unusable', message, { cause: error });
+  }
+}
 
-const ofPeriod = (period: { readonly month: string; readonly key_id: string } | undefined) => ({
-  month: period?.month,
-  keyId: period?.key_id,
-});
+const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
+
+const isDone = ({ path, month, hashPerson }: OpenFile, now: string): boolean =>
+  month !== now || hashPerson === undefined || (findFile(path)?.size ?? 0) >= MAX_FILE_BYTES;
+
+function hasRoom(path: string): boolean {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize >= ROOM_BYTES;
+}
+
+/** @throws Closed when another process has closed the file */
+function currentHead(file: OpenFile): Head {
+  const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
+  if (version === file.seenVersion && file.head !== undefined) return file.head;
+  file.seenVersion = version;
+  const part = readPartRow(file.db);
+  if (part === undefined) throw new StorageError('failed', 'its first row is missing');
+  if (part.last_sequence !== null) throw new Closed();
+  return endOf(file.db, part.first_sequence, part.previous_hash);
+}
+
+function endOf(db: Connection, first: number, previousHash: string): Head {
+  const last = lastBatch(db, 0);
+  return last === undefined
+    ? { next: first, hash: previousHash }
+    : { next: last.id + last.count, hash: last.hash };
+}
+
+/**
+ * Closes the part that a connection is open on: nothing is added to it from then on. The file is complete in
+ * itself as soon as no reader keeps its write-ahead log.
+ */
+export function closePart(db: Connection): Head {
+  const end = db.transaction.immediate(() => {
+    const part = readPartRow(db);
+    if (part === undefined) throw new StorageError('failed', 'its first row is missing');
+    const { next, hash } = endOf(db, part.first_sequence, part.previous_hash);
+    db.run('UPDATE ledger_part SET last_sequence = ?, last_hash = ? WHERE last_sequence IS NULL', [
+      next - 1,
+      hash,
+    ]);
+    return { next, hash };
+  });
+  giveBackReserve(db);
+  leaveLog(db);
+  return end;
+}
+
+/**
+ * Closes the open file of a location if it has entries; the next reading begins a new chain.
+ * @throws StorageError, the driver's error
+ */
+export function closeOpenFile(databaseFile: string): void {
+  const newest = listLedgerFiles(databaseFile).at(-1);
+  if (newest === undefined) return;
+  try {
+    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, (db) => {
+      if (!isOld(db) && lastBatch(db, 0) !== undefined) closePart(db);
+    });
+  } catch (error) {
+    // One that cannot be closed is replaced with the next reading, or goes on: nothing depends on it.
+    if (toStorageError(error) === undefined) throw error;
+  }
+}
+
+/** A closed file needs nothing beside it to be read; where a reader prevents it, the log stays. */
+function leaveLog(db: Connection): void {
+  try {
+    db.waitForLock(0);
+    db.raw.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/**
+ * On a full disk the log cannot grow: its pages go into the file, and it is written from its beginning. Then
+ * the reserve is used.
+ * @returns whether there may be room now
+ */
+function makeRoom(db: Connection, isAgain: boolean): boolean {
+  try {
+    db.raw.pragma('wal_checkpoint(RESTART)');
+    return !isAgain || freeReserve(db);
+  } catch {
+    return false;
+  }
+}

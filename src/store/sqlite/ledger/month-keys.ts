@@ -5,7 +5,6 @@ import type { HashPerson } from '../../contract/access-ledger.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
-import { createPersonHash } from './identity-hash.ts';
 
 export interface MonthKey {
   readonly id: string;
@@ -62,21 +61,11 @@ function readRows(keysFile: string): KeyRow[] {
   );
 }
 
-export interface RemovedTimes {
-  /** Ids of keys that have hashed what is left. */
-  readonly needed: readonly string[];
-  /** Epoch milliseconds: keys of its month and of later ones stay, as one may have just been made. */
-  readonly beforeMs: number;
-}
-
-/** Destroys the other keys: what they have hashed leads to nobody from then on. */
-export function destroyMonthKeys(keysFile: string, { needed, beforeMs }: RemovedTimes): void {
-  const month = monthOf(beforeMs);
-  const isUnneeded = (row: KeyRow) => row.month < month && !needed.includes(row.id);
-  const unneeded = readRows(keysFile).filter(isUnneeded);
-  if (unneeded.length === 0) return;
+/** Destroys keys: the people whose numbers they have hashed cannot be found from then on. */
+export function destroyMonthKeys(keysFile: string, ids: readonly string[]): void {
+  if (ids.length === 0 || !existsSync(keysFile)) return;
   change(keysFile, (db) => {
-    for (const { id } of unneeded) db.run('DELETE FROM ledger_keys WHERE id = ?', [id]);
+    for (const id of ids) db.run('DELETE FROM ledger_keys WHERE id = ?', [id]);
   });
 }
 
@@ -88,4 +77,29 @@ export function addMonthKeys(keysFile: string, otherFile: string): void {
     for (const { id, month, secret } of others)
       db.run('INSERT OR IGNORE INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
   });
+}
+
+const DIGITS = 32;
+const DIGITS_OF_CARD = 16;
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+
+/**
+ * The first 32 digits of HMAC-SHA256 (RFC 2104), by two hashes: half of what an Hmac object costs.
+ * @param secret at most 64 bytes
+ */
+export function createPersonHash(secret: Uint8Array): HashPerson {
+  const padded = (byte: number) => Buffer.alloc(BLOCK_BYTES).map((_, i) => (secret[i] ?? 0) ^ byte);
+  const inner = Buffer.concat([padded(0x36), Buffer.alloc(DIGITS_OF_CARD)]);
+  const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST_BYTES)]);
+  return (identityCard) => {
+    const length = Buffer.byteLength(identityCard);
+    const text =
+      length === DIGITS_OF_CARD
+        ? inner
+        : Buffer.concat([inner.subarray(0, BLOCK_BYTES), Buffer.alloc(length)]);
+    text.write(identityCard, BLOCK_BYTES);
+    outer.write(hash('sha256', text, 'binary'), BLOCK_BYTES, 'binary');
+    return hash('sha256', outer).slice(0, DIGITS);
+  };
 }

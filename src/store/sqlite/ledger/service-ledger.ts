@@ -4,11 +4,16 @@
  * first, so that it need not be woken.
  */
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
-import type { AccessLedger, Reading, ServedLedgerOptions } from '../../contract/access-ledger.ts';
-import type { LedgerSetup, LedgerTasks } from './ledger-thread.ts';
-import { openLedgerFile, type Recorded } from './ledger-writer.ts';
+import type {
+  AccessLedger,
+  LedgerState,
+  Reading,
+  ServedLedgerOptions,
+} from '../../contract/access-ledger.ts';
+import { toReceipts, unrecorded } from './batch-hash.ts';
+import type { Appended, LedgerSetup, LedgerTasks } from './ledger-thread.ts';
+import { LedgerWriter } from './ledger-writer.ts';
 import { encodeReadings } from './reading-text.ts';
-import { toReceipts, unrecorded } from './unrecorded.ts';
 
 interface Waiting {
   readonly readings: readonly Reading[];
@@ -29,8 +34,8 @@ export const MAX_RECORD_MS = 5_000;
 /** For how long a service that ends waits for the thread. */
 const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
-/** How far the wall clock may be from where the monotonic one has got to. */
-const MAX_DRIFT_MS = 5 * 60 * 1000;
+/** After its start a service has other things to do. */
+const FIRST_REMOVAL_MS = 30_000;
 /** Batches that the thread has at most, the second one of so many readings at least (decision 30). */
 const MAX_GIVEN = 2;
 const MANY = 16;
@@ -51,7 +56,12 @@ export function openServiceLedger(
   options: ServedLedgerOptions,
   { module, flag }: WritingThread = WRITING,
 ): AccessLedger {
-  openLedgerFile(databaseFile, MAX_RECORD_MS).close();
+  const writer = new LedgerWriter(databaseFile, MAX_RECORD_MS, options.note);
+  try {
+    writer.start(options.clock.now());
+  } finally {
+    writer.close();
+  }
   const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag } satisfies LedgerSetup & Partial<WritingThread>;
   return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_GIVEN + 1 }), options);
 }
@@ -64,18 +74,18 @@ class ServiceLedger implements AccessLedger {
   private next: Batch | undefined;
   /** Readings in `next`. */
   private waiting = 0;
-  private readonly daily: NodeJS.Timeout;
+  private readonly timers: readonly NodeJS.Timeout[];
   private isStalled = false;
   private fault: string | undefined;
-  /** Both clocks when they were last seen to agree. */
-  private agreed: { readonly wallMs: number; readonly monotonicMs: number };
+  private replacedFiles = 0;
+  private reservedReadings: number | undefined;
   private onIdle: () => void = () => undefined;
 
   constructor(thread: TaskThread<LedgerTasks>, options: ServedLedgerOptions) {
     this.thread = thread;
     this.options = options;
-    this.agreed = this.readClocks();
-    this.daily = setInterval(() => void this.removeOld(), DAY_MS).unref();
+    const remove = () => void this.removeOld();
+    this.timers = [setTimeout(remove, FIRST_REMOVAL_MS).unref(), setInterval(remove, DAY_MS).unref()];
   }
 
   record(readings: readonly Reading[]): Promise<readonly string[]> {
@@ -97,6 +107,11 @@ class ServiceLedger implements AccessLedger {
 
   isRecording(): boolean {
     return !this.isStalled;
+  }
+
+  state(): LedgerState {
+    const { replacedFiles, reservedReadings } = this;
+    return { replacedFiles, reservedReadings };
   }
 
   private startBatch(): Batch {
@@ -123,7 +138,7 @@ class ServiceLedger implements AccessLedger {
     else if (this.given.length === 0) this.onIdle();
   }
 
-  private async append(given: readonly Waiting[]): Promise<Recorded | string> {
+  private async append(given: readonly Waiting[]): Promise<Appended | string> {
     try {
       return await this.thread.run('append', encodeReadings(given.flatMap(({ readings }) => readings)));
     } catch (error) {
@@ -141,16 +156,17 @@ class ServiceLedger implements AccessLedger {
     this.onIdle();
   }
 
-  private settleBatch({ waiting, deadline }: Batch, result: Recorded | string): void {
+  private settleBatch({ waiting, deadline }: Batch, result: Appended | string): void {
     clearTimeout(deadline);
     this.settle(waiting, result);
   }
 
-  private settle(all: readonly Waiting[], result: Recorded | string): void {
+  private settle(all: readonly Waiting[], result: Appended | string): void {
     const { clock, measure, note } = this.options;
     const fault = typeof result === 'string' ? result : undefined;
     if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
     this.fault = fault;
+    if (typeof result !== 'string') this.observe(result);
     let before = 0;
     for (const { readings, sinceMs, resolve, reject } of all) {
       const count = readings.length;
@@ -162,41 +178,25 @@ class ServiceLedger implements AccessLedger {
     }
   }
 
-  private readClocks() {
-    const { clock } = this.options;
-    return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
+  private observe({ notes, reserved }: Appended): void {
+    this.reservedReadings = reserved;
+    this.replacedFiles += notes.length;
+    for (const note of notes) this.options.note(note);
   }
 
-  /** By a wall clock that was set since, what is old cannot be said. */
   private async removeOld(): Promise<void> {
-    const { days, note } = this.options;
-    const now = this.readClocks();
-    const { agreed } = this;
-    this.agreed = now;
-    const driftMs = now.wallMs - agreed.wallMs - (now.monotonicMs - agreed.monotonicMs);
-    if (Math.abs(driftMs) > MAX_DRIFT_MS) {
-      note('access ledger: the clock was set, so nothing old was removed; it is tried again in a day');
-      return;
-    }
-    const times = { nowMs: now.wallMs, beforeMs: now.wallMs - days * DAY_MS };
-    let removed = 0;
+    const { days, note, clock } = this.options;
     try {
-      let part: number;
-      do {
-        part = await this.thread.run('removeOld', times);
-        removed += part;
-      } while (part > 0);
+      const { names, entries } = await this.thread.run('removeOld', { nowMs: clock.now(), days });
+      if (names.length > 0)
+        note(`access ledger: removed ${entries} readings older than ${days} days: ${names.join(', ')}`);
     } catch (error) {
       note(`access ledger: old readings could not be removed: ${(error as Error).message}`);
     }
-    if (removed > 0)
-      note(
-        `access ledger: removed ${removed} readings from before ${new Date(times.beforeMs).toISOString()}`,
-      );
   }
 
   async close(): Promise<void> {
-    clearInterval(this.daily);
+    for (const timer of this.timers) clearTimeout(timer);
     if (this.given.length > 0 && !this.isStalled)
       await new Promise<void>((resolve) => {
         this.onIdle = resolve;

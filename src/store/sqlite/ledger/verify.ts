@@ -2,114 +2,123 @@
 import type {
   CheckedReceipt,
   LedgerBatch,
-  LedgerChain,
   LedgerEntry,
   LedgerReader,
   LedgerVerification,
   VerifiedChain,
 } from '../../contract/access-ledger.ts';
-import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
-import { idOf, listChains, listPeriods, readRows, toBatch } from './ledger-rows.ts';
+import { type ChainPart, type LedgerChains, readPart } from './ledger-chains.ts';
 import { entriesOf } from './reading-text.ts';
 
 type FindPersonHash = LedgerReader['findPersonHash'];
 
 const COMPARE = 'Compare with a backup, and with the receipts of clients.';
+const DAMAGED = 'See docs/ledger.md#damage.';
 
 /** @param onBatch gets each sound batch */
 export function verifyLedger(
-  db: Connection,
+  ledger: LedgerChains,
   findPersonHash: FindPersonHash,
   onBatch: (batch: LedgerBatch) => void = () => undefined,
 ): LedgerVerification {
-  let known: LedgerChain[];
-  try {
-    known = listChains(db);
-  } catch (error) {
-    return { entries: 0, chains: [], faults: [unreadable(error, 'It cannot be read')] };
+  const chains = new Map<number, VerifiedChain>();
+  for (const each of ledger.parts) {
+    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), onBatch));
   }
-  const chains = known.map((chain) => verifyChain(db, chain, onBatch));
-  const faults = chains.map(({ fault }) => fault).filter((fault) => fault !== null);
-  const entries = chains.reduce((sum, chain) => sum + chain.entries, 0);
-  return {
-    entries,
-    chains,
-    faults: [...faults, ...missingChains(db, known), ...lostKeys(db, known, findPersonHash)],
-  };
+  const verified = [...chains.values()].sort((a, b) => a.chain - b.chain);
+  const faults = [
+    ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason} ${DAMAGED}`),
+    ...verified.map(({ fault }) => fault).filter((fault) => fault !== null),
+    ...missingFiles(ledger),
+    ...lostKeys(ledger, findPersonHash),
+  ];
+  return { entries: verified.reduce((sum, { entries }) => sum + entries, 0), chains: verified, faults };
 }
+
+const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
+  chain,
+  origin: part.origin,
+  entries: 0,
+  lastSequence: part.first - 1,
+  lastHash: part.first === 1 ? NO_HASH : part.previousHash,
+  removedThrough: part.first - 1,
+  fault: null,
+});
 
 /** Found in a batch; the message says what it means. */
 class Fault extends Error {}
 
-function verifyChain(
-  db: Connection,
-  { chain, origin, removedThrough, removedHash }: LedgerChain,
+/** After a fault, a part is verified from its own beginning: damage of one file says nothing of the next. */
+function verifyPart(
+  each: ChainPart,
+  before: VerifiedChain,
   onBatch: (batch: LedgerBatch) => void,
 ): VerifiedChain {
-  let [last, hash] = [removedThrough, removedHash];
+  const { part, file } = each;
+  const isFirstFault = before.fault === null;
+  let { entries, lastSequence: last, lastHash: hash } = before;
   let fault: string | null = null;
   try {
-    for (const row of readRows(db, chain)) {
-      const batch = toBatch(chain, origin, row);
+    if (!isFirstFault) [last, hash] = [part.first - 1, part.previousHash];
+    else if (part.first !== last + 1)
+      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, onBatch);
+    else if (each.before !== undefined && part.previousHash !== hash) throw changed(part.first);
+    for (const { batch, isRepeated } of readPart(each)) {
       assertFollows(batch, last, hash);
       onBatch(batch);
       [last, hash] = [batch.first + batch.count - 1, batch.hash];
+      if (!isRepeated) entries += batch.count;
     }
+    if (part.isClosed && (part.last !== last || part.lastHash !== hash))
+      throw new Fault(`the end of ${file.name} was removed. ${COMPARE}`);
   } catch (error) {
-    const place = `Chain ${chain}, after ${last}`;
-    fault =
-      error instanceof Fault
-        ? `${place}: ${error.message}`
-        : unreadable(error, `${place}: it cannot be read`);
+    fault = `Chain ${each.chain}, after ${last}: ${describe(error, file.name)}`;
   }
-  return {
-    chain,
-    origin,
-    entries: last - removedThrough,
-    lastSequence: last,
-    lastHash: last === 0 ? NO_HASH : hash,
-    removedThrough,
-    fault,
-  };
+  if (isFirstFault) return { ...before, entries, lastSequence: last, lastHash: hash, fault };
+  return { ...before, entries, fault: fault === null ? before.fault : `${before.fault} ${fault}` };
 }
 
+const gapBefore = ({ chain, part }: ChainPart, last: number): string =>
+  `Chain ${chain}, after ${last}: ${missing(part.first).message}`;
+
+const missing = (first: number): Fault =>
+  new Fault(`the next entry is ${first}: what was between them was removed. ${COMPARE}`);
+
+const changed = (first: number): Fault =>
+  new Fault(`the batch of ${first} was changed after it was written: its hash differs. ${COMPARE}`);
+
 function assertFollows(batch: LedgerBatch, last: number, previous: string): void {
-  if (batch.first !== last + 1)
-    throw new Fault(`the next entry is ${batch.first}: what was between them was removed. ${COMPARE}`);
+  if (batch.first !== last + 1) throw missing(batch.first);
   if (
     batch.hash !== hashBatch(previous, batch, batch.lines) ||
     batch.lines.split('\n').length !== batch.count + 1
   )
-    throw new Fault(
-      `the batch of ${batch.first} was changed after it was written: its hash differs. ${COMPARE}`,
-    );
+    throw changed(batch.first);
 }
 
 /** @throws what is not about the file */
-function unreadable(error: unknown, what: string): string {
+function describe(error: unknown, name: string): string {
+  if (error instanceof Fault) return error.message;
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
-  return `${what}: ${fault.message} See docs/ledger.md#damage.`;
+  return `${name} cannot be read: ${fault.message} ${DAMAGED}`;
 }
 
-/** Rows of chains are never removed: they would take what they are the chain of with them. */
-function missingChains(db: Connection, known: readonly LedgerChain[]): string[] {
-  const missing = known.findIndex(({ chain }, i) => chain !== i + 1) + 1;
-  const behind = db.has(`ledger_batches WHERE id >= ${idOf((known.at(-1)?.chain ?? 0) + 1, 0)}`);
-  return missing > 0 || behind
-    ? [
-        `Chain ${missing || known.length + 1} is missing, with everything that was recorded in it. ` +
-          'Restore it from a backup.',
-      ]
-    : [];
+/** Each file names the one before it: one that retention has not removed was taken away. */
+function missingFiles({ parts, names, removed }: LedgerChains): string[] {
+  const known = new Set(names);
+  const followed = new Set(parts.map(({ part }) => part.follows).filter((name) => name !== ''));
+  return [...followed]
+    .filter((name) => !known.has(name) && !removed.has(name))
+    .map((name) => `${name} is missing, with everything that was recorded in it. Restore it from a backup.`);
 }
 
 /** The entries do not depend on the keys. */
-function lostKeys(db: Connection, chains: readonly LedgerChain[], findPersonHash: FindPersonHash): string[] {
-  const periods = chains.flatMap(({ chain }) => listPeriods(db, chain));
-  const lost = periods.filter(({ key_id }) => findPersonHash(key_id) === undefined);
+function lostKeys({ parts }: LedgerChains, findPersonHash: FindPersonHash): string[] {
+  const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
+  const lost = periods.filter(({ keyId }) => findPersonHash(keyId) === undefined);
   return [...new Set(lost.map(({ month }) => month))].map(
     (month) =>
       `Month ${month}: its key is missing or damaged: who was looked up cannot be found in it any more. ` +
@@ -118,19 +127,29 @@ function lostKeys(db: Connection, chains: readonly LedgerChain[], findPersonHash
 }
 
 /** @throws the driver's error */
-export function verifyReceipt(db: Connection, findPersonHash: FindPersonHash, text: string): CheckedReceipt {
+export function verifyReceipt(
+  ledger: LedgerChains,
+  findPersonHash: FindPersonHash,
+  text: string,
+): CheckedReceipt {
   const receipt = parseReceipt(text);
   if (receipt === undefined)
     return { entry: undefined, message: 'This is not a receipt: expected a number, a hyphen and 32 digits.' };
   const { sequence, hash } = receipt;
   let entry: LedgerEntry | undefined;
-  const { chains, faults } = verifyLedger(db, findPersonHash, (batch) => {
+  const { chains, faults } = verifyLedger(ledger, findPersonHash, (batch) => {
     if (sequence < batch.first || sequence >= batch.first + batch.count || !batch.hash.startsWith(hash))
       return;
     entry = entriesOf(batch)[sequence - batch.first];
   });
-  if (entry !== undefined)
+  const broken = chains.find(({ chain, fault }) => chain === entry?.chain && fault !== null);
+  if (entry !== undefined && (broken === undefined || sequence <= broken.lastSequence))
     return { entry, message: 'The ledger holds this reading, and everything before it is as it was.' };
+  if (entry !== undefined)
+    return {
+      entry,
+      message: `The ledger holds this reading, but not everything before it. ${broken?.fault}`,
+    };
   const isRemoved = chains.some(({ removedThrough }) => sequence <= removedThrough);
   const [fault] = faults;
   const message =

@@ -6,7 +6,6 @@ import type { Connection } from '../engine/connection.ts';
 import { openDatabase, openTemporary } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { exists } from '../files/registry-files.ts';
-import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/format.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
@@ -50,7 +49,6 @@ export function openImportSession(
   try {
     if (!isTemporary) {
       if (use === 'import') {
-        adoptErasures(db, databaseFile);
         if (!db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
       }
       removeStaleStaging(databaseFile);

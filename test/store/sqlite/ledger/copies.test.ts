@@ -3,22 +3,31 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   copyFileSync,
-  existsSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
-import { temporaryFolder, testClock } from '../../../support/app.ts';
+import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { command } from '../../../support/command.ts';
 import { copyRegistry } from '../../../support/sample-registry.ts';
-import { allEntries, findReceipt, ledgerPlaceIn, reading, verifyIn } from '../../../support/sqlite-ledger.ts';
+import {
+  allEntries,
+  findReceipt,
+  ledgerNames,
+  ledgerPlaceIn,
+  NID,
+  reading,
+  verifyIn,
+} from '../../../support/sqlite-ledger.ts';
+import { writeOldLedger } from '../../../support/sqlite-old-ledger.ts';
 
 /** A registry whose ledger has two entries, and a third one after the backup. */
 async function backedUp(context: TestContext) {
@@ -78,9 +87,20 @@ test('a backup has the ledger and verifies it; elsewhere the readings go on in a
 
 test('a backup whose ledger was taken away is not sound', async (context) => {
   const { folder } = await backedUp(context);
-  rmSync(join(folder, 'registry.ledger.db'));
+  rmSync(ledgerPlaceIn(folder).ledgerFile);
   const { status, out } = await command(['backup', 'verify', folder]);
-  assert.deepEqual([status, /registry\.ledger\.db: it is missing/.test(out)], [1, true]);
+  assert.deepEqual([status, /registry\.ledger\/.*\.db: it is missing/.test(out)], [1, true]);
+});
+
+test('the copy of the open file is closed, and as small as its entries', async (context) => {
+  const { live, folder } = await backedUp(context);
+  const copy = ledgerPlaceIn(folder).ledgerFile;
+  const file = new Database(copy, { readonly: true });
+  const { last } = file.prepare('SELECT last_sequence AS last FROM ledger_part').get() as { last: number };
+  assert.deepEqual([last, file.pragma('journal_mode', { simple: true })], [2, 'delete']);
+  file.close();
+  assert.ok(statSync(copy).size < 100_000);
+  assert.equal(basename(copy), basename(live.ledgerFile));
 });
 
 test('a restore drops no reading, and who was read is found as before', async (context) => {
@@ -102,37 +122,62 @@ test('back again: the readings of the second machine come home, and their receip
   for (const receipt of [...before, ...after, ...there]) assert.ok(findReceipt(live, receipt).entry, receipt);
   assert.deepEqual(verifyIn(live).faults, []);
   const [next] = await read();
-  assert.match(next, /^5-/, 'the chain of this machine goes on');
+  assert.match(next, /^1-/, 'a restore closes the open file');
   assert.equal((await command(['check', '--db', db])).status, 0);
 });
 
 test('two copies that went on apart with one chain are both kept, and this is said', async (context) => {
   const { live, restore, backUp, folder, after } = await backedUp(context);
   const { folder: newer } = JSON.parse((await backUp()).out);
-  // With the tools of the system.
-  for (const end of ['', '-wal', '-shm']) rmSync(live.ledgerFile + end, { force: true });
-  copyFileSync(join(folder, 'registry.ledger.db'), live.ledgerFile);
+  // With the tools of the system, and as if the file had never been closed.
+  const { ledgerFile } = live;
+  for (const end of ['', '-wal', '-shm']) rmSync(ledgerFile + end, { force: true });
+  copyFileSync(ledgerPlaceIn(folder).ledgerFile, ledgerFile);
+  const file = new Database(ledgerFile);
+  file.exec('UPDATE ledger_part SET last_sequence = NULL, last_hash = NULL');
+  file.close();
   const apart = await openCommandLedger(live.databaseFile).record([reading({ status: 404 })]);
   const { status, ledger } = await restore(live, newer);
-  assert.deepEqual([status, ledger.added, ledger.differing.length], [0, 4, 1]);
+  assert.deepEqual([status, ledger.added, ledger.differing.length], [0, 2, 1]);
   for (const receipt of [...after, ...apart]) assert.ok(findReceipt(live, receipt).entry, receipt);
+  assert.equal(allEntries(live).length, 5, 'those before the fork count once');
   assert.deepEqual(verifyIn(live).faults, []);
+  assert.deepEqual((await restore(live, newer)).ledger, { added: 0, differing: [], faults: [] });
+  assert.equal(allEntries(live).length, 5);
 });
 
-test('a damaged ledger stops no backup: what can be read is in it, older ones are removed, status 3', async (context) => {
+test('a file that is the beginning of the one in a backup is replaced by it, and never the other way', async (context) => {
+  const { root, restore, backUp, folder, after, before } = await backedUp(context);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  await restore(other);
+  assert.equal(allEntries(other).length, 2);
+  const { folder: newer } = JSON.parse((await backUp()).out);
+  assert.deepEqual((await restore(other, newer)).ledger, { added: 2, differing: [], faults: [] });
+  assert.deepEqual([allEntries(other).length, ledgerNames(other).length], [4, 1]);
+  assert.deepEqual((await restore(other, folder)).ledger, { added: 0, differing: [], faults: [] });
+  for (const receipt of [...before, ...after]) assert.ok(findReceipt(other, receipt).entry, receipt);
+  assert.deepEqual(verifyIn(other).faults, []);
+});
+
+test('a damaged file stops no backup: it is copied as it is and named, the others are sound, status 3', async (context) => {
   const { root, db, live, backUp } = await backedUp(context);
   const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
-  damage(live.ledgerFile);
+  const next = await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  const [damaged = ''] = ledgerNames(live);
+  damage(join(live.ledgerFolder, damaged));
   const { status, out, err } = await backUp('--verify');
   assert.equal(status, 3, err);
-  assert.match(err, /The access ledger is NOT sound: registry\.ledger\.db: .* can be read/);
+  assert.match(err, new RegExp(`The access ledger is NOT sound: .*${damaged}`));
   const { folder, kept } = JSON.parse(out);
   assert.equal(kept, 2);
   const shown = JSON.parse((await command(['status', '--json', '--db', db])).out);
-  assert.match(shown.last_backup.fault, /registry\.ledger\.db/);
-  const taken = allEntries(ledgerPlaceIn(folder)).length;
-  assert.ok(taken > 500 && taken < 1204, String(taken));
+  assert.match(shown.last_backup.fault, new RegExp(damaged));
+  assert.deepEqual(
+    readFileSync(join(folder, 'registry.ledger', damaged)),
+    readFileSync(join(live.ledgerFolder, damaged)),
+  );
+  assert.ok(findReceipt(ledgerPlaceIn(folder), next[0] as string).entry);
   assert.equal(readdirSync(join(root, 'backups')).length, 2);
 });
 
@@ -147,38 +192,32 @@ test('a batch that was changed stops no backup, and verifying it says so with st
   assert.equal(readdirSync(join(root, 'backups')).length, 2);
 });
 
-test('a restore goes on where the ledger is not even a database, and keeps the file', async (context) => {
+test('a restore goes on where a file of the ledger is not even a database, and leaves it', async (context) => {
   const { live, restore, before } = await backedUp(context);
-  writeFileSync(live.ledgerFile, 'in the way');
+  const { ledgerFile } = live;
+  writeFileSync(ledgerFile, 'in the way');
   const restored = await restore();
-  assert.equal(restored.status, 3, restored.err);
-  assert.match(restored.err, /registry\.ledger\.damaged-1\.db/);
-  assert.ok(existsSync(live.ledgerFile.replace('.db', '.damaged-1.db')));
+  assert.deepEqual([restored.status, restored.ledger.added], [3, 2], restored.err);
+  assert.equal(readFileSync(ledgerFile, 'utf8'), 'in the way');
   assert.ok(findReceipt(live, before[0]).entry);
   assert.equal((await openCommandLedger(live.databaseFile).record([reading()])).length, 1);
+  const { status, err } = await command(['ledger', 'person', NID, '--db', live.databaseFile]);
+  assert.equal(status, 0);
+  assert.match(
+    err,
+    new RegExp(`${basename(ledgerFile)} of the access ledger cannot be read, and was passed over`),
+  );
 });
 
-test('ledger repair adds the readings of a backup', async (context) => {
-  const { live, db, folder, before } = await backedUp(context);
-  writeFileSync(live.ledgerFile, 'in the way');
-  const repaired = await command(['ledger', 'repair', '--backup', folder, '--json', '--db', db]);
-  const { readings, added } = JSON.parse(repaired.out);
-  assert.deepEqual([readings, added], [0, 2]);
-  assert.ok(findReceipt(live, before[1]).entry);
-  assert.deepEqual(verifyIn(live).faults, []);
-});
-
-test('ledger repair keeps what can be read, and the readings go on in a new chain', async (context) => {
-  const { live, db, before } = await backedUp(context);
-  const ledger = openCommandLedger(live.databaseFile);
-  for (let i = 0; i < 30; i++) await ledger.record(MANY);
-  damage(live.ledgerFile);
-  const repaired = await command(['ledger', 'repair', '--json', '--db', db], { ACCESS_LEDGER: 'on' });
-  assert.equal(repaired.status, 0, repaired.err);
-  const { kept, readings } = JSON.parse(repaired.out);
-  assert.ok(existsSync(kept));
-  assert.ok(readings > 500 && readings < 1204, String(readings));
-  assert.ok(findReceipt(live, before[0]).entry);
-  assert.equal(new Set(allEntries(live).map(({ origin }) => origin)).size, 2);
-  assert.equal((await command(['ledger', 'verify', '--db', db])).status, 1, 'the gap stays visible');
+test('a backup of 1.0.0 brings its ledger, and one that is there already adds nothing', async (context) => {
+  const { root, db, live, restore } = await backedUp(context);
+  const { receipts } = writeOldLedger(live);
+  const folder = join(root, 'old');
+  assert.equal((await command(['backup', folder, '--db', db])).status, 0);
+  assert.equal(ledgerNames(live).length, 2);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  assert.deepEqual((await restore(other, folder)).ledger.added, 4 + receipts.length);
+  for (const receipt of receipts) assert.ok(findReceipt(other, receipt).entry, receipt);
+  assert.deepEqual((await restore(other, folder)).ledger.added, 0);
+  assert.deepEqual(verifyIn(other).faults, []);
 });

@@ -1,25 +1,41 @@
 /** What is recorded, by the thread of a service and by commands, and read back. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
 import { RegistryError } from '../../../../src/domain/values/errors.ts';
 import type { AccessLedger } from '../../../../src/store/contract/access-ledger.ts';
-import { StorageError } from '../../../../src/store/contract/storage-error.ts';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
 import { readMonthKeys } from '../../../../src/store/sqlite/ledger/month-keys.ts';
 import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
-import { testClock } from '../../../support/app.ts';
+import { NOON, testClock } from '../../../support/app.ts';
 import {
   allEntries,
+  findReceipt,
   type LedgerPlace,
+  ledgerNames,
   ledgerPlace,
   NID,
   reading,
   verifyIn,
 } from '../../../support/sqlite-ledger.ts';
+import { writeOldLedger } from '../../../support/sqlite-old-ledger.ts';
 
 interface Opened {
   readonly ledger: AccessLedger;
@@ -84,7 +100,9 @@ test('each reading is recorded with its receipt, and holds no national ID', asyn
   assert.deepEqual([others.address, others.page], [undefined, true]);
   assert.deepEqual(stored, { as_of: 91, cooperatives: [3, 4] });
   const folder = join(place.databaseFile, '..');
-  for (const name of readdirSync(folder)) {
+  assert.equal(statSync(place.ledgerFolder).mode & 0o777, 0o700);
+  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+    if (statSync(join(folder, name)).isDirectory()) continue;
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
     assert.ok(!readFileSync(join(folder, name), 'latin1').includes(NID), name);
   }
@@ -140,6 +158,53 @@ test('each month has a key of its own, which all chains of that month share', as
   assert.equal(readMonthKeys(place.keysFile).size, 2);
 });
 
+test('each month has a file of its own, which goes on with the chain of the one before', async (context) => {
+  const place = ledgerPlace(context);
+  const ledger = openCommandLedger(place.databaseFile);
+  const receipts: string[] = [];
+  for (const day of ['2026-01-31', '2026-02-01', '2026-02-28', '2026-01-15'])
+    receipts.push(...(await ledger.record([reading({ timeMs: Date.parse(day) })])));
+  const [origin = ''] = allEntries(place).map((entry) => entry.origin.slice(0, 8));
+  assert.deepEqual(ledgerNames(place), [
+    `2026-01-${origin}-0001.db`,
+    `2026-02-${origin}-0002.db`,
+    `2026-01-${origin}-0003.db`,
+  ]);
+  assert.deepEqual(
+    allEntries(place).map(({ receipt }) => receipt),
+    receipts,
+  );
+  const { entries, chains, faults } = verifyIn(place);
+  assert.deepEqual([entries, chains.length, faults], [4, 1, []]);
+});
+
+test('a closed file is never written again, and needs nothing beside it', async (context) => {
+  const place = ledgerPlace(context);
+  const { ledger } = openService(context, place);
+  await ledger.record([reading({ timeMs: Date.parse('2026-01-31') })]);
+  await ledger.record([reading({ timeMs: Date.parse('2026-02-01') })]);
+  const [closed = ''] = ledgerNames(place);
+  const path = join(place.ledgerFolder, closed);
+  const bytes = readFileSync(path);
+  assert.ok(bytes.length < 1_000_000, 'its reserve was given back');
+  for (const each of [ledger, openCommandLedger(place.databaseFile)])
+    await each.record([reading({ timeMs: Date.parse('2026-02-02') })]);
+  assert.deepEqual(readFileSync(path), bytes);
+  assert.ok(!existsSync(`${path}-wal`));
+});
+
+test('processes that find the month changed at once begin one file', async (context) => {
+  const place = ledgerPlace(context);
+  const { ledger } = openService(context, place);
+  await ledger.record([reading({ timeMs: Date.parse('2026-01-31') })]);
+  const both = [ledger, openCommandLedger(place.databaseFile), openService(context, place).ledger];
+  await Promise.all(both.map((each) => each.record([reading({ timeMs: Date.parse('2026-02-01') })])));
+  const begun = ledgerNames(place).filter((name) => name.startsWith('2026-02'));
+  assert.equal(begun.length, 1, begun.join());
+  const { entries, chains, faults } = verifyIn(place);
+  assert.deepEqual([entries, chains.length, faults], [4, 1, []]);
+});
+
 test('when the thread has ended, what it had is refused, and the next reading starts it again', async (context) => {
   const place = ledgerPlace(context);
   const { ledger, worker, notes } = openService(context, place);
@@ -156,22 +221,103 @@ test('when the thread has ended, what it had is refused, and the next reading st
   ]);
 });
 
-test('a file that was taken away takes nothing more: nobody would find it', async (context) => {
+/** Ways in which a file cannot be used any more. */
+const DAMAGES: { readonly [name: string]: (file: string) => void } = {
+  'was taken away': (file) => renameSync(file, `${file}.away`),
+  'is not a database any more': (file) => {
+    writeFileSync(file, 'in the way');
+    rmSync(`${file}-wal`, { force: true });
+    rmSync(`${file}-shm`, { force: true });
+  },
+  'is empty': (file) => {
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
+    truncateSync(file);
+  },
+};
+
+for (const [what, damage] of Object.entries(DAMAGES)) {
+  test(`a file that ${what} is left; readings go on at once in a new one, of a service`, async (context) => {
+    const place = ledgerPlace(context);
+    const first = openService(context, place);
+    const [before = ''] = await first.ledger.record([reading()]);
+    const { ledgerFile } = place;
+    // Under a service that runs, SQLite goes on with what it has of a file in place.
+    if (what !== 'was taken away') await first.ledger.close();
+    damage(ledgerFile);
+    const { ledger, notes } = what === 'was taken away' ? first : openService(context, place);
+    const [after = ''] = await ledger.record([reading()]);
+    assert.match(after, /^1-/, 'a new chain');
+    assert.equal(ledgerNames(place).at(-1)?.slice(-7), '0002.db');
+    assert.match(notes.join('\n'), /cannot be used .*; readings go on in a new file/);
+    await ledger.record([reading()]);
+    assert.equal(notes.length, 1);
+    assert.equal(ledger.state?.().replacedFiles, 1);
+    assert.equal(findReceipt(place, after).entry?.receipt, after);
+    assert.equal(findReceipt(place, before).entry, undefined);
+    assert.match(verifyIn(place).faults.join('\n'), /0001\.db (is missing|cannot be read)/);
+    const { unreadable = [] } = readLedgerCondition(place.databaseFile, { nowMs: NOON, days: 730 }) ?? {};
+    assert.equal(unreadable.length, existsSync(ledgerFile) ? 1 : 0);
+  });
+
+  test(`a file that ${what} is left; readings go on at once in a new one, of commands`, async (context) => {
+    const place = ledgerPlace(context);
+    await place.openLedger().record([reading()]);
+    damage(place.ledgerFile);
+    const receipts = [
+      ...(await place.openLedger().record([reading()])),
+      ...(await place.openLedger().record([reading()])),
+    ];
+    assert.equal(receipts.length, 2);
+    for (const receipt of receipts) assert.equal(findReceipt(place, receipt).entry?.receipt, receipt);
+  });
+}
+
+test('a page that is damaged at the end of the open file ends the file, not the service', async (context) => {
   const place = ledgerPlace(context);
+  const large = Array.from({ length: 40 }, () => reading({ endUser: 'x'.repeat(200) }));
+  for (let i = 0; i < 40; i++) await place.openLedger().record(large);
+  const { ledgerFile } = place;
+  const db = new Database(ledgerFile);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  // The page with the end of the batches.
+  const { pageno } = db
+    .prepare(
+      "SELECT pageno FROM dbstat WHERE name = 'ledger_batches' AND pagetype = 'leaf' ORDER BY path DESC",
+    )
+    .get() as { pageno: number };
+  db.close();
+  const handle = openSync(ledgerFile, 'r+');
+  writeSync(handle, Buffer.alloc(4096, 7), 0, 4096, (pageno - 1) * 4096);
+  closeSync(handle);
   const { ledger, notes } = openService(context, place);
-  await ledger.record([reading()]);
-  renameSync(place.ledgerFile, `${place.ledgerFile}.away`);
-  await assert.rejects(ledger.record([reading()]), { code: 'unavailable', reason: 'ledger' });
-  assert.match(notes.join(), /was taken away/);
+  const [receipt = ''] = await ledger.record([reading()]);
+  assert.match(receipt, /^1-/);
+  assert.equal(notes.length, 1, notes.join('\n'));
+  assert.match(verifyIn(place).faults.join('\n'), /0001\.db cannot be read|Chain 1, after/);
 });
 
-test('the folder of an earlier ledger is refused, with what to do about it', async (context) => {
+test('a key that is lost ends the file: nobody could be found in it', async (context) => {
   const place = ledgerPlace(context);
-  mkdirSync(join(place.databaseFile, '..', 'registry.ledger'));
-  const recorded = openCommandLedger(place.databaseFile).record([reading()]);
-  await assert.rejects(
-    recorded,
-    (error) => error instanceof StorageError && /Move the folder/.test(error.message),
-  );
-  assert.ok(!existsSync(place.ledgerFile));
+  await place.openLedger().record([reading()]);
+  const db = new Database(place.keysFile);
+  db.exec('DELETE FROM ledger_keys');
+  db.close();
+  await place.openLedger().record([reading()]);
+  const hashes = allEntries(place).map(({ persons }) => persons?.[0]);
+  assert.notEqual(hashes[0], hashes[1]);
+  assert.equal(ledgerNames(place).length, 2);
+  assert.equal(verifyIn(place).faults.length, 1);
+});
+
+test('a ledger of 1.0.0 becomes the first closed file, with its chains, keys and receipts', async (context) => {
+  const place = ledgerPlace(context);
+  const folder = join(place.databaseFile, '..');
+  const { receipts, entries } = writeOldLedger(place);
+  assert.equal(allEntries(place).length, entries, 'before anybody has written');
+  const [receipt = ''] = await place.openLedger().record([reading()]);
+  assert.ok(!existsSync(join(folder, 'registry.ledger.db')));
+  assert.match(ledgerNames(place)[0] ?? '', /^2025-07-[0-9a-f]{8}-0000\.db$/);
+  for (const each of [...receipts, receipt]) assert.equal(findReceipt(place, each).entry?.receipt, each);
+  const verified = verifyIn(place);
+  assert.deepEqual([verified.entries, verified.faults], [entries + 1, []]);
 });

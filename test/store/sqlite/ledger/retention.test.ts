@@ -1,145 +1,173 @@
 /** What is removed from the ledger when its time is over, and what the clock has no say in. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import type { AccessLedger } from '../../../../src/store/contract/access-ledger.ts';
-import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { pruneLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
-import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { readMonthKeys } from '../../../../src/store/sqlite/ledger/month-keys.ts';
 import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
-import { NOON } from '../../../support/app.ts';
+import { temporaryFolder } from '../../../support/app.ts';
 import {
   allEntries,
   findReceipt,
   type LedgerPlace,
+  ledgerNames,
   ledgerPlace,
+  ledgerPlaceIn,
   reading,
   verifyIn,
 } from '../../../support/sqlite-ledger.ts';
 
 const DAY = 24 * 3600 * 1000;
 
-/** A batch for each time, in this order. @returns their receipts */
-async function write({ databaseFile }: LedgerPlace, ...times: readonly number[]): Promise<string[]> {
-  const ledger = openCommandLedger(databaseFile);
+/** The middle of the n-th month. */
+const month = (n: number): number => Date.UTC(2020, n, 15);
+
+/** A reading in each month, in this order. @returns their receipts */
+async function write(place: LedgerPlace, months: readonly number[]): Promise<string[]> {
   const receipts: string[] = [];
-  for (const timeMs of times) receipts.push(...(await ledger.record([reading({ timeMs })])));
+  for (const n of months)
+    receipts.push(...(await place.openLedger().record([reading({ timeMs: month(n) })])));
   return receipts;
 }
 
-/** Removes all that is older than 730 days. @returns how many readings that were */
-function remove({ databaseFile }: LedgerPlace, nowMs: number): number {
-  const writer = new LedgerWriter(databaseFile, 1_000);
-  try {
-    let removed = 0;
-    for (let part = -1; part !== 0; removed += part)
-      part = writer.removeOld({ nowMs, beforeMs: nowMs - 730 * DAY });
-    return removed;
-  } finally {
-    writer.close();
-  }
-}
+const upTo = (n: number): number[] => Array.from({ length: n + 1 }, (_, i) => i);
 
-const sequences = (place: LedgerPlace) => allEntries(place).map(({ sequence }) => sequence);
+/** Keeps readings for about six months. */
+const DAYS = 183;
+const prune = ({ databaseFile }: LedgerPlace, nowMs: number, named: readonly string[] = []) =>
+  pruneLedger(databaseFile, { nowMs, days: DAYS, named });
 
-test('what is old goes from the beginning with the keys of its months, and the rest is sound', async (context) => {
+const tooOld = ({ databaseFile }: LedgerPlace, nowMs: number) =>
+  readLedgerCondition(databaseFile, { nowMs, days: DAYS })?.tooOld;
+
+test('files that are old go with the keys of their months, and the rest is sound', async (context) => {
   const place = ledgerPlace(context);
-  const now = NOON + 800 * DAY;
-  const receipts = await write(place, NOON, NOON + 1, NOON + 40 * DAY, NOON + 100 * DAY, now);
-  assert.equal(remove(place, now), 3);
-  assert.deepEqual(sequences(place), [4, 5]);
+  const receipts = await write(place, upTo(9));
+  const before = ledgerNames(place);
+  const { names, entries } = prune(place, month(9));
+  assert.deepEqual([names, entries], [before.slice(0, 3), 3]);
+  assert.deepEqual(ledgerNames(place), before.slice(3));
+  assert.equal(readMonthKeys(place.keysFile).size, 7);
   assert.deepEqual(verifyIn(place).faults, []);
-  assert.equal(readMonthKeys(place.keysFile).size, 2);
   assert.match(findReceipt(place, receipts[0] as string).message, /was removed when its time was over/);
-  assert.notEqual(findReceipt(place, receipts[3] as string).entry, undefined);
-  const { removed, removedAtMs, entries } = readLedgerCondition(place.databaseFile) ?? {};
-  assert.deepEqual([removed, removedAtMs, entries], [3, now, 2]);
-  await write(place, now);
-  assert.deepEqual(sequences(place), [4, 5, 6]);
+  assert.equal(findReceipt(place, receipts[3] as string).entry?.receipt, receipts[3]);
+  const { removed, removedAtMs } =
+    readLedgerCondition(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};
+  assert.deepEqual([removed, removedAtMs], [3, month(9)]);
+  assert.deepEqual(prune(place, month(9)).names, []);
 });
 
-test('a chain that is emptied goes on with the number after its last one', async (context) => {
-  const place = ledgerPlace(context);
-  await write(place, NOON, NOON);
-  assert.equal(remove(place, NOON + 800 * DAY), 2);
-  await write(place, NOON + 800 * DAY);
-  assert.deepEqual(sequences(place), [3]);
-  assert.deepEqual(verifyIn(place).faults, []);
-});
-
-test('an entry from the future keeps nothing alive, and goes with those around it', async (context) => {
-  const place = ledgerPlace(context);
-  const [future, now] = [NOON + 73 * 365 * DAY, NOON + 800 * DAY];
-  await write(place, NOON, future, NOON + DAY, now);
-  assert.equal(remove(place, now), 3);
-  assert.deepEqual(sequences(place), [4]);
-});
-
-test('a clock that stepped back removes nothing before what is not old', async (context) => {
-  const place = ledgerPlace(context);
-  const now = NOON + 800 * DAY;
-  await write(place, now - DAY, NOON, now);
-  assert.equal(remove(place, now), 0);
-  assert.deepEqual(sequences(place), [1, 2, 3]);
-});
-
-interface Ticking {
-  readonly ledger: AccessLedger;
-  readonly notes: readonly string[];
-  /** Both clocks go on by so much; the wall clock steps by so much more. */
-  pass(ms: number, stepMs?: number): void;
-}
-
-function openTicking(context: TestContext, { databaseFile }: LedgerPlace, startMs: number): Ticking {
-  context.mock.timers.enable({ apis: ['setInterval'] });
-  let [wallMs, monotonicMs] = [startMs, 0];
-  const clock = { now: () => wallMs, monotonicMs: () => monotonicMs };
-  const notes: string[] = [];
-  const ledger = openServiceLedger(databaseFile, { clock, days: 730, note: (text) => void notes.push(text) });
-  return {
-    ledger,
-    notes,
-    pass(ms, stepMs = 0) {
-      [wallMs, monotonicMs] = [wallMs + ms + stepMs, monotonicMs + ms];
-      context.mock.timers.tick(ms);
-    },
-  };
-}
-
-test('a service removes what is old a day after its start, and says so', async (context) => {
-  const place = ledgerPlace(context);
-  await write(place, NOON, NOON);
-  const { ledger, notes, pass } = openTicking(context, place, NOON + 800 * DAY);
-  pass(DAY - 1);
-  await ledger.record([reading({ timeMs: NOON + 801 * DAY })]);
-  assert.equal(allEntries(place).length, 3);
-  pass(1);
-  while (notes.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await ledger.close();
-  assert.deepEqual(sequences(place), [3]);
-  assert.match(notes.join(), /^access ledger: removed 2 readings from before 2025-/);
-});
-
-for (const [what, stepMs] of [
-  ['73 years ahead', 73 * 365 * DAY],
-  ['an hour back', -3_600_000],
+for (const [what, aheadMs] of [
+  ['an hour', 3_600_000],
+  ['a year', 365 * DAY],
+  ['73 years', 73 * 365 * DAY],
 ] as const)
-  test(`a clock that was set, ${what}, removes nothing that day`, async (context) => {
+  test(`a clock that is ${what} ahead, for however long, removes as many files as it adds`, async (context) => {
     const place = ledgerPlace(context);
-    await write(place, NOON, NOON + 800 * DAY);
-    const { ledger, notes, pass } = openTicking(context, place, NOON + 800 * DAY);
-    pass(DAY, stepMs);
-    await ledger.close();
-    assert.equal(allEntries(place).length, 2);
-    assert.match(notes.join(), /the clock was set/);
+    await write(place, upTo(8));
+    prune(place, month(8));
+    const left = ledgerNames(place).length;
+    for (let i = 0; i < 5; i++) {
+      const nowMs = month(8) + aheadMs + i * 40 * DAY;
+      await place.openLedger().record([reading({ timeMs: nowMs })]);
+      prune(place, nowMs);
+      assert.ok(ledgerNames(place).length >= left, `after ${i}`);
+    }
+    assert.equal(ledgerNames(place).length >= left, true);
   });
 
-test('a start with a clock that is 73 years ahead removes nothing', async (context) => {
+test('a clock that is decades behind removes as many files as it adds', async (context) => {
   const place = ledgerPlace(context);
-  await write(place, NOON);
-  const { ledger, notes } = openTicking(context, place, NOON + 73 * 365 * DAY);
-  await ledger.record([reading({ timeMs: NOON + 73 * 365 * DAY })]);
+  await write(place, upTo(8));
+  prune(place, month(8));
+  const before = ledgerNames(place);
+  await place.openLedger().record([reading({ timeMs: Date.parse('1971-01-01') })]);
+  prune(place, Date.parse('1971-01-01'));
+  await write(place, [8]);
+  prune(place, month(8));
+  const lost = before.filter((name) => !ledgerNames(place).includes(name));
+  assert.ok(lost.length <= 1, lost.join());
+});
+
+test('a file of a clock that was ahead keeps nothing alive once later months have files', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, [0, 900, ...upTo(9).slice(1)]);
+  const { names } = prune(place, month(9));
+  assert.deepEqual(
+    names.map((name) => name.slice(0, 7)),
+    ['2020-01', '2095-01', '2020-02', '2020-03'],
+  );
+});
+
+test('a file that is too old while later months are missing waits for somebody to look', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, [0, 1, 30]);
+  const [first = '', second = ''] = ledgerNames(place);
+  assert.deepEqual(prune(place, month(30)).names, []);
+  assert.deepEqual(tooOld(place, month(30)), [first, second]);
+  assert.deepEqual(prune(place, month(30), [first, second]).names, [first, second]);
+  assert.deepEqual([tooOld(place, month(30)), verifyIn(place).faults], [[], []]);
+});
+
+test('the newest file stays however old it is', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, [0]);
+  assert.deepEqual(prune(place, month(400), ledgerNames(place)).names, []);
+});
+
+test('a service removes what is old half a minute after its start, and says so', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const place = ledgerPlace(context);
+  await write(place, upTo(9));
+  const notes: string[] = [];
+  const ledger = openServiceLedger(place.databaseFile, {
+    clock: { now: () => month(9), monotonicMs: () => 0 },
+    days: DAYS,
+    note: (text) => void notes.push(text),
+  });
+  context.mock.timers.tick(30_000);
+  while (notes.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  context.mock.timers.reset();
   await ledger.close();
-  assert.equal(allEntries(place).length, 2);
-  assert.deepEqual(notes, []);
+  assert.equal(allEntries(place).length, 7);
+  assert.match(notes.join(), /^access ledger: removed 3 readings older than 183 days: 2020-01-.*, 2020-03-/);
+});
+
+test('with clocks of any kind, what is removed is never newer than what is kept, and at most what is added', async (context) => {
+  const root = temporaryFolder(context);
+  const offsets = fc.constantFrom(
+    0,
+    0,
+    0,
+    0,
+    3_600_000,
+    -3_600_000,
+    20 * 365 * DAY,
+    -30 * 365 * DAY,
+    400 * DAY,
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(offsets, { minLength: 3, maxLength: 12 }), async (steps) => {
+      const place = ledgerPlaceIn(`${root}/${run++}`);
+      await write(place, upTo(6));
+      const real = ledgerNames(place).length;
+      let wrong = 0;
+      for (const [i, offset] of steps.entries()) {
+        // The clock is wrong within one true month.
+        const nowMs = month(6) + i * 60_000 + offset;
+        if (Math.abs(offset) > 20 * DAY) wrong++;
+        const before = ledgerNames(place);
+        await place.openLedger().record([reading({ timeMs: nowMs })]);
+        const { names } = prune(place, nowMs);
+        assert.deepEqual(names, before.slice(0, names.length), 'the oldest first');
+      }
+      assert.ok(ledgerNames(place).length >= real - 1, `${ledgerNames(place)} after ${wrong} wrong clocks`);
+      assert.deepEqual(verifyIn(place).faults, []);
+      rmSync(`${root}/${run - 1}`, { recursive: true });
+    }),
+    { numRuns: 15 },
+  );
 });

@@ -5,7 +5,7 @@ serveTasks(({ flag }: { readonly flag: Int32Array }) => ({
   append() {
     Atomics.wait(flag, 0, 0);
     Atomics.sub(flag, 0, 1);
-    return { first: 1, hash: 'f'.repeat(64) };
+    return { first: 1, hash: 'f'.repeat(64), notes: [], reserved: 0 };
   },
-  removeOld: () => 0,
+  removeOld: () => ({ names: [], entries: 0 }),
 }));

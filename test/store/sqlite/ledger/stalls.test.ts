@@ -5,7 +5,7 @@ import { openDatabase } from '../../../../src/store/sqlite/engine/open-database.
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
 import { MAX_RECORD_MS, openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
-import { testClock } from '../../../support/app.ts';
+import { NOON, testClock } from '../../../support/app.ts';
 import { ledgerPlace, reading } from '../../../support/sqlite-ledger.ts';
 
 /** Refused with the reason that clients and probes see. */
@@ -78,12 +78,12 @@ test('a ledger whose disk does not answer can be closed', async (context) => {
 });
 
 test('status finds a ledger that takes no entries', async (context) => {
-  const { databaseFile, ledgerFile } = ledgerPlace(context);
+  const place = ledgerPlace(context);
+  const { databaseFile } = place;
   await openCommandLedger(databaseFile).record([reading()]);
-  assert.equal(readLedgerCondition(databaseFile)?.fault, null);
-  const other = openDatabase(ledgerFile, { waitMs: 0 });
-  other.transaction.immediate(() =>
-    assert.equal(readLedgerCondition(databaseFile)?.fault, 'does not answer'),
-  );
+  const readFault = () => readLedgerCondition(databaseFile, { nowMs: NOON, days: 730 })?.fault;
+  assert.equal(readFault(), null);
+  const other = openDatabase(place.ledgerFile, { waitMs: 0, secureDelete: 'FAST' });
+  other.transaction.immediate(() => assert.equal(readFault(), 'does not answer'));
   other.close();
 });

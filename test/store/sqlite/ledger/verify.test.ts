@@ -1,20 +1,24 @@
 /** What `verify` finds: each fault is planted in the rows of a sound ledger. */
 import assert from 'node:assert/strict';
+import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { openLedgerReader } from '../../../../src/store/sqlite/ledger/ledger-reader.ts';
 import { NOON } from '../../../support/app.ts';
+import { openStore } from '../../../support/sqlite.ts';
 import {
+  allEntries,
   findReceipt,
   type LedgerPlace,
+  ledgerNames,
   ledgerPlace,
   reading,
   verifyIn,
 } from '../../../support/sqlite-ledger.ts';
 
-interface Written extends LedgerPlace {
-  readonly receipts: readonly string[];
-}
+type Written = LedgerPlace & { readonly receipts: readonly string[] };
 
 /** Four batches of two. */
 async function writeLedger(context: TestContext): Promise<Written> {
@@ -22,7 +26,7 @@ async function writeLedger(context: TestContext): Promise<Written> {
   const ledger = openCommandLedger(place.databaseFile);
   const receipts: string[] = [];
   for (let i = 0; i < 4; i++) receipts.push(...(await ledger.record([reading(), reading({ status: 404 })])));
-  return { ...place, receipts };
+  return Object.assign(place, { receipts });
 }
 
 function edit(file: string, ...statements: readonly string[]): void {
@@ -50,7 +54,7 @@ test('there is nothing to find in a registry without a ledger', (context) => {
   assert.deepEqual(verifyIn(ledgerPlace(context)), { entries: 0, chains: [], faults: [] });
 });
 
-const SECOND = 'ledger_batches WHERE id % 1099511627776 = 3';
+const SECOND = 'ledger_batches WHERE id = 3';
 
 /** How many entries are sound then, what is said, and how the fault is planted. */
 const FAULTS: { readonly [what: string]: readonly [entries: number, said: RegExp, ...sql: string[]] } = {
@@ -74,19 +78,19 @@ const FAULTS: { readonly [what: string]: readonly [entries: number, said: RegExp
   'the first batch removed': [
     0,
     /the next entry is 3: what was between/,
-    'DELETE FROM ledger_batches WHERE id % 1099511627776 = 1',
+    'DELETE FROM ledger_batches WHERE id = 1',
   ],
   'the origin changed': [
     0,
     /the batch of 1 was changed/,
-    "UPDATE ledger_chains SET origin = 'f' || substr(origin, 2) || 'x'",
+    "UPDATE ledger_part SET origin = 'f' || substr(origin, 2) || 'x'",
   ],
   'the key of a month exchanged': [
     0,
     /the batch of 1 was changed/,
-    "UPDATE ledger_periods SET key_id = '0000000000000000'",
+    "UPDATE ledger_part SET key_id = '0000000000000000'",
   ],
-  'a chain removed': [0, /^Chain 1 is missing/, 'DELETE FROM ledger_chains'],
+  'the part removed': [0, /0001\.db cannot be read: .* has no part/, 'DELETE FROM ledger_part'],
 };
 
 for (const [what, [entries, message, ...statements]] of Object.entries(FAULTS)) {
@@ -123,4 +127,90 @@ test('a clock that steps back is no fault', async (context) => {
   const written = await writeLedger(context);
   await openCommandLedger(written.databaseFile).record([reading({ timeMs: NOON - 40 * 24 * 3_600_000 })]);
   assert.deepEqual(verifyIn(written).faults, []);
+});
+
+/** Three months, a file each. */
+async function writeMonths(context: TestContext): Promise<Written> {
+  const place = ledgerPlace(context);
+  const receipts: string[] = [];
+  for (const month of ['2026-01', '2026-02', '2026-03'])
+    for (const day of [1, 2])
+      receipts.push(
+        ...(await place.openLedger().record([reading({ timeMs: Date.parse(`${month}-0${day}`) })])),
+      );
+  return Object.assign(place, { receipts });
+}
+
+const pathOf = (written: Written, index: number): string =>
+  join(written.ledgerFolder, ledgerNames(written)[index] as string);
+
+for (const [what, index, message] of [
+  ['between others', 1, /Chain 1, after 2: the next entry is 5: what was between them was removed/],
+  ['the first one', 0, /-0001\.db is missing, with everything that was recorded in it/],
+] as const)
+  test(`verify finds that a file was taken away: ${what}`, async (context) => {
+    const written = await writeMonths(context);
+    const [name = ''] = [ledgerNames(written)[index]];
+    rmSync(pathOf(written, index));
+    const { faults } = verifyIn(written);
+    assert.match(faults.join('\n'), message);
+    assert.match(faults.join('\n'), new RegExp(`${name} is missing`));
+  });
+
+test('verify finds that the end of a closed file was removed', async (context) => {
+  const written = await writeMonths(context);
+  edit(pathOf(written, 0), 'DELETE FROM ledger_batches WHERE id = 2');
+  assert.match(
+    verifyIn(written).faults.join('\n'),
+    /Chain 1, after 1: the end of 2026-01-.*\.db was removed/,
+  );
+});
+
+test('a file that cannot be read is named and passed over; entries of the others are found', async (context) => {
+  const written = await writeMonths(context);
+  writeFileSync(pathOf(written, 1), 'in the way');
+  const [name = ''] = [ledgerNames(written)[1]];
+  assert.deepEqual(
+    allEntries(written).map(({ receipt }) => receipt),
+    [0, 1, 4, 5].map((i) => written.receipts[i]),
+  );
+  const { faults, entries } = verifyIn(written);
+  assert.match(faults[0] ?? '', new RegExp(`^${name} cannot be read`));
+  assert.equal(entries, 4, 'damage of one file says nothing of the next');
+  assert.match(
+    findReceipt(written, written.receipts[0] as string).message,
+    /everything before it is as it was/,
+  );
+  assert.match(findReceipt(written, written.receipts[5] as string).message, /but not everything before it/);
+});
+
+test('a page that is damaged is passed over from there on, and the file named', async (context) => {
+  const place = ledgerPlace(context);
+  const large = Array.from({ length: 40 }, () => reading({ endUser: 'x'.repeat(200) }));
+  for (let i = 0; i < 40; i++) await place.openLedger().record(large);
+  const { size } = statSync(place.ledgerFile);
+  const handle = openSync(place.ledgerFile, 'r+');
+  writeSync(handle, Buffer.alloc(4096), 0, 4096, Math.floor(size / 2 / 4096) * 4096);
+  closeSync(handle);
+  const ledger = openLedgerReader(place.databaseFile);
+  const count = [...ledger.batches()].length;
+  assert.ok(count > 5 && count < 40, String(count));
+  assert.deepEqual(
+    ledger.unreadable.map(({ name }) => name),
+    ledgerNames(place),
+  );
+});
+
+test('readings of another registry that was at the location do not count', async (context) => {
+  const place = ledgerPlace(context);
+  await place.openLedger().record([reading()]);
+  edit(place.ledgerFile, "UPDATE ledger_part SET registry = 'f000000000000000000000000000000f'");
+  await openStore(place.databaseFile).close();
+  const [receipt = ''] = await place.openLedger().record([reading()]);
+  assert.deepEqual(
+    allEntries(place).map((entry) => entry.receipt),
+    [receipt],
+  );
+  assert.equal(ledgerNames(place).length, 2);
+  assert.deepEqual([verifyIn(place).entries, verifyIn(place).faults], [1, []]);
 });

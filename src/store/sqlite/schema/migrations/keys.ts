@@ -56,10 +56,19 @@ CREATE TABLE ledger_keys (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const LAST_ID = `
+-- A restore raises it: the next key has a higher id, so that readings of two keys stay apart.
+CREATE TABLE last_key_id (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  last_id INTEGER NOT NULL
+) STRICT;
+INSERT INTO last_key_id (id, last_id) VALUES (1, 0);
+`;
+
 /** In the order in which they run. */
 export const KEYS_SCHEMA: Schema = {
   applicationId: 0x63726b32,
-  migrations: [FIRST],
+  migrations: [FIRST, LAST_ID],
   mistakenFor: {
     1668442929: 'was created by a version before 1.0.0. Move it away, and create the keys again.',
   },

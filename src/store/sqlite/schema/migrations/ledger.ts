@@ -1,27 +1,30 @@
-/** The schema of the access ledger, as numbered migrations. One that has been released is never edited. */
+/** The schema of a file of the access ledger. One that has been released is never edited. */
 import type { Schema } from '../../engine/migrate.ts';
-import { ERASURES_SCHEMA } from './erasures.ts';
-import { KEYS_SCHEMA } from './keys.ts';
-import { REGISTRY_SCHEMA } from './registry.ts';
-import { WEBHOOKS_SCHEMA } from './webhooks.ts';
 
 const LEDGER_1 = `
--- Each is one row of batches without a gap. No row is ever removed: a number that is missing was taken away.
-CREATE TABLE ledger_chains (
-  id INTEGER PRIMARY KEY,
-  -- 32 random hexadecimal digits. Two chains have the same where two copies of a ledger went on apart.
+-- The one part of a chain that this file has.
+CREATE TABLE ledger_part (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  -- The chain: 32 random hexadecimal digits.
   origin TEXT NOT NULL,
-  -- Whether this location adds its readings to it.
-  is_open INTEGER NOT NULL,
-  -- What retention has removed: the last sequence, the hash of its batch, and when (epoch milliseconds).
-  removed_through INTEGER NOT NULL DEFAULT 0,
-  removed_hash TEXT NOT NULL DEFAULT '${'0'.repeat(64)}',
-  removed_at INTEGER
+  -- The registry whose people are named; empty where it was not known.
+  registry TEXT NOT NULL,
+  -- In UTC, as 2026-11.
+  month TEXT NOT NULL,
+  -- The key in ledger_keys, in the file of the API keys, that hashes national IDs.
+  key_id TEXT NOT NULL,
+  first_sequence INTEGER NOT NULL,
+  -- The hash of the batch before the first one.
+  previous_hash TEXT NOT NULL,
+  -- The name of the newest file when this one was begun; empty for the first.
+  follows TEXT NOT NULL,
+  -- Once the file is closed: its last sequence (first_sequence - 1 without any) and the hash there.
+  last_sequence INTEGER,
+  last_hash TEXT
 ) STRICT;
-CREATE UNIQUE INDEX ledger_chains_open ON ledger_chains (is_open) WHERE is_open = 1;
 
 CREATE TABLE ledger_batches (
-  -- 2^40 times the chain, plus the sequence of the first entry: one tree, written at the end of a chain.
+  -- The sequence of the first entry.
   id INTEGER PRIMARY KEY,
   count INTEGER NOT NULL,
   -- The earliest and the latest instant of its entries, in epoch milliseconds.
@@ -29,34 +32,26 @@ CREATE TABLE ledger_batches (
   last_time INTEGER NOT NULL,
   -- SHA-256, in hexadecimal digits, of the batch before and of this one.
   hash TEXT NOT NULL,
-  -- A line of JSON for each reading.
+  -- A line of JSON for each entry.
   entries TEXT NOT NULL
 ) STRICT;
 
--- From which sequence on a chain hashes national IDs with which key.
-CREATE TABLE ledger_periods (
-  chain_id INTEGER NOT NULL REFERENCES ledger_chains (id),
-  first INTEGER NOT NULL,
-  -- In UTC, as 2026-11.
-  month TEXT NOT NULL,
-  -- Of ledger_keys in the file of the API keys.
-  key_id TEXT NOT NULL,
-  PRIMARY KEY (chain_id, first)
+-- Files that retention has removed while this one was open: one that is missing and not named was taken away.
+CREATE TABLE ledger_removed (
+  name TEXT PRIMARY KEY,
+  entries INTEGER NOT NULL,
+  removed_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Pages that are given back when the disk is full.
+CREATE TABLE ledger_reserve (
+  id INTEGER PRIMARY KEY,
+  filler BLOB NOT NULL
+) STRICT;
 `;
 
-const OTHERS: readonly [Schema, string][] = [
-  [REGISTRY_SCHEMA, 'holds a registry'],
-  [KEYS_SCHEMA, 'holds the keys of a registry'],
-  [ERASURES_SCHEMA, 'holds the erasures of a registry'],
-  [WEBHOOKS_SCHEMA, 'holds the webhooks of a registry'],
-];
-
 /** In the order in which they run. */
-export const LEDGER_SCHEMA: Schema = {
-  applicationId: 0x63726c31,
-  migrations: [LEDGER_1],
-  mistakenFor: Object.fromEntries(
-    OTHERS.map(([{ applicationId }, what]) => [applicationId, `${what}. Name registry.ledger.db instead.`]),
-  ),
-};
+export const LEDGER_SCHEMA: Schema = { applicationId: 0x63726c32, migrations: [LEDGER_1] };
+
+/** A file of 1.0.0: several chains, each with several months. Its batches have the same form. */
+export const OLD_LEDGER_ID = 0x63726c31;

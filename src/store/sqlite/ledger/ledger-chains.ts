@@ -1,0 +1,157 @@
+/**
+ * The chains of a ledger: which parts, in which files, follow each other. A part that has the same entries as
+ * an earlier one, and goes on apart from it, begins a chain of its own.
+ */
+import type { LedgerBatch, UnreadableFile } from '../../contract/access-ledger.ts';
+import { toStorageError } from '../engine/errors.ts';
+import { readRegistryId } from '../identity/registry-id.ts';
+import { type LedgerFile, listAllFiles } from './ledger-files.ts';
+import { hasBatch, keyIdAt, type LedgerPart, openLedgerFile, readParts, readRows } from './ledger-rows.ts';
+
+export interface ChainPart {
+  readonly file: LedgerFile;
+  readonly part: LedgerPart;
+  /** The number of its chain, from 1 on. */
+  readonly chain: number;
+  /** The part that it continues; undefined for the first of its chain. */
+  readonly before: ChainPart | undefined;
+  /** Earlier parts of its origin with some of the same sequences. */
+  readonly overlapping: readonly ChainPart[];
+}
+
+export interface LedgerChains {
+  /** In the order in which they are read: the files' order. */
+  readonly parts: readonly ChainPart[];
+  /** Files that cannot be read, with the reason. */
+  readonly unreadable: UnreadableFile[];
+  /** Names of all files, those of other registries included. */
+  readonly names: readonly string[];
+  /** Names of files that retention has removed. */
+  readonly removed: ReadonlySet<string>;
+  readonly removals: { readonly entries: number; readonly atMs: number | null };
+}
+
+interface Found {
+  readonly file: LedgerFile;
+  readonly parts: readonly LedgerPart[];
+}
+
+/**
+ * Entries of another registry that was at this location do not count.
+ * @throws what is not about a file
+ */
+export function readChains(databaseFile: string): LedgerChains {
+  const files = listAllFiles(databaseFile);
+  const registry = readRegistryId(databaseFile);
+  const unreadable: UnreadableFile[] = [];
+  const removals = new Map<string, { entries: number; atMs: number }>();
+  const parts: ChainPart[] = [];
+  for (const { file, parts: found } of files.flatMap((each) => read(each, unreadable, removals)))
+    for (const part of found)
+      if (registry === undefined || part.registry === '' || part.registry === registry)
+        parts.push(place(file, part, parts));
+  return {
+    parts,
+    unreadable,
+    names: files.map(({ name }) => name),
+    removed: new Set(removals.keys()),
+    removals: {
+      entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
+      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map(({ atMs }) => atMs)),
+    },
+  };
+}
+
+function read(
+  file: LedgerFile,
+  unreadable: UnreadableFile[],
+  removals: Map<string, { entries: number; atMs: number }>,
+): Found[] {
+  try {
+    const db = openLedgerFile(file.path);
+    try {
+      const parts = readParts(db);
+      if (db.has("sqlite_schema WHERE name = 'ledger_removed'"))
+        for (const row of db.rows<{ name: string; entries: number; removed_at: number }>(
+          'SELECT name, entries, removed_at FROM ledger_removed',
+        ))
+          removals.set(row.name, { entries: row.entries, atMs: row.removed_at });
+      return [{ file, parts }];
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    const fault = toStorageError(error);
+    if (fault === undefined) throw error;
+    unreadable.push({ name: file.name, reason: fault.message });
+    return [];
+  }
+}
+
+function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]): ChainPart {
+  const ofOrigin = parts.filter((each) => each.part.origin === part.origin);
+  const overlapping = ofOrigin.filter(
+    (each) => each.part.first <= part.last && part.first <= each.part.last && part.last >= part.first,
+  );
+  const chain = parts.reduce((highest, each) => Math.max(highest, each.chain), 0) + 1;
+  const before = ofOrigin.findLast(
+    (each) => each.part.last + 1 === part.first && each.part.lastHash === part.previousHash,
+  );
+  if (before !== undefined) return { file, part, chain: before.chain, before, overlapping };
+  // What was between them is missing: `verify` says so.
+  const last = ofOrigin.at(-1);
+  if (last !== undefined && overlapping.length === 0 && last.part.last < part.first)
+    return { file, part, chain: last.chain, before: last, overlapping };
+  return { file, part, chain, before: undefined, overlapping };
+}
+
+/** Whether an earlier file has the batch that ends a part of the chain: entries count once. */
+export function openRepeats({ part, overlapping }: ChainPart): {
+  has(last: number, hash: string): boolean;
+  close(): void;
+} {
+  const opened = overlapping.flatMap((each) => {
+    try {
+      return [{ db: openLedgerFile(each.file.path), part: each.part }];
+    } catch {
+      return [];
+    }
+  });
+  return {
+    has: (last, hash) =>
+      opened.some(({ db, part: other }) => {
+        if (last < other.first || last > other.last || last < part.first) return false;
+        try {
+          return hasBatch(db, other, last, hash);
+        } catch {
+          return false;
+        }
+      }),
+    close: () => {
+      for (const { db } of opened) db.close();
+    },
+  };
+}
+
+export interface PartBatch {
+  readonly batch: LedgerBatch;
+  /** Whether an earlier file has it too. */
+  readonly isRepeated: boolean;
+}
+
+/** @throws StorageError, the driver's error where the file is damaged */
+export function* readPart(each: ChainPart): Generator<PartBatch, void> {
+  const { file, part, chain } = each;
+  const { origin } = part;
+  const db = openLedgerFile(file.path);
+  const repeats = openRepeats(each);
+  try {
+    for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
+      const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
+      yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
+    }
+  } finally {
+    repeats.close();
+    db.close();
+  }
+}

@@ -1,0 +1,94 @@
+/** Readings while the disk is full: the open file has room for some, and its log too. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
+import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
+import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
+import { fill, mount } from '../../../support/small-disk.ts';
+import {
+  allEntries,
+  findReceipt,
+  ledgerNames,
+  ledgerPlaceIn,
+  reading,
+  verifyIn,
+} from '../../../support/sqlite-ledger.ts';
+
+/** @returns the folder; undefined where none can be mounted */
+function smallDisk(context: TestContext, sizeMb: number): string | undefined {
+  let mounted: string | undefined;
+  // Before what is in it is removed.
+  context.after(() => mounted && execFileSync('umount', ['--lazy', mounted]));
+  const folder = join(temporaryFolder(context), 'disk');
+  const lacking = mount(folder, sizeMb);
+  if (lacking === undefined) mounted = folder;
+  else context.diagnostic(lacking);
+  return mounted;
+}
+
+function openService(context: TestContext, databaseFile: string) {
+  const notes: string[] = [];
+  const note = (text: string) => void notes.push(text);
+  const ledger = openServiceLedger(databaseFile, { clock: testClock(), days: 730, note });
+  context.after(() => ledger.close());
+  return { ledger, notes };
+}
+
+/** Batches of this size, as under load. */
+const BATCH = Array.from({ length: 32 }, () => reading());
+
+test('on a full disk tens of thousands of readings are recorded, with receipts that verify; then none', async (context) => {
+  const folder = smallDisk(context, 64);
+  if (folder === undefined) return;
+  const place = ledgerPlaceIn(folder);
+  const { ledger, notes } = openService(context, place.databaseFile);
+  const receipts: string[] = [...(await ledger.record([reading()]))];
+  // The reserve is taken in the thread, between readings.
+  while ((ledger.state?.().reservedReadings ?? 0) < 50_000)
+    receipts.push(...(await ledger.record([reading()])));
+  const retention = { nowMs: NOON, days: 730 };
+  assert.ok((readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0) >= 50_000);
+  fill(folder, 0);
+  const before = receipts.length;
+  let refused: unknown;
+  while (refused === undefined && receipts.length < 200_000)
+    try {
+      receipts.push(...(await ledger.record(BATCH)));
+    } catch (error) {
+      refused = error;
+    }
+  const recorded = receipts.length - before;
+  context.diagnostic(`${recorded} readings on a full disk`);
+  assert.ok(recorded > 30_000, String(recorded));
+  assert.deepEqual((refused as { reason?: string })?.reason, 'ledger');
+  const left = readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0;
+  assert.ok(left < 500, String(left));
+  assert.match(notes.join(), /full/);
+  assert.equal(ledgerNames(place).length, 1, 'a full disk is no damage');
+  rmSync(join(folder, 'ballast'));
+  receipts.push(...(await ledger.record([reading()])));
+  assert.equal(allEntries(place).length, receipts.length);
+  const { entries, faults } = verifyIn(place);
+  assert.deepEqual([entries, faults], [receipts.length, []]);
+  for (const receipt of [receipts[0], receipts[before], receipts.at(-2), receipts.at(-1)])
+    assert.equal(findReceipt(place, receipt as string).entry?.receipt, receipt);
+});
+
+test('a month that changes on a full disk goes on in the file of the month before', async (context) => {
+  const folder = smallDisk(context, 64);
+  if (folder === undefined) return;
+  const place = ledgerPlaceIn(folder);
+  const { ledger } = openService(context, place.databaseFile);
+  while ((ledger.state?.().reservedReadings ?? 0) < 10_000) await ledger.record([reading()]);
+  fill(folder, 0);
+  const next = () => ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  assert.equal((await next()).length, 1);
+  assert.equal(ledgerNames(place).length, 1);
+  rmSync(join(folder, 'ballast'));
+  await next();
+  assert.equal(ledgerNames(place).length, 2);
+  assert.deepEqual(verifyIn(place).faults, []);
+});

@@ -193,18 +193,17 @@ function read(path: string): Readable[] {
 
 /** Whether others have all its entries: the hash of a batch commits to all before it. */
 const isCovered = ({ parts }: Readable, others: readonly Readable[]): boolean =>
-  parts.every(
-    (part) =>
-      part.last < part.first ||
-      others.some((other) =>
-        other.parts.some(
-          (same) =>
-            same.origin === part.origin &&
-            same.first <= part.first &&
-            same.last >= part.last &&
-            hasBatch(other.db, same, part.last, part.lastHash),
-        ),
+  parts.every((part) =>
+    others.some((other) =>
+      other.parts.some(
+        (same) =>
+          same.origin === part.origin &&
+          same.first <= part.first &&
+          same.last >= part.last &&
+          // A file without entries is named by the one that follows it.
+          (part.last < part.first || hasBatch(other.db, same, part.last, part.lastHash)),
       ),
+    ),
   );
 
 const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable[] =>

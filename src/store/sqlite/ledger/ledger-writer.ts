@@ -3,7 +3,7 @@
  * service, commands and the desk share the one open file. A file that is damaged or was taken away is left as
  * it is, and a new one with a new origin takes its place (docs/decisions/0030-access-ledger.md).
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
@@ -202,7 +202,7 @@ export class LedgerWriter {
   ): OpenFile {
     const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
     const chain = start ?? {
-      origin: randomBytes(ORIGIN_BYTES).toString('hex'),
+      origin: newOrigin(),
       first: 1,
       previousHash: NO_HASH,
     };
@@ -276,6 +276,10 @@ function assertWritable(folder: string): void {
     throw new StorageError('unusable', message, { cause: error });
   }
 }
+
+/** It begins with a letter: a name of digits only would be hidden in messages, as national IDs are. */
+const newOrigin = (): string =>
+  `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 
 const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   copyFileSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { command } from '../../../support/command.ts';
 import { copyRegistry } from '../../../support/sample-registry.ts';
@@ -219,5 +221,21 @@ test('a backup of 1.0.0 brings its ledger, and one that is there already adds no
   assert.deepEqual((await restore(other, folder)).ledger.added, 4 + receipts.length);
   for (const receipt of receipts) assert.ok(findReceipt(other, receipt).entry, receipt);
   assert.deepEqual((await restore(other, folder)).ledger.added, 0);
+  assert.deepEqual(verifyIn(other).faults, []);
+});
+
+test('a file without entries is not taken for the beginning of another one', async (context) => {
+  const { root, restore, before } = await backedUp(context);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  mkdirSync(other.ledgerFolder, { recursive: true });
+  const writer = new LedgerWriter(other.databaseFile, 1_000);
+  writer.start(NOON);
+  writer.close();
+  const [empty] = ledgerNames(other);
+  assert.equal((await restore(other)).ledger.added, 2);
+  assert.equal(ledgerNames(other).length, 2);
+  assert.ok(ledgerNames(other).includes(empty as string));
+  for (const receipt of before) assert.ok(findReceipt(other, receipt).entry, receipt);
+  await other.openLedger().record([reading()]);
   assert.deepEqual(verifyIn(other).faults, []);
 });

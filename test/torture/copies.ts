@@ -108,7 +108,7 @@ async function switchOften(
       const { server, client } = await machines.serve();
       last = server;
       const working = Promise.all([payments.writeTo(client), lookups.readFrom(client)]);
-      await sleep(random() * 500);
+      await sleep(300 + random() * 500);
       await kill(server);
       await working;
       await machines.takeOver();
@@ -142,7 +142,7 @@ export async function switchMachines(options: TortureOptions): Promise<Outcome> 
   const { forgetsMoving, forgetsReadings } = FAULTS;
   const [mixed, forgetful] = [
     await withFault(forgetsMoving, 'no-move', 3),
-    await withFault(forgetsReadings, 'no-readings', 1),
+    await withFault(forgetsReadings, 'no-readings', 3),
   ];
   const howOften = `${switches} switches, ${sound.killed} restores killed`;
   return {

@@ -73,7 +73,8 @@ export async function copyLedger(
   return { names, faults };
 }
 
-const isFull = (error: unknown): boolean =>
+/** The disk is full, as SQLite or the system says it. */
+export const isFull = (error: unknown): boolean =>
   isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** @returns false for a file of another registry, which stays where it is */

@@ -3,7 +3,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupOptions, WrittenBackup } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
-import { isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
@@ -12,7 +11,7 @@ import { keepErasures } from '../identity/erasures.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
 import { type Inspection, inspectDatabase } from './inspect.ts';
-import { type CopiedLedger, copyLedger, ledgerBytes } from './ledger-copy.ts';
+import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { completeFolder, createWorkFolder } from './work-folder.ts';
 
@@ -90,9 +89,6 @@ function toBackupError(target: string, error: unknown): unknown {
     cause: error,
   });
 }
-
-const isFull = (error: unknown): boolean =>
-  isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 const diskFull = (target: string, cause?: unknown) =>
   new StorageError('failed', `The disk of ${target} has no room for the backup. Nothing was kept of it.`, {

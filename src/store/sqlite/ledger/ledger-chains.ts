@@ -106,7 +106,7 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
 }
 
 /** Whether an earlier file has the batch that ends a part of the chain: entries count once. */
-export function openRepeats({ part, overlapping }: ChainPart): {
+function openRepeats({ part, overlapping }: ChainPart): {
   has(last: number, hash: string): boolean;
   close(): void;
 } {

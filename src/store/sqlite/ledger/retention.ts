@@ -50,9 +50,9 @@ export function findOldFiles(
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
-  // A file was written before those that follow it, whatever the clock said.
   const lastMs = files.map(({ file, parts }) => lastMsOf(file, parts));
-  const ages = lastMs.map((_, i) => Math.min(...lastMs.slice(i)));
+  // The clock was ahead for a file that ends in the future: it was written before those that follow it.
+  const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { file }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;
     const later = new Set(files.slice(i + 1).map((each) => each.file.month));

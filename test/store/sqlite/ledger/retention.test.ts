@@ -111,6 +111,17 @@ test('a file that is too old while later months are missing waits for somebody t
   assert.deepEqual([tooOld(place, month(30)), verifyIn(place).faults], [[], []]);
 });
 
+test('a file of a clock that was decades behind makes no earlier file look too old', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, [4, 5, 6, 7, 8]);
+  await place.openLedger().record([reading({ timeMs: Date.parse('1971-01-01') })]);
+  await write(place, [8]);
+  const before = ledgerNames(place);
+  assert.equal(before.length, 7);
+  assert.deepEqual(tooOld(place, month(8)), []);
+  assert.deepEqual(prune(place, month(8), before).names, []);
+});
+
 test('the newest file stays however old it is', async (context) => {
   const place = ledgerPlace(context);
   await write(place, [0]);

@@ -4,7 +4,7 @@
  * it is, and a new one with a new origin takes its place (docs/decisions/0030-access-ledger.md).
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
@@ -28,14 +28,12 @@ import {
 import { isOld, lastBatch, readPartRow } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { timeOf, toLines } from './reading-text.ts';
-import { freeReserve, giveBackReserve } from './reserve.ts';
+import { freeReserve, giveBackReserve, hasRoom, limitGrowth } from './reserve.ts';
 import { removeOldFiles } from './retention.ts';
 
 const ORIGIN_BYTES = 16;
 /** A file that has more is closed. */
 const MAX_FILE_BYTES = 1024 ** 3;
-/** With less on the disk, no new file is begun: the open one has a reserve, a new one none yet. */
-const ROOM_BYTES = 8 * 1024 ** 2;
 
 /** Where the next batch goes. */
 interface Head {
@@ -53,6 +51,9 @@ interface OpenFile extends LedgerFile {
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
+  /** The reserve is used up, and what there is on the disk is all that there is. */
+  isReserveUsed: boolean;
+  isLimited: boolean;
   seenVersion: unknown;
   /** As of `seenVersion`; undefined after a failure. */
   head: Head | undefined;
@@ -96,14 +97,14 @@ export class LedgerWriter {
    */
   append(texts: readonly string[]): Recorded {
     const month = monthOf(timeOf(texts[0] ?? ''));
-    for (let isReplaced = false, isFull = false; ; ) {
+    for (let isReplaced = false, isEmptied = false; ; ) {
       const file = this.fileFor(month);
       try {
         return this.appendTo(file, texts);
       } catch (error) {
         file.head = undefined;
         if (error instanceof Closed) this.release();
-        else if (isDiskFull(error) && makeRoom(file.db, isFull)) isFull = true;
+        else if (isDiskFull(error) && makeRoom(file, isEmptied)) isEmptied = true;
         else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;
         else isReplaced = this.replace(file, month, (error as Error).message);
       }
@@ -114,6 +115,7 @@ export class LedgerWriter {
     const { db, origin, keyId, hashPerson } = file;
     if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
     return db.transaction.immediate(() => {
+      keepToReserve(file);
       const { next: first, hash: previous } = currentHead(file);
       const { lines, count, firstMs, lastMs } = toLines(texts, hashPerson);
       const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
@@ -130,6 +132,7 @@ export class LedgerWriter {
       this.replace(this.file, month, 'it was taken away');
     this.file ??= this.openNewest();
     const { file } = this;
+    // The open file has a reserve, a new one none yet.
     if (file !== undefined && !(isDone(file, month) && hasRoom(file.path))) return file;
     this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(month));
     return this.file;
@@ -185,6 +188,8 @@ export class LedgerWriter {
            VALUES (?, ?, ?, ?, ?, ?)`,
         ),
         dataVersion: db.prepare('PRAGMA data_version'),
+        isReserveUsed: false,
+        isLimited: false,
         seenVersion: undefined,
         head: undefined,
       };
@@ -286,11 +291,6 @@ const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
 const isDone = ({ path, month, hashPerson }: OpenFile, now: string): boolean =>
   month !== now || hashPerson === undefined || (findFile(path)?.size ?? 0) >= MAX_FILE_BYTES;
 
-function hasRoom(path: string): boolean {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize >= ROOM_BYTES;
-}
-
 /** @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
   const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
@@ -356,15 +356,27 @@ function leaveLog(db: Connection): void {
   }
 }
 
+/** While the disk is nearly full, readings fill the free pages, then the reserve, and only then the disk. */
+function keepToReserve(file: OpenFile): void {
+  const isRoomy = hasRoom(file.path);
+  if (isRoomy) file.isReserveUsed = false;
+  const isLimited = !isRoomy && !file.isReserveUsed;
+  if (isLimited || file.isLimited) limitGrowth(file.db, isLimited);
+  file.isLimited = isLimited;
+}
+
 /**
  * On a full disk the log cannot grow: its pages go into the file, and it is written from its beginning. Then
  * the reserve is used.
+ * @param isEmptied whether that was done for this batch
  * @returns whether there may be room now
  */
-function makeRoom(db: Connection, isAgain: boolean): boolean {
+function makeRoom(file: OpenFile, isEmptied: boolean): boolean {
+  if (file.isReserveUsed && isEmptied) return false;
   try {
-    db.raw.pragma('wal_checkpoint(RESTART)');
-    return !isAgain || freeReserve(db);
+    file.db.raw.pragma('wal_checkpoint(RESTART)');
+    if (isEmptied) file.isReserveUsed = !freeReserve(file.db);
+    return true;
   } catch {
     return false;
   }

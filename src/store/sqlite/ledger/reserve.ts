@@ -3,13 +3,11 @@
  * fill free pages that the file has on the disk already, so that the write-ahead log can always be emptied
  * into it. When these run short the file grows; when it cannot, a part of the reserve becomes free.
  */
-import { statfsSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
 import { isDiskFull } from '../engine/errors.ts';
+import { RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 
 const STEP_BYTES = 1024 ** 2;
-/** The disk must have this much for a step, of the log and of the file. */
-const ROOM_BYTES = 8 * STEP_BYTES;
 /** The reserve has so many steps. */
 const STEPS = 16;
 /** With fewer free pages the file grows. */
@@ -21,11 +19,23 @@ const MAX_VACUUM_PAGES = 32_768;
 const READING_BYTES = 330;
 /** Grows the file: its pages are free once it is removed. */
 const GROWTH_ID = 0;
+/** The most that SQLite allows. */
+const MAX_PAGES = 4_294_967_294;
 
-/** Pages that the log has and the file cannot take would keep the log from being emptied. */
-function hasRoom(db: Connection): boolean {
-  const { bavail, bsize } = statfsSync(db.raw.name);
-  return bavail * bsize >= ROOM_BYTES;
+/**
+ * Whether a file may grow. Pages beyond its end that are committed and find no room at the next checkpoint
+ * keep the log from being emptied, and then nothing of the reserve can be used. With this much free, no
+ * program is fast enough to fill the disk between the two.
+ */
+export const hasRoom = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
+
+/**
+ * Makes SQLite say that the disk is full rather than let the file grow, or no longer.
+ * Call it inside the transaction: another process may have made the file larger before.
+ */
+export function limitGrowth(db: Connection, isLimited: boolean): void {
+  // SQLite raises a limit below the present size to that size.
+  db.raw.pragma(`max_page_count = ${isLimited ? 1 : MAX_PAGES}`);
 }
 
 const pragma = (db: Connection, name: string): number => Number(db.raw.pragma(name, { simple: true }));
@@ -56,16 +66,14 @@ export class Reserve {
   take(db: Connection): void {
     this.steps ??= countSteps(db);
     try {
-      this.hasRoom = hasRoom(db);
-      if (this.hasRoom && this.steps < STEPS) this.add(db, this.steps);
-      else if (this.hasRoom) this.grow(db);
+      this.hasRoom = hasRoom(db.raw.name);
+      if (!this.hasRoom) return;
+      limitGrowth(db, false);
+      if (this.steps < STEPS) this.add(db, this.steps);
+      else this.grow(db);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       this.hasRoom = false;
-    }
-    if (!this.hasRoom) {
-      if (pragma(db, 'freelist_count') < LOW_PAGES) freeReserve(db);
-      this.steps = countSteps(db);
     }
   }
 

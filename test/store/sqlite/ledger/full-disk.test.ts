@@ -5,6 +5,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
+import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
+import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
 import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { fill, mount } from '../../../support/small-disk.ts';
@@ -40,14 +42,17 @@ function openService(context: TestContext, databaseFile: string) {
 /** Batches of this size, as under load. */
 const BATCH = Array.from({ length: 32 }, () => reading());
 
+/** More than the 50,840 of all steps together: the thread is not in the middle of one. */
+const SETTLED = 51_700;
+
 test('on a full disk tens of thousands of readings are recorded, with receipts that verify; then none', async (context) => {
-  const folder = smallDisk(context, 64);
+  const folder = smallDisk(context, 128);
   if (folder === undefined) return;
   const place = ledgerPlaceIn(folder);
   const { ledger, notes } = openService(context, place.databaseFile);
   const receipts: string[] = [...(await ledger.record([reading()]))];
   // The reserve is taken in the thread, between readings.
-  while ((ledger.state?.().reservedReadings ?? 0) < 50_000)
+  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED)
     receipts.push(...(await ledger.record([reading()])));
   const retention = { nowMs: NOON, days: 730 };
   assert.ok((readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0) >= 50_000);
@@ -62,7 +67,7 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
     }
   const recorded = receipts.length - before;
   context.diagnostic(`${recorded} readings on a full disk`);
-  assert.ok(recorded > 30_000, String(recorded));
+  assert.ok(recorded > 60_000, String(recorded));
   assert.deepEqual((refused as { reason?: string })?.reason, 'ledger');
   const left = readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0;
   assert.ok(left < 500, String(left));
@@ -77,12 +82,45 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
     assert.equal(findReceipt(place, receipt as string).entry?.receipt, receipt);
 });
 
-test('a month that changes on a full disk goes on in the file of the month before', async (context) => {
-  const folder = smallDisk(context, 64);
+test('a writer without the thread, or one whose steps come late, uses the reserve as well', async (context) => {
+  const folder = smallDisk(context, 128);
   if (folder === undefined) return;
   const place = ledgerPlaceIn(folder);
   const { ledger } = openService(context, place.databaseFile);
-  while ((ledger.state?.().reservedReadings ?? 0) < 10_000) await ledger.record([reading()]);
+  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
+  const writer = new LedgerWriter(place.databaseFile, 1_000);
+  context.after(() => writer.close());
+  let recorded = 0;
+  const append = () => {
+    writer.append([encodeReadings(BATCH)]);
+    recorded += BATCH.length;
+  };
+  append();
+  await ledger.close();
+  fill(folder, 0);
+  assert.throws(() => {
+    while (recorded < 200_000) append();
+  }, /full/);
+  assert.ok(recorded > 60_000, String(recorded));
+});
+
+test('the reserve is not taken while the disk could be full before it is on the disk', async (context) => {
+  const folder = smallDisk(context, 128);
+  if (folder === undefined) return;
+  fill(folder, 60);
+  const { ledger } = openService(context, ledgerPlaceIn(folder).databaseFile);
+  for (let i = 0; i < 20; i++) assert.equal((await ledger.record([reading()])).length, 1);
+  assert.ok((ledger.state?.().reservedReadings ?? 0) < 1_000);
+  rmSync(join(folder, 'ballast'));
+  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
+});
+
+test('a month that changes on a full disk goes on in the file of the month before', async (context) => {
+  const folder = smallDisk(context, 128);
+  if (folder === undefined) return;
+  const place = ledgerPlaceIn(folder);
+  const { ledger } = openService(context, place.databaseFile);
+  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
   fill(folder, 0);
   const next = () => ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
   assert.equal((await next()).length, 1);

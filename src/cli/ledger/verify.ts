@@ -39,7 +39,8 @@ async function verifyAll(run: Run): Promise<void> {
     { sound: faults.length === 0, entries, chains: chains.map(describeChain), faults },
     lines.map((line) => `${translate(run, line)}\n`).join(''),
   );
-  if (faults.length > 0) throw new CommandError(EXIT.refused, 'The access ledger is NOT sound.');
+  if (faults.length > 0)
+    throw new CommandError(EXIT.refused, 'The access ledger is NOT sound. See docs/ledger.md#damage.');
 }
 
 async function readAll(storage: Storage): Promise<LedgerVerification> {

@@ -11,6 +11,7 @@ import {
 } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { syncPath } from '../files/durable-files.ts';
+import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
 import { incompleteNameOf } from './work-folder.ts';
 
@@ -78,12 +79,19 @@ const newestFirst = (a: Complete, b: Complete): number =>
 
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
-/** One that has a manifest that can be relied on, the files that this names, and nothing else. */
+/**
+ * One that has a manifest that can be relied on, the files that this names, and nothing else. Files of the
+ * ledger may be missing: the rest can be restored.
+ */
 function readComplete(folder: string): Complete[] {
   try {
     const manifest = readManifest(folder);
-    const expected = [MANIFEST_NAME, ...manifest.files.map(({ name }) => name)].sort();
-    const isComplete = expected.join() === listFiles(folder).sort().join();
+    const found = new Set(listFiles(folder));
+    const names = manifest.files.map(({ name }) => name);
+    const isComplete =
+      names.every((name) => found.delete(name) || isLedgerFileOfBackup(name)) &&
+      found.delete(MANIFEST_NAME) &&
+      found.size === 0;
     return isComplete ? [{ name: basename(folder), manifest }] : [];
   } catch {
     return [];

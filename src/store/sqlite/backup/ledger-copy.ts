@@ -66,7 +66,7 @@ export async function copyLedger(
       names.push(inBackup(file));
     } catch (error) {
       if (isFull(error)) throw error;
-      faults.push(`${file.name}: it cannot be read: ${(error as Error).message}.`);
+      faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
       if (await copyBytes(file.path, target)) names.push(inBackup(file));
     }
   }

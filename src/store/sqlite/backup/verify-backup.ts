@@ -21,17 +21,19 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
     if (error instanceof ManifestError) return { backup: undefined, fault: error.message, ledgerFault: null };
     throw error;
   }
+  let ledgerFault: string | null = null;
   for (const file of manifest.files) {
+    const isOfLedger = isLedgerFileOfBackup(file.name);
     const path = join(folder, file.name);
     const fault =
       findWrongFile(path, file) ??
       (await findWrongBytes(path, file)) ??
-      (isLedgerFileOfBackup(file.name)
-        ? undefined
-        : findWrongInside(inspectDatabase(path, 'full'), file, manifest));
-    if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
+      (isOfLedger ? undefined : findWrongInside(inspectDatabase(path, 'full'), file, manifest));
+    if (fault === undefined) continue;
+    if (!isOfLedger) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
+    ledgerFault ??= `${file.name}: ${fault}`;
   }
-  return { backup: manifest, fault: null, ledgerFault: findLedgerFault(folder) };
+  return { backup: manifest, fault: null, ledgerFault: ledgerFault ?? findLedgerFault(folder) };
 }
 
 /** Whether the file is there as the manifest says, without reading it. */

@@ -15,7 +15,6 @@ import { entriesOf } from './reading-text.ts';
 type FindPersonHash = LedgerReader['findPersonHash'];
 
 const COMPARE = 'Compare with a backup, and with the receipts of clients.';
-const DAMAGED = 'See docs/ledger.md#damage.';
 
 /** @param onBatch gets each sound batch */
 export function verifyLedger(
@@ -29,7 +28,7 @@ export function verifyLedger(
   }
   const verified = [...chains.values()].sort((a, b) => a.chain - b.chain);
   const faults = [
-    ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason} ${DAMAGED}`),
+    ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason}`),
     ...verified.map(({ fault }) => fault).filter((fault) => fault !== null),
     ...missingFiles(ledger),
     ...lostKeys(ledger, findPersonHash),
@@ -103,7 +102,7 @@ function describe(error: unknown, name: string): string {
   if (error instanceof Fault) return error.message;
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
-  return `${name} cannot be read: ${fault.message} ${DAMAGED}`;
+  return `${name} cannot be read: ${fault.message}`;
 }
 
 /** Each file names the one before it: one that retention has not removed was taken away. */

@@ -87,12 +87,28 @@ test('a backup has the ledger and verifies it; elsewhere the readings go on in a
   assert.match(checked.out, /access ledger +ok, 4 readings/);
 });
 
-test('a backup whose ledger was taken away is not sound', async (context) => {
-  const { folder } = await backedUp(context);
-  rmSync(ledgerPlaceIn(folder).ledgerFile);
-  const { status, out } = await command(['backup', 'verify', folder]);
-  assert.deepEqual([status, /registry\.ledger\/.*\.db: it is missing/.test(out)], [1, true]);
-});
+for (const [what, spoil, fault] of [
+  ['missing', rmSync, 'it is missing'],
+  ['damaged', damage, 'its content has changed'],
+] as const)
+  test(`a backup in which a file of the ledger is ${what} is named with status 3, and is the newest sound one`, async (context) => {
+    const { root, live, backUp, before } = await backedUp(context);
+    const { folder: newest } = JSON.parse((await backUp()).out);
+    spoil(ledgerPlaceIn(newest).ledgerFile);
+    const verified = await command(['backup', 'verify', newest]);
+    assert.equal(verified.status, 3);
+    const named = new RegExp(`NOT sound: registry\\.ledger/${ledgerNames(live)[0]}: ${fault}`);
+    assert.match(verified.err, named);
+    const { databaseFile } = ledgerPlaceIn(join(root, 'elsewhere'));
+    const taken = await command([
+      ...['restore', '--newest', join(root, 'backups'), '--db', databaseFile, '--json'],
+    ]);
+    assert.equal(taken.status, 3);
+    assert.equal(JSON.parse(taken.out).folder, newest);
+    assert.match(taken.err, new RegExp(`was not restored as it was: registry.*${fault}`));
+    assert.doesNotMatch(taken.err + verified.err, /Passed over|\.\./);
+    assert.ok(findReceipt(live, before[0]).entry);
+  });
 
 test('the copy of the open file is closed, and as small as its entries', async (context) => {
   const { live, folder } = await backedUp(context);
@@ -171,6 +187,7 @@ test('a damaged file stops no backup: it is copied as it is and named, the other
   const { status, out, err } = await backUp('--verify');
   assert.equal(status, 3, err);
   assert.match(err, new RegExp(`The access ledger is NOT sound: .*${damaged}`));
+  assert.doesNotMatch(err, /\.\.|docs.*docs/);
   const { folder, kept } = JSON.parse(out);
   assert.equal(kept, 2);
   const shown = JSON.parse((await command(['status', '--json', '--db', db])).out);
@@ -195,9 +212,10 @@ test('a batch that was changed stops no backup, and verifying it says so with st
 });
 
 test('a restore goes on where a file of the ledger is not even a database, and leaves it', async (context) => {
-  const { live, restore, before } = await backedUp(context);
+  const { live, restore, backUp, before } = await backedUp(context);
   const { ledgerFile } = live;
   writeFileSync(ledgerFile, 'in the way');
+  assert.match((await backUp()).err, /: file is not a database\. See docs\/ledger\.md#damage\.\n$/);
   const restored = await restore();
   assert.deepEqual([restored.status, restored.ledger.added], [3, 2], restored.err);
   assert.equal(readFileSync(ledgerFile, 'utf8'), 'in the way');

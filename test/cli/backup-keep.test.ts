@@ -239,3 +239,24 @@ test('a registry that has lost half of its members removes no backup without --y
     ['000002', '000003'],
   );
 });
+
+test('restore --newest says what to do where the backups are of another registry, or there are none', async (context) => {
+  const { root, all, backUpAt } = await prepare(context);
+  const spare = join(root, 'spare', 'registry.db');
+  mkdirSync(join(root, 'spare'));
+  const create = ['keys', 'create', '--create', '--name', 'one', '--scope', 'members:read'];
+  const there = (...args: string[]) => command([...args, '--db', spare]);
+  assert.equal((await there(...create)).status, 0);
+  const newest = () => there('restore', '--newest', all, '--replace');
+  const none = await newest();
+  assert.deepEqual([none.status, none.err], [2, `There is no sound backup in ${all}.\n`]);
+  const listed = await there('backup', 'list', all);
+  assert.deepEqual([listed.status, listed.err], [0, `There is no complete backup in ${all}.\n`]);
+  for (const day of [1, 2]) await backUpAt(`2026-01-0${day}T06:00:00Z`, '--keep', '2');
+  const { status, err } = await newest();
+  assert.equal(status, 2);
+  const [, name = ''] = /another registry than .* in its place: restore (\S+) --replace\n$/.exec(err) ?? [];
+  assert.equal(name, join(all, '000002-2026-01-02T06-00-00Z'), err);
+  assert.equal((await there('restore', name, '--replace')).status, 0);
+  assert.equal((await newest()).status, 0);
+});

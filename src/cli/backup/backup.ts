@@ -141,6 +141,7 @@ function declareList(command: Command, context: CliContext): void {
           { backups: backups.map(({ name, backup }) => describeBackup(name, backup)) },
           lines.join(''),
         );
+        if (backups.length === 0) run.err(`There is no complete backup in ${folder}.\n`);
       }),
     );
 }

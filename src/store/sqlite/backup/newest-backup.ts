@@ -20,6 +20,13 @@ export async function findNewestBackup(databaseFile: string, parent: string): Pr
       'unusable',
       `${parent} has backups of ${ids.size} registries: name the folder of one, without --newest.`,
     );
+  const newest = all[0];
+  if (here !== undefined && newest !== undefined && !ids.has(here))
+    throw new StorageError(
+      'unusable',
+      `The backups in ${parent} are of another registry than the one at ${databaseFile}. To put that ` +
+        `registry in its place: restore ${join(parent, newest.name)} --replace`,
+    );
   const passedOver: { name: string; fault: string }[] = [];
   for (const { name, backup } of all) {
     if (here !== undefined && backup.registryId !== here) continue;
@@ -29,5 +36,5 @@ export async function findNewestBackup(databaseFile: string, parent: string): Pr
     passedOver.push({ name, fault });
   }
   const reasons = passedOver.map(({ name, fault }) => ` ${name}: ${fault}`).join('');
-  throw new StorageError('unusable', `There is no sound backup of this registry in ${parent}.${reasons}`);
+  throw new StorageError('unusable', `There is no sound backup in ${parent}.${reasons}`);
 }

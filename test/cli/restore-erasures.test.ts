@@ -107,6 +107,35 @@ test('on a new machine --erasures gives the newer file; without it the report sa
   for (const each of [elsewhere, third]) await run(each, 'check');
 });
 
+test('a spare machine says each time since when erasures are unknown, until it gets the newer file', async (context) => {
+  const place = await start(context);
+  const spare = placeWithoutRegistry(context);
+  const restoreThere = (...more: string[]) =>
+    run(spare, 'restore', join(place.folder, 'before'), '--replace', ...more);
+  for (const _ of [1, 2, 3]) {
+    const { err } = await restoreThere();
+    assert.match(err, /^Erasures since \S+Z are unknown: whoever was erased since is back\./);
+    assert.equal(numbers(spare).length, 3);
+  }
+  // A backup that was made after the erasure has nobody of it; what came after that one is unknown again.
+  await backUp(place, 'after');
+  const { err } = await run(spare, 'restore', join(place.folder, 'after'), '--replace');
+  assert.match(err, /^Erasures since \S+Z are unknown/);
+  assert.deepEqual(numbers(spare), [nid(2), nid(3)]);
+  await erase(place, 2);
+  const given = await restoreThere('--erasures', erasuresFile(place));
+  assert.match(given.out, /members 1, 2\.$/m);
+  assert.doesNotMatch(given.err, /unknown/);
+  assert.deepEqual(numbers(spare), [nid(3)]);
+});
+
+test('where the registry that was backed up has gone on, no erasure is unknown', async (context) => {
+  const place = await start(context);
+  await backUp(place, 'after');
+  const first = await restore(place, 'after');
+  assert.doesNotMatch(first.err, /unknown/);
+});
+
 test('a file that has no erasures is refused, and nothing is restored', async (context) => {
   const place = await start(context);
   await run(place, 'keys', 'create', '--name', 'Reader', '--scope', 'members:read');

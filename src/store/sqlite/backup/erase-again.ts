@@ -2,7 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { RestoredErasures, RestoreOptions } from '../../contract/backup.ts';
+import type { RestoredErasures, RestoreOptions, SequencePosition } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { eraseMembers } from '../corrections/persons-erase.ts';
 import { runCorrection } from '../corrections/run.ts';
@@ -44,12 +44,15 @@ export interface FoundErasures {
   readonly newest: Erasures;
   /** Those that are known from elsewhere than the backup. */
   readonly beyond: Erasures;
+  /** Whether they are known from where nobody can have been erased since without being known. */
+  readonly isUpToDate: boolean;
 }
 
 /** @throws StorageError when a file of erasures cannot be used */
 export async function findErasures(
   { databaseFile, oldDatabase, copies }: ErasureSources,
   given: string | undefined,
+  sequence: SequencePosition | undefined,
 ): Promise<FoundErasures> {
   const copy = join(copies, 'registry.db');
   const isOwn = (erasures: Erasures) => isOfRegistry(erasures, copy);
@@ -59,7 +62,27 @@ export async function findErasures(
   const found = [readErasuresFile(erasuresFileOf(databaseFile)), fromElsewhere, readOldRegistry(oldDatabase)];
   const beyond = mergeErasures(...(found.filter((each) => each !== undefined && isOwn(each)) as Erasures[]));
   const ofBackup = readErasuresFile(join(copies, basename(erasuresFileOf('registry.db'))));
-  return { newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup), beyond };
+  const isUpToDate = fromElsewhere !== undefined || isContinued(oldDatabase, sequence);
+  return { newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup), beyond, isUpToDate };
+}
+
+/**
+ * Whether the registry in a file is the one that was backed up, which has gone on since: every restore renews
+ * the epoch, so that a spare machine's copy is not.
+ */
+function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
+  if (sequence === undefined) return false;
+  try {
+    const sql = 'SELECT 1 FROM feed WHERE epoch = ? AND (SELECT coalesce(max(sequence), 0) FROM events) >= ?';
+    const { epoch, lastSequence } = sequence;
+    return withDatabase(
+      file,
+      { readOnly: true, waitMs: 0 },
+      (db) => db.row(sql, [epoch, lastSequence]) !== undefined,
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** From a copy: it may be on a disk that is read-only. */
@@ -117,7 +140,7 @@ export interface ErasedAgain {
  */
 export function eraseAgain(
   copy: string,
-  { newest, beyond }: FoundErasures,
+  { newest, beyond, isUpToDate }: FoundErasures,
   scope: RestoreScope,
   options: EraseOptions,
 ): ErasedAgain {
@@ -125,13 +148,21 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, known));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, scope, options);
   const all = mergeErasures(newest, known);
+  // Those of a copy of the registry are as old as the copy, unless they have one from after the backup.
+  const isNewer =
+    isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= options.instantMs);
   // One that does not know what the backup does is older, or of another registry.
-  const isNewer = beyond.secrets.includes(known.secrets[0] ?? '') && erasedSince(known, beyond).length === 0;
+  const isComplete =
+    beyond.secrets.includes(known.secrets[0] ?? '') && erasedSince(known, beyond).length === 0;
   const last = all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values());
   return {
     all,
     isMigrated: since.size > 0,
-    report: { members, unknownSinceMs: isNewer ? undefined : options.instantMs, lastSeconds: last },
+    report: {
+      members,
+      unknownSinceMs: isNewer && isComplete ? undefined : options.instantMs,
+      lastSeconds: last,
+    },
   };
 }
 

@@ -131,7 +131,7 @@ async function prepare(
       onStep(`copied ${file.name}`);
     }
     ledgerFaults.push(...keepMonthKeys(restoring));
-    const found = await findErasures(restoring, options.erasuresFile);
+    const found = await findErasures(restoring, options.erasuresFile, manifest.sequence);
     const registry = join(copies, registryOf(manifest).name);
     if (scope.zone !== undefined) assertTimeZone(registry, scope.zone);
     leapIds({

@@ -55,8 +55,8 @@ export const describeReading = ({ entry, how }: PersonReading, shown: ReadingCon
 /** What the readings of everybody mean. */
 export const formatEverybody = (n: number): Message =>
   say(
-    '{n|One reading was|# readings were} of everybody in cooperatives of the person: an export gave out ' +
-      'the person too, anything else could have shown the person.',
+    '{n|One reading was|# readings were} of everybody in cooperatives of the person. An export ' +
+      'contained the person; another reading may have.',
     { n },
   );
 

@@ -1,11 +1,12 @@
 /** Commands say who has read whose data, after a service has answered over HTTP (docs/ledger.md). */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/domain/access/api-keys.ts';
 import { type Sent, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { createEmptyRegistry } from '../support/empty-registry.ts';
 import { nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -368,4 +369,33 @@ test('readings of everybody come after those that showed the person, with what t
   );
   const onlyExport = await run('ledger', 'person', nid(3));
   assert.match(onlyExport.out, /no reading of this person/);
+});
+
+test('verify says that nothing was recorded yet, and without a registry ends with 2', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const verify = (...more: string[]) => command(['ledger', 'verify', '--db', db, ...more]);
+  for (const receipt of [[], ['--receipt', `1-${'0'.repeat(32)}`]])
+    assert.deepEqual(await verify(...receipt), {
+      ...{ status: 2, out: '', err: `There is no database at ${db}.\n` },
+    });
+  createEmptyRegistry(db);
+  assert.deepEqual(await verify(), { status: 0, out: 'Nothing has been recorded yet.\n', err: '' });
+});
+
+test('keys that are gone are named by status and backup, also once their file was begun anew', async (context) => {
+  const { app, folder, read, run } = await start(context);
+  const gone = /Keys that were in use are gone: \S+registry\.keys\.db was lost or begun anew\./;
+  const said = async (name: string) => {
+    const backup = await run('backup', join(folder, name));
+    assert.equal(backup.status, 0);
+    return [backup.err, (await run('status')).out].map((text) => gone.test(text.replace(/\s+/g, ' ')));
+  };
+  await read(`/members/${nid(1)}`);
+  await app.registry.close();
+  assert.deepEqual(await said('before'), [false, false]);
+  for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `registry.keys.db${end}`), { force: true });
+  assert.deepEqual(await said('without'), [true, true]);
+  assert.equal((await run('ledger', 'person', nid(1))).status, 0);
+  assert.ok(existsSync(join(folder, 'registry.keys.db')));
+  assert.deepEqual(await said('anew'), [true, true]);
 });

@@ -144,6 +144,7 @@ const LEDGER = {
   chains: 1,
   files: 1,
   unreadable: [],
+  missing: [],
   tooOld: [],
   reservedReadings: 50_000,
   entries: 2,
@@ -156,7 +157,7 @@ const LEDGER = {
 const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
   ...{ ledgerFolder: 'data/registry.ledger', isLedgerOn: true, ledger: undefined },
-  command: (text) => text,
+  ...{ lostKeysFile: undefined, command: (text) => text },
   ...{ condition: { ...CONDITION, ...condition } },
   ...facts,
 });
@@ -190,10 +191,19 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
     [[/^The disk of the access ledger does not answer/, 'ls -la data/registry.ledger']],
   ],
   [
-    'a ledger with files that cannot be read, and others that are too old',
-    of({}, { ledger: { ...LEDGER, unreadable: ['a.db'], tooOld: ['b.db', 'c.db', 'd.db', 'e.db'] } }),
+    'a ledger with files that cannot be read, that are missing, and that are too old',
+    of(
+      {},
+      {
+        ledger: {
+          ...LEDGER,
+          ...{ unreadable: ['a.db'], missing: ['z.db'], tooOld: ['b.db', 'c.db', 'd.db', 'e.db'] },
+        },
+      },
+    ),
     [
       [/cannot be read: a\.db\.$/, 'ledger verify'],
+      [/are missing: z\.db\.$/, 'ledger verify'],
       [/are too old, while later months are missing: b\.db, c\.db, d\.db, …\.$/, 'ledger prune'],
     ],
   ],
@@ -211,6 +221,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   ],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
+  ['lost keys', of({}, { lostKeysFile: 'k.db' }), [[/gone: k\.db was lost/, 'restore DIR --replace']]],
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],
   [
     'stale members',

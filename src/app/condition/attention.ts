@@ -21,6 +21,8 @@ export interface StatusFacts {
   readonly isLedgerOn: boolean;
   /** Undefined where there is none yet. */
   readonly ledger: LedgerCondition | undefined;
+  /** The keys' file, where keys are gone that were in use. */
+  readonly lostKeysFile: string | undefined;
   readonly keys: readonly ApiKey[];
   readonly uses: readonly KeyUse[];
   readonly isServed: boolean;
@@ -50,8 +52,8 @@ const NAMED = 3;
 
 /** @returns the worst first */
 export const findAttention = (facts: StatusFacts): readonly Attention[] =>
-  [ofClock, ofDisk, ofSequence, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) =>
-    rule(facts),
+  [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap(
+    (rule) => rule(facts),
   );
 
 function ofClock({
@@ -97,6 +99,16 @@ const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =
       ]
     : [];
 
+export const lostKeys = (file: string): Message =>
+  say('Keys that were in use are gone: {file} was lost or begun anew. An older backup may have them.', {
+    file,
+  });
+
+const ofLostKeys = ({ lostKeysFile: file, command }: StatusFacts): readonly Attention[] =>
+  file === undefined
+    ? []
+    : [{ about: 'keys', text: lostKeys(file), command: command('restore DIR --replace') }];
+
 const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerCondition['fault']>]: Message } = {
   'open to others': say('Others than its owner may open the files of the access ledger.'),
   'not writable': say('This user cannot write the access ledger: no personal data is shown then.'),
@@ -105,7 +117,7 @@ const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerCondition['fault']>]
 
 function ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): readonly Attention[] {
   if (!isLedgerOn || ledger === undefined) return [];
-  const { fault, unreadable, tooOld } = ledger;
+  const { fault, unreadable, missing, tooOld } = ledger;
   const folder = quoted(ledgerFolder);
   const found: Attention[] = [];
   if (fault !== null)
@@ -118,6 +130,12 @@ function ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): r
     found.push({
       about: 'ledger',
       text: say('Files of the access ledger cannot be read: {names}.', { names: shortList(unreadable) }),
+      command: command('ledger verify'),
+    });
+  if (missing.length > 0)
+    found.push({
+      about: 'ledger',
+      text: say('Files of the access ledger are missing: {names}.', { names: shortList(missing) }),
       command: command('ledger verify'),
     });
   if (tooOld.length > 0)

@@ -31,7 +31,8 @@ export async function readFacts(
     const { location, ledgerFolder } = storage;
     const found = storage.readLedgerCondition({ nowMs: now * 1000, days });
     const ledger = { isLedgerOn, ledgerFolder, ledger: found };
-    return { location, condition, ...ledger, keys, uses, isServed, now, zone, command };
+    const lostKeysFile = storage.findLostKeys();
+    return { location, condition, ...ledger, lostKeysFile, keys, uses, isServed, now, zone, command };
   } finally {
     store?.close();
   }

@@ -2,11 +2,12 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { lostKeys } from '../../app/condition/attention.ts';
 import { packageVersion } from '../../runtime/version.ts';
 import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/contract/backup.ts';
 import type { Storage } from '../../store/contract/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { refusing } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
@@ -73,6 +74,8 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
     run.show(printed, formatWritten(storage, target, backup, pruned));
     tellPlace(run, target);
+    const lost = storage.findLostKeys();
+    if (lost !== undefined) tell(run, lostKeys(lost));
   }
   assertLedger(backup.ledgerFault ?? ledgerFault);
 }

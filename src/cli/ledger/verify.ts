@@ -1,8 +1,6 @@
 /** `ledger verify`: whether the ledger is as it was written (docs/ledger.md#a-receipt). */
 import { type Message, say } from '../../domain/values/message.ts';
-import type { LedgerVerification, VerifiedChain } from '../../store/contract/access-ledger.ts';
-import type { Storage } from '../../store/contract/storage.ts';
-import { StorageError } from '../../store/contract/storage-error.ts';
+import type { VerifiedChain } from '../../store/contract/access-ledger.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeEntry, formatReadings } from '../persons/reading-text.ts';
 import { recordNobody, recordReading } from '../persons/record-reading.ts';
@@ -17,23 +15,27 @@ export interface VerifyOptions extends PrintOptions {
 
 /** @throws CommandError with status 1 when it is not sound, or does not have the reading */
 export async function verify(run: Run<VerifyOptions>): Promise<void> {
+  const { storage } = run;
+  if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no database at ${storage.location}.`);
   if (run.options.receipt === undefined) await verifyAll(run);
   else await verifyOne(run, run.options.receipt);
 }
 
-const NO_LEDGER = say('There is no ledger here: nothing was ever recorded, or it was taken away.');
+const NOTHING = say('Nothing has been recorded yet.');
 
 /** It shows nobody, and so it is not recorded. */
 async function verifyAll(run: Run): Promise<void> {
-  const { storage } = run;
-  const { entries, chains, faults: found } = await readAll(storage);
-  const faults = storage.hasLedger() ? found : [translate(run, NO_LEDGER)];
+  const { entries, chains, faults } = await withStore(run.storage.openLedgerReader(), (ledger) =>
+    ledger.verify(),
+  );
   recordNobody(run);
   const counts = { entries, chains: chains.length };
   const lines = [
     ...faults,
     ...chains.map(formatChain),
-    say('{entries|# entry is|# entries are} sound, in {chains|# chain|# chains}.', counts),
+    chains.length + faults.length === 0
+      ? NOTHING
+      : say('{entries|# entry is|# entries are} sound, in {chains|# chain|# chains}.', counts),
   ];
   run.show(
     { sound: faults.length === 0, entries, chains: chains.map(describeChain), faults },
@@ -41,15 +43,6 @@ async function verifyAll(run: Run): Promise<void> {
   );
   if (faults.length > 0)
     throw new CommandError(EXIT.refused, 'The access ledger is NOT sound. See docs/ledger.md#damage.');
-}
-
-async function readAll(storage: Storage): Promise<LedgerVerification> {
-  try {
-    return await withStore(storage.openLedgerReader(), (ledger) => ledger.verify());
-  } catch (error) {
-    if (error instanceof StorageError) return { entries: 0, chains: [], faults: [error.message] };
-    throw error;
-  }
 }
 
 const describeChain = (chain: VerifiedChain) => ({

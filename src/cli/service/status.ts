@@ -195,6 +195,7 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
       removed_at: facts.ledger?.removedAtMs ? instant(facts.ledger.removedAtMs, zone) : null,
       files: facts.ledger?.files ?? 0,
       unreadable: facts.ledger?.unreadable ?? [],
+      missing: facts.ledger?.missing ?? [],
       too_old: facts.ledger?.tooOld ?? [],
       reserved_readings: facts.ledger?.reservedReadings ?? 0,
     },

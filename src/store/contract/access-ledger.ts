@@ -192,6 +192,8 @@ export interface LedgerCondition {
   readonly bytes: number;
   /** Names of files that cannot be read. */
   readonly unreadable: readonly string[];
+  /** Names of files that were taken away, as far as later ones tell. */
+  readonly missing: readonly string[];
   /** Names of files that are older than readings are kept, while later months are missing. */
   readonly tooOld: readonly string[];
   /** How many readings fit when the disk is full, about. */

@@ -82,8 +82,6 @@ export interface Storage {
   openCommandLedger(): AccessLedger;
   /** Where there is no ledger, one without entries. @throws StorageError when it cannot be read */
   openLedgerReader(): LedgerReader;
-  /** Whether anything was ever recorded. */
-  hasLedger(): boolean;
   /** Files of the access ledger that are older than readings are kept. */
   findOldLedgerFiles(retention: Retention): OldLedgerFiles;
   /** Removes those that retention removes, and those that are named. @throws StorageError */
@@ -98,6 +96,8 @@ export interface Storage {
    * @throws StorageError
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
+  /** The keys' file, where keys are gone that were in use: it was lost, or begun anew. */
+  findLostKeys(): string | undefined;
   /** Whether a key was ever issued. */
   hasKeys(): boolean;
   /** Whether an endpoint of webhooks was ever added: cheap enough to be asked every second. */

@@ -28,8 +28,7 @@ import {
 import { openHistory } from './journal/history.ts';
 import { openJournal } from './journal/journal.ts';
 import { findOldLedgerFiles, openCommandLedger, pruneLedger } from './ledger/command-ledger.ts';
-import { readLedgerCondition } from './ledger/condition.ts';
-import { hasLedger } from './ledger/ledger-files.ts';
+import { findLostKeys, readLedgerCondition } from './ledger/condition.ts';
 import { openLedgerReader } from './ledger/ledger-reader.ts';
 import { openServiceLedger } from './ledger/service-ledger.ts';
 import { openHeldData } from './persons/held-data.ts';
@@ -68,7 +67,6 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     serveLedger: (options) => openServiceLedger(readable(), options),
     openCommandLedger: () => openCommandLedger(readable()),
     openLedgerReader: () => openLedgerReader(readable()),
-    hasLedger: () => hasLedger(file),
     findOldLedgerFiles: (retention) => findOldLedgerFiles(readable(), retention),
     pruneLedger: (retention) => pruneLedger(readable(), retention),
     readLedgerCondition: (retention) => readLedgerCondition(file, retention),
@@ -80,6 +78,7 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
         create: use !== 'manage',
         scheduler,
       }),
+    findLostKeys: () => findLostKeys(complete()),
     hasKeys: () => exists(keysFileOf(file)),
     hasWebhooks: () => hasWebhooks(file),
     openWebhooks: (use) => openWebhooks(readable(), { waitMs: waitMsFor(use), create: use === 'issue' }),

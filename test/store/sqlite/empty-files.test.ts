@@ -19,7 +19,7 @@ function leaveEmpty(file: string): void {
 const COMMANDS: readonly (readonly [status: number, ...line: string[]])[] = [
   [0, 'check'],
   [0, 'backup', 'BACKUP'],
-  [1, 'ledger', 'verify'],
+  [0, 'ledger', 'verify'],
   [0, 'ledger', 'person', '1198079244288038'],
   [0, 'webhooks', 'list'],
   [0, 'persons', 'show', '1198079244288038'],
@@ -33,7 +33,7 @@ test('a database that a power cut left empty is not there yet', async (context) 
     const args = line.map((each) => (each === 'BACKUP' ? join(folder, 'backup') : each));
     const done = await command([...args, '--db', db]);
     assert.equal(done.status, status, `${line.join(' ')}: ${done.out}${done.err}`);
-    if (status > 0) assert.match(done.out + done.err, /There is no ledger here/);
+    if (line[1] === 'verify') assert.equal(done.out, 'Nothing has been recorded yet.\n');
   }
   const restored = await command(['restore', join(folder, 'backup'), '--db', join(folder, 'restored.db')]);
   assert.equal(restored.status, 0, restored.err);

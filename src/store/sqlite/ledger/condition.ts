@@ -4,9 +4,11 @@ import type { LedgerCondition, Retention } from '../../contract/access-ledger.ts
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
+import { exists, keysFileOf, ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
+import { hasWebhooks } from '../webhooks/store.ts';
 import { type ChainPart, readChains } from './ledger-chains.ts';
 import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
+import { readMonthKeys } from './month-keys.ts';
 import { reservedReadings } from './reserve.ts';
 import { findOldFiles, readFiles } from './retention.ts';
 
@@ -24,7 +26,7 @@ export function readLedgerCondition(
   const files = listAllFiles(databaseFile);
   const open = files.at(-1);
   if (open === undefined) return undefined;
-  const { parts, unreadable, removals } = readChains(databaseFile);
+  const { parts, unreadable, missing, removals } = readChains(databaseFile);
   const times = parts.map(({ part }) => part.lastMs).filter((ms) => ms !== null);
   const bytes = files.flatMap(({ path }) => withSideFiles(path)).reduce((sum, path) => sum + sizeOf(path), 0);
   return {
@@ -33,12 +35,23 @@ export function readLedgerCondition(
     entries: parts.reduce((sum, { part }) => sum + part.last - part.first + 1, 0),
     bytes,
     unreadable: unreadable.map(({ name }) => name),
+    missing,
     tooOld: findOldFiles(readFiles(databaseFile), { nowMs, days }).waiting,
     newestMs: times.length === 0 ? null : Math.max(...times),
     removed: removals.entries,
     removedAtMs: removals.atMs,
     ...readOpen(open, ledgerFolderOf(databaseFile), isOpenPart(parts, open)),
   };
+}
+
+/** The keys' file, where keys are gone that were in use: it was lost, or begun anew. */
+export function findLostKeys(databaseFile: string): string | undefined {
+  const keysFile = keysFileOf(databaseFile);
+  const known = readMonthKeys(keysFile);
+  const isLost =
+    (!exists(keysFile) && hasWebhooks(databaseFile)) ||
+    readChains(databaseFile).parts.some(({ part }) => part.periods.some(({ keyId }) => !known.has(keyId)));
+  return isLost ? keysFile : undefined;
 }
 
 const isOpenPart = (parts: readonly ChainPart[], { name }: LedgerFile): boolean =>

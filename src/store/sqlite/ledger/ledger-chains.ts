@@ -24,10 +24,8 @@ export interface LedgerChains {
   readonly parts: readonly ChainPart[];
   /** Files that cannot be read, with the reason. */
   readonly unreadable: UnreadableFile[];
-  /** Names of all files, those of other registries included. */
-  readonly names: readonly string[];
-  /** Names of files that retention has removed. */
-  readonly removed: ReadonlySet<string>;
+  /** Names of files that were taken away: a later one follows them, and retention has not removed them. */
+  readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
@@ -50,11 +48,11 @@ export function readChains(databaseFile: string): LedgerChains {
     for (const part of found)
       if (registry === undefined || part.registry === '' || part.registry === registry)
         parts.push(place(file, part, parts));
+  const known = new Set(['', ...files.map(({ name }) => name), ...removals.keys()]);
   return {
     parts,
     unreadable,
-    names: files.map(({ name }) => name),
-    removed: new Set(removals.keys()),
+    missing: [...new Set(parts.map(({ part }) => part.follows))].filter((name) => !known.has(name)),
     removals: {
       entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
       atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map(({ atMs }) => atMs)),

@@ -3,9 +3,14 @@ import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/acces
 import { toStorageError } from '../engine/errors.ts';
 import { keysFileOf } from '../files/registry-files.ts';
 import { type LedgerChains, readChains, readPart } from './ledger-chains.ts';
+import { hasLedger } from './ledger-files.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { entriesOf } from './reading-text.ts';
 import { verifyLedger, verifyReceipt } from './verify.ts';
+
+const ALL_GONE =
+  'All files of the access ledger are missing, while keys of its months are left. ' +
+  'Restore them from a backup.';
 
 /** @param databaseFile of a registry, or of the copy in a backup: its ledger and its keys are beside it */
 export function openLedgerReader(databaseFile: string): LedgerReader {
@@ -20,7 +25,11 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
     unreadable: chains.unreadable,
     entriesOf,
     findPersonHash,
-    verify: () => verifyLedger(chains, findPersonHash),
+    verify: () => {
+      const found = verifyLedger(chains, findPersonHash);
+      const isGone = !hasLedger(databaseFile) && readMonthKeys(keysFileOf(databaseFile)).size > 0;
+      return isGone ? { ...found, faults: [ALL_GONE] } : found;
+    },
     verifyReceipt: (text) => verifyReceipt(chains, findPersonHash, text),
     close: () => undefined,
   };

@@ -30,7 +30,9 @@ export function verifyLedger(
   const faults = [
     ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason}`),
     ...verified.map(({ fault }) => fault).filter((fault) => fault !== null),
-    ...missingFiles(ledger),
+    ...ledger.missing.map(
+      (name) => `${name} is missing, with everything that was recorded in it. Restore it from a backup.`,
+    ),
     ...lostKeys(ledger, findPersonHash),
   ];
   return { entries: verified.reduce((sum, { entries }) => sum + entries, 0), chains: verified, faults };
@@ -103,15 +105,6 @@ function describe(error: unknown, name: string): string {
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
   return `${name} cannot be read: ${fault.message}`;
-}
-
-/** Each file names the one before it: one that retention has not removed was taken away. */
-function missingFiles({ parts, names, removed }: LedgerChains): string[] {
-  const known = new Set(names);
-  const followed = new Set(parts.map(({ part }) => part.follows).filter((name) => name !== ''));
-  return [...followed]
-    .filter((name) => !known.has(name) && !removed.has(name))
-    .map((name) => `${name} is missing, with everything that was recorded in it. Restore it from a backup.`);
 }
 
 /** The entries do not depend on the keys. */

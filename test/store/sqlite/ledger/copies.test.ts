@@ -91,7 +91,7 @@ for (const [what, spoil, fault] of [
   ['missing', rmSync, 'it is missing'],
   ['damaged', damage, 'its content has changed'],
 ] as const)
-  test(`a backup in which a file of the ledger is ${what} is named with status 3, and is the newest sound one`, async (context) => {
+  test(`a backup with a ledger that is ${what} is named with status 3, and is the newest sound one`, async (context) => {
     const { root, live, backUp, before } = await backedUp(context);
     const { folder: newest } = JSON.parse((await backUp()).out);
     spoil(ledgerPlaceIn(newest).ledgerFile);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
 import { openLedgerReader } from '../../../../src/store/sqlite/ledger/ledger-reader.ts';
 import { NOON } from '../../../support/app.ts';
 import { openStore } from '../../../support/sqlite.ts';
@@ -155,7 +156,18 @@ for (const [what, index, message] of [
     const { faults } = verifyIn(written);
     assert.match(faults.join('\n'), message);
     assert.match(faults.join('\n'), new RegExp(`${name} is missing`));
+    const condition = readLedgerCondition(written.databaseFile, { nowMs: NOON, days: 730 });
+    assert.deepEqual(condition?.missing, [name]);
   });
+
+test('verify finds that all files were taken away, by the keys that are left', async (context) => {
+  const written = await writeMonths(context);
+  rmSync(written.ledgerFolder, { recursive: true });
+  assert.match(
+    verifyIn(written).faults.join('\n'),
+    /^All files of the access ledger are missing, .* backup\.$/,
+  );
+});
 
 test('verify finds that the end of a closed file was removed', async (context) => {
   const written = await writeMonths(context);

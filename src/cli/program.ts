@@ -89,7 +89,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./statistics/statistics.ts')).declareStatistics,
   },
   ledger: {
-    description: 'who has read whose data: person, key, verify, export',
+    description: 'who has read whose data: person, key, verify, prune, export',
     load: async () => (await import('./ledger/ledger.ts')).declareLedger,
   },
   keys: {

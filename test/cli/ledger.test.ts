@@ -265,8 +265,11 @@ test('ledger key names everybody whom the key has read, by the number of now, wi
   });
   const { persons } = await json('ledger', 'key', id, '--to', '2025-06-17T23:59:59+02:00');
   assert.deepEqual(persons, [{ ...two(1, '2025-06-17T23:59:59+02:00'), last: '2025-06-17T23:59:59+02:00' }]);
+  const unused = app.issue(SCOPES, { name: 'Unused' });
   const nobody = { exported_cooperatives: [], unknown: 0, without_key: 0 };
-  assert.deepEqual(await json('ledger', 'key', '77'), { persons: [], pages: 0, exports: 0, ...nobody });
+  assert.deepEqual(await json('ledger', 'key', String(unused.id)), {
+    ...{ persons: [], pages: 0, exports: 0, ...nobody },
+  });
   const { out } = await run('ledger', 'key', id, ...day);
   assert.match(out, new RegExp(`${nid(12)} +2 +2025-06-18T00:00:00\\+02:00`));
   assert.match(out, /^2 persons were read\.$/m);
@@ -398,4 +401,28 @@ test('keys that are gone are named by status and backup, also once their file wa
   assert.equal((await run('ledger', 'person', nid(1))).status, 0);
   assert.ok(existsSync(join(folder, 'registry.keys.db')));
   assert.deepEqual(await said('anew'), [true, true]);
+});
+
+test('an unknown key, days in the wrong order and a day that is none are refused', async (context) => {
+  const { run } = await start(context);
+  const expected = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.\n';
+  for (const command of [
+    ['key', '2'],
+    ['export', '--key', '2'],
+  ])
+    for (const [status, said, ...options] of [
+      [2, '--from is later than --to.\n', '--from', '2026-03-02', '--to', '2026-03-01'],
+      [2, `--from: ${expected}`, '--from', '2026-13-01'],
+      [2, '--to: Dates before 1850-01-01 are not accepted.\n', '--to', '0001-01-01'],
+    ] as const) {
+      const refused = await run('ledger', ...command, ...options);
+      assert.deepEqual(refused, { status, out: '', err: said });
+    }
+  for (const command of [
+    ['key', '99'],
+    ['export', '--key', '99'],
+  ]) {
+    const { status, out, err } = await run('ledger', ...command);
+    assert.deepEqual([status, out, err], [1, '', 'There is no key with this id. `keys list` shows all.\n']);
+  }
 });

@@ -76,6 +76,8 @@ B-2,${nid(3)},M-3,Person 3,2020-01-01\nA-1,${nid(4)},M-4,Uwase Rose,\nB-2,${nid(
   const deliveries = 'cooperative_code,member_code,reference,delivered_at,kg,product\n';
   const { status, err } = await place.load('production', `${deliveries}A-1,M-1,P-1,2025-06-01,10,Coffee\n`);
   assert.equal(status, 0, err);
+  const key = ['--name', 'Bank', '--scope', 'members:read'];
+  assert.equal((await place.command('keys', 'create', ...key)).status, 0);
   return place;
 }
 

@@ -121,11 +121,12 @@ export const keyChanges = (options: KeyOptions, cooperatives: readonly number[] 
     expires: options.neverExpires === true ? null : options.expires,
   });
 
+export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
+
 /** A refusal of the operations, in the words of the command line. */
 export function toCommandError(error: unknown): unknown {
   if (!(error instanceof RegistryError)) return error;
-  if (error.code === 'not_found')
-    return new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
+  if (error.code === 'not_found') return new CommandError(EXIT.refused, NO_KEY);
   if (error.fields === undefined) return error;
   const faults = Object.entries(error.fields).map(
     ([value, messages]) => `--${OPTION_OF[value] ?? value}: ${messages.join(' ')}`,

@@ -5,6 +5,7 @@ import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/pe
 import { formatActor } from '../../app/wording/actors.ts';
 import {
   formatDateTime,
+  outOfRange,
   parseDateTime,
   parseLastSecond,
   type TimeZone,
@@ -14,6 +15,7 @@ import { say } from '../../domain/values/message.ts';
 import { CREATED } from '../../store/contract/journal/history.ts';
 import { readNumber } from '../corrections/correction-command.ts';
 import { describeEntry } from '../journal/history-text.ts';
+import { NO_KEY } from '../keys/key-options.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeReading, formatEverybody, formatReadings, tellUnreadable } from '../persons/reading-text.ts';
 import { NAMES, recordAll, recordReading } from '../persons/record-reading.ts';
@@ -135,10 +137,21 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
 function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
   const read = (name: string, text: string | undefined, parse: typeof parseDateTime) => {
     const seconds = text === undefined ? undefined : parse(text.trim(), zone);
-    if (seconds instanceof FieldError) throw new CommandError(EXIT.usage, `--${name}: ${seconds.message}`);
-    return seconds;
+    if (!(seconds instanceof FieldError)) return seconds;
+    throw new CommandError(EXIT.usage, `--${name}: ${outOfRange(seconds)?.message ?? EXPECTED}`);
   };
-  return { from: read('from', from, parseDateTime), to: read('to', to, parseLastSecond) };
+  const filter = { from: read('from', from, parseDateTime), to: read('to', to, parseLastSecond) };
+  if ((filter.from ?? 0) > (filter.to ?? Infinity))
+    throw new CommandError(EXIT.usage, '--from is later than --to.');
+  return filter;
+}
+
+const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
+
+/** What the ledger knows of a key is found although the key is lost. @throws CommandError for a wrong id */
+async function assertKey(run: Run, id: number | undefined, hasReadings: boolean): Promise<void> {
+  if (id === undefined || hasReadings || (await readKeyNames(run, run.storage)).has(id)) return;
+  throw new CommandError(EXIT.refused, NO_KEY);
 }
 
 /** Of more than so many, an entry says that everybody was shown. */
@@ -151,6 +164,8 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
     readings: await withStore(storage.openLedgerReader(), (ledger) => findKeyReadings(ledger, filter, store)),
     cooperatives: store.listCooperatives(),
   }));
+  const { pages, exports, unknown, withoutKey } = readings;
+  await assertKey(run, keyId, readings.persons.length + pages + exports + unknown + withoutKey > 0);
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
   else
@@ -174,8 +189,13 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   await recordAll(run, []);
   const writer = createJsonWriter(run.out);
   await withStore(storage.openLedgerReader(), async (ledger) => {
-    for (const { entry } of findEntries(ledger, filter)) await writer.write(`${JSON.stringify(entry)}\n`);
+    let hasEntries = false;
+    for (const { entry } of findEntries(ledger, filter)) {
+      hasEntries = true;
+      await writer.write(`${JSON.stringify(entry)}\n`);
+    }
     writer.flush();
     tellUnreadable(run, ledger.unreadable);
+    await assertKey(run, options.key, hasEntries);
   });
 }

@@ -2,7 +2,7 @@
  * The access ledger in backups and restores: files that are copied and added, never merged
  * (docs/ledger.md#files-and-copies). Damage of one file stops neither.
  */
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../../runtime/new-files.ts';
 import type { RestoredLedger } from '../../contract/backup.ts';
@@ -150,8 +150,8 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
     try {
       if (found === undefined) {
         faults.push(`${copy.name} of the backup cannot be read: it was added as it is.`);
-        place(copy.path, join(folder, freeNameOf(folder, copy.name)));
-      } else if (!isCovered(found, local)) {
+        if (!isHere(copy, databaseFile)) place(copy.path, join(folder, freeNameOf(folder, copy.name)));
+      } else if (!isCovered(found, local) && !isHere(copy, databaseFile)) {
         added += countNew(found, local);
         const beginning = local.find((each) => each.parts.length > 0 && isCovered(each, [found]));
         const apart = overlapping(found, local).filter(({ path }) => path !== beginning?.path);
@@ -170,6 +170,13 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   closeOpenFile(databaseFile);
   return { added, differing: [...differing], faults };
 }
+
+/** Of a damaged file, which a spare machine restores again and again, the bytes count. */
+const isHere = (copy: LedgerFile, databaseFile: string): boolean =>
+  listLedgerFiles(databaseFile).some(
+    ({ path }) =>
+      statSync(path).size === statSync(copy.path).size && readFileSync(path).equals(readFileSync(copy.path)),
+  );
 
 function place(copy: string, target: string): void {
   syncPath(copy);

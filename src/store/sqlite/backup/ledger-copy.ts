@@ -10,7 +10,7 @@ import type { Connection } from '../engine/connection.ts';
 import { isDiskFull, toStorageError } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { copyPrivately, createPrivateFile, syncPath } from '../files/durable-files.ts';
+import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import { SIDE_SUFFIXES } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
@@ -25,7 +25,7 @@ import {
 import { openLedgerReader } from '../ledger/ledger-reader.ts';
 import { hasBatch, type LedgerPart, openLedgerFile, readParts, readRows } from '../ledger/ledger-rows.ts';
 import { closeOpenFile, closePart } from '../ledger/ledger-writer.ts';
-import { leaveLogMode } from './copy-database.ts';
+import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from './copy-database.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
@@ -62,10 +62,10 @@ export async function copyLedger(
     signal?.throwIfAborted();
     const target = join(folder, inBackup(file));
     try {
-      if (!(await copyFile(file, target, registry))) continue;
+      if (!(await copyFile(file, target, registry, signal))) continue;
       names.push(inBackup(file));
     } catch (error) {
-      if (isFull(error)) throw error;
+      if (isFull(error) || signal?.aborted === true) throw error;
       faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
       if (await copyBytes(file.path, target)) names.push(inBackup(file));
     }
@@ -78,23 +78,27 @@ export const isFull = (error: unknown): boolean =>
   isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** @returns false for a file of another registry, which stays where it is */
-async function copyFile({ path }: LedgerFile, target: string, registry: string): Promise<boolean> {
+async function copyFile(
+  { path }: LedgerFile,
+  target: string,
+  registry: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const db = openLedgerFile(path);
   try {
     const [part] = readParts(db);
     if (part !== undefined && ![registry, ''].includes(part.registry) && registry !== '') return false;
     if (part?.isClosed !== false && !hasLog(path)) {
-      await copyPrivately(path, target);
+      await copyPrivately(path, target, signal);
       return true;
     }
-    createPrivateFile(target);
-    await db.raw.backup(target);
+    beginSnapshot(db);
+    await copySnapshot({ db, bytes: 0 }, target, signal);
     if (part?.isClosed === false) withDatabase(target, { waitMs: 0, secureDelete: 'FAST' }, closePart);
-    leaveLogMode(target);
     syncPath(target);
     return true;
   } finally {
-    db.close();
+    closeSnapshots([{ db }]);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The access ledger in backups and restores: no reading is lost, and damage stops neither. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   closeSync,
   copyFileSync,
@@ -14,7 +15,10 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { copyLedger } from '../../../../src/store/sqlite/backup/ledger-copy.ts';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
@@ -256,4 +260,43 @@ test('a file without entries is not taken for the beginning of another one', asy
   for (const receipt of before) assert.ok(findReceipt(other, receipt).entry, receipt);
   await other.openLedger().record([reading()]);
   assert.deepEqual(verifyIn(other).faults, []);
+});
+
+/** Commits to a file as often as the disk allows, in a thread, until the test ends. */
+async function commitAlways(context: TestContext, file: string): Promise<void> {
+  const worker = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const db = new (require('better-sqlite3'))(workerData);
+     db.pragma('synchronous = OFF');
+     const commit = db.prepare("INSERT OR REPLACE INTO ledger_reserve VALUES (1000, randomblob(10))");
+     commit.run();
+     parentPort.postMessage('');
+     setInterval(() => commit.run(), 1);`,
+    { eval: true, workerData: file },
+  );
+  context.after(() => worker.terminate());
+  await once(worker, 'message');
+}
+
+test('a copy of the open file ends although others commit all the time, and is ended by its signal', async (context) => {
+  const place = ledgerPlaceIn(temporaryFolder(context));
+  await place.openLedger().record([reading()]);
+  const { ledgerFile } = place;
+  const file = new Database(ledgerFile);
+  // What a copy takes longer for than others between two commits.
+  for (let i = 1; i <= 64; i++) file.exec(`INSERT INTO ledger_reserve VALUES (${i}, zeroblob(1048576))`);
+  file.close();
+  await commitAlways(context, ledgerFile);
+  const copyTo = (name: string, signal?: AbortSignal) => {
+    const folder = join(temporaryFolder(context), name);
+    mkdirSync(folder);
+    return copyLedger(place.databaseFile, folder, signal);
+  };
+  const tooLong = sleep(10_000, 'too long', { ref: false });
+  const copied = await Promise.race([copyTo('whole'), tooLong]);
+  assert.deepEqual(copied, { names: [`registry.ledger/${basename(ledgerFile)}`], faults: [] });
+  const aborting = new AbortController();
+  const ended = copyTo('aborted', aborting.signal);
+  aborting.abort(new Error('ended'));
+  await assert.rejects(Promise.race([ended, tooLong]), /ended/);
 });

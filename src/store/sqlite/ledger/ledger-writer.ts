@@ -8,7 +8,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isBusy, isDiskFull, toStorageError } from '../engine/errors.ts';
+import { isBusy, isDiskFull, isFailedWrite, toStorageError } from '../engine/errors.ts';
 import { openDatabase, withDatabase } from '../engine/open-database.ts';
 import { keysFileOf } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
@@ -28,7 +28,7 @@ import {
 import { isOld, lastBatch, readPartRow } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { timeOf, toLines } from './reading-text.ts';
-import { freeReserve, giveBackReserve, hasRoom, limitGrowth } from './reserve.ts';
+import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
 import { removeOldFiles } from './retention.ts';
 
 const ORIGIN_BYTES = 16;
@@ -51,9 +51,10 @@ interface OpenFile extends LedgerFile {
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
-  /** The reserve is used up, and what there is on the disk is all that there is. */
-  isReserveUsed: boolean;
-  isLimited: boolean;
+  /** The reserve is used up: readings take what the disk still has. */
+  fillsDisk: boolean;
+  /** SQLite was told to refuse growth. */
+  isHeldBack: boolean;
   seenVersion: unknown;
   /** As of `seenVersion`; undefined after a failure. */
   head: Head | undefined;
@@ -91,33 +92,35 @@ export class LedgerWriter {
 
   /**
    * Records readings as one batch.
-   * @param texts of `encodeReadings`
+   * @param text of `encodeReadings`
    * @returns when they are on disk
    * @throws StorageError, the driver's error; nothing is acknowledged then
    */
-  append(texts: readonly string[]): Recorded {
-    const month = monthOf(timeOf(texts[0] ?? ''));
-    for (let isReplaced = false, isEmptied = false; ; ) {
-      const file = this.fileFor(month);
+  append(text: string): Recorded {
+    const month = monthOf(timeOf(text));
+    let isReplaced = false;
+    for (let file = this.fileFor(month), room = makeRoom(file); ; ) {
       try {
-        return this.appendTo(file, texts);
+        return this.appendTo(file, text);
       } catch (error) {
         file.head = undefined;
-        if (error instanceof Closed) this.release();
-        else if (isDiskFull(error) && makeRoom(file, isEmptied)) isEmptied = true;
-        else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;
+        if (isDiskFull(error) && room.next().done !== true) continue;
+        if (error instanceof Closed) this.close();
+        else if (isReplaced || isPassing(error, file)) throw error;
         else isReplaced = this.replace(file, month, (error as Error).message);
+        file = this.fileFor(month);
+        room = makeRoom(file);
       }
     }
   }
 
-  private appendTo(file: OpenFile, texts: readonly string[]): Recorded {
+  private appendTo(file: OpenFile, text: string): Recorded {
     const { db, origin, keyId, hashPerson } = file;
     if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
     return db.transaction.immediate(() => {
       keepToReserve(file);
       const { next: first, hash: previous } = currentHead(file);
-      const { lines, count, firstMs, lastMs } = toLines(texts, hashPerson);
+      const { lines, count, firstMs, lastMs } = toLines(text, hashPerson);
       const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
       file.insert.run(first, count, firstMs, lastMs, hash, lines);
       file.head = { next: first + count, hash };
@@ -133,21 +136,21 @@ export class LedgerWriter {
     this.file ??= this.openNewest();
     const { file } = this;
     // The open file has a reserve, a new one none yet.
-    if (file !== undefined && !(isDone(file, month) && hasRoom(file.path))) return file;
+    if (file !== undefined && !(isDone(file, month) && isRoomy(file.path))) return file;
     this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(month));
     return this.file;
   }
 
   /** The caller has the lock: another process may have begun the next file meanwhile. */
   private continueIn(month: string): OpenFile {
-    this.release();
+    this.close();
     const file = this.openNewest();
     if (file === undefined) return this.begin(month);
     this.file = file;
     if (!isDone(file, month)) return file;
     const end = closePart(file.db);
     const { origin } = file;
-    this.release();
+    this.close();
     return this.begin(month, { origin, first: end.next, previousHash: end.hash });
   }
 
@@ -158,7 +161,7 @@ export class LedgerWriter {
     try {
       return this.open(newest);
     } catch (error) {
-      if (isBusy(error) || isBusy((error as Error).cause) || isDiskFull(error)) throw error;
+      if (isPassing(error, newest)) throw error;
       this.noteReplaced(newest.name, (error as Error).message);
       return undefined;
     }
@@ -188,8 +191,8 @@ export class LedgerWriter {
            VALUES (?, ?, ?, ?, ?, ?)`,
         ),
         dataVersion: db.prepare('PRAGMA data_version'),
-        isReserveUsed: false,
-        isLimited: false,
+        fillsDisk: false,
+        isHeldBack: false,
         seenVersion: undefined,
         head: undefined,
       };
@@ -227,7 +230,7 @@ export class LedgerWriter {
   /** Leaves a file as it is. @throws StorageError, the system's error when no new one can be begun */
   private replace(file: OpenFile, month: string, reason: string): boolean {
     const isGone = findFile(file.path)?.ino !== file.inode;
-    this.release();
+    this.close();
     this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
       const newest = listLedgerFiles(this.databaseFile).at(-1);
       // Another process has replaced it already.
@@ -258,7 +261,8 @@ export class LedgerWriter {
     );
   }
 
-  private release(): void {
+  /** Gives the open file back; the next reading opens it again. */
+  close(): void {
     const { file } = this;
     this.file = undefined;
     try {
@@ -266,10 +270,6 @@ export class LedgerWriter {
     } catch {
       // What is damaged may not close; nothing of it is used any more.
     }
-  }
-
-  close(): void {
-    this.release();
   }
 }
 
@@ -358,26 +358,39 @@ function leaveLog(db: Connection): void {
 
 /** While the disk is nearly full, readings fill the free pages, then the reserve, and only then the disk. */
 function keepToReserve(file: OpenFile): void {
-  const isRoomy = hasRoom(file.path);
-  if (isRoomy) file.isReserveUsed = false;
-  const isLimited = !isRoomy && !file.isReserveUsed;
-  if (isLimited || file.isLimited) limitGrowth(file.db, isLimited);
-  file.isLimited = isLimited;
+  const hasRoom = isRoomy(file.path);
+  if (hasRoom) file.fillsDisk = false;
+  const holdsBack = !hasRoom && !file.fillsDisk;
+  if (holdsBack || file.isHeldBack) limitGrowth(file.db, holdsBack);
+  file.isHeldBack = holdsBack;
 }
 
 /**
- * On a full disk the log cannot grow: its pages go into the file, and it is written from its beginning. Then
- * the reserve is used.
- * @param isEmptied whether that was done for this batch
- * @returns whether there may be room now
+ * What is done for one batch that finds no room, one step before each new try: the log is emptied into the
+ * file, so that it is written from its beginning; then the reserve is used, and then the disk.
  */
-function makeRoom(file: OpenFile, isEmptied: boolean): boolean {
-  if (file.isReserveUsed && isEmptied) return false;
+function* makeRoom(file: OpenFile): Generator<void, void> {
+  const emptyLog = () => void file.db.raw.pragma('wal_checkpoint(RESTART)');
   try {
-    file.db.raw.pragma('wal_checkpoint(RESTART)');
-    if (isEmptied) file.isReserveUsed = !freeReserve(file.db);
-    return true;
+    emptyLog();
+    yield;
+    for (let step = 0; step <= STEPS; step++) {
+      emptyLog();
+      if (!freeReserve(file.db)) break;
+      yield;
+    }
+    file.fillsDisk = true;
+    yield;
   } catch {
-    return false;
+    // The log cannot be emptied, and without it nothing else helps.
   }
 }
+
+/**
+ * Nothing is wrong with the file: another process has it locked, or the disk is full. A write that failed
+ * while the disk has room says that of the file: readings go on in a new one.
+ */
+const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
+  [error, (error as Error).cause].some(
+    (each) => isBusy(each) || (isDiskFull(each) && !(isFailedWrite(each) && isRoomy(path))),
+  );

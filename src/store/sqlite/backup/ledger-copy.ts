@@ -14,6 +14,7 @@ import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import { SIDE_SUFFIXES } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
+import { hashBatch } from '../ledger/batch-hash.ts';
 import {
   createLedgerFolder,
   freeNameOf,
@@ -23,7 +24,14 @@ import {
   listLedgerFiles,
 } from '../ledger/ledger-files.ts';
 import { openLedgerReader } from '../ledger/ledger-reader.ts';
-import { hasBatch, type LedgerPart, openLedgerFile, readParts, readRows } from '../ledger/ledger-rows.ts';
+import {
+  hasBatch,
+  keyIdAt,
+  type LedgerPart,
+  openLedgerFile,
+  readParts,
+  readRows,
+} from '../ledger/ledger-rows.ts';
 import { closeOpenFile, closePart } from '../ledger/ledger-writer.ts';
 import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from './copy-database.ts';
 
@@ -126,90 +134,126 @@ export function findLedgerFault(folder: string): string | null {
   }
 }
 
+/** A file, and what of it stands for what another one has: only batches that can be read as they were written. */
 interface Readable {
   readonly path: string;
   readonly db: Connection;
+  /** Each ends with its last such batch. */
   readonly parts: readonly LedgerPart[];
+  readonly isWhole: boolean;
 }
 
 /**
- * Adds the files of a backup to those at a location. A file that is there stays, unless it is the beginning
- * of the added one; where two have gone on apart, both stay.
+ * Adds the files of a backup to those at a location. A file that is there stays, unless it is sound and the
+ * beginning of the added one; where two have gone on apart, both stay.
  * @param copies the folder of the copies of the backup, on the disk of the location; files are taken from it
  * @throws the system's error; run again, it goes on
  */
 export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
   const source = join(copies, 'registry.db');
   adoptOldLedger(source, readRegistryId(source) ?? '', 0);
-  if (listLedgerFiles(source).length === 0) {
-    closeOpenFile(databaseFile);
-    return { added: 0, differing: [], faults: [] };
-  }
+  const files = listLedgerFiles(source);
+  const restored =
+    files.length === 0 ? { added: 0, differing: [], faults: [] } : addFiles(databaseFile, files);
+  closeOpenFile(databaseFile);
+  return restored;
+}
+
+function addFiles(databaseFile: string, files: readonly LedgerFile[]): RestoredLedger {
   const folder = createLedgerFolder(databaseFile);
   const [differing, faults] = [new Set<string>(), [] as string[]];
   let added = 0;
-  for (const copy of listLedgerFiles(source)) {
-    const local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
-    const [found] = read(copy.path);
-    try {
-      if (found === undefined) {
-        faults.push(`${copy.name} of the backup cannot be read: it was added as it is.`);
-        place(copy.path, join(folder, freeNameOf(folder, copy.name)));
-      } else if (!isCovered(found, local)) {
+  let local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
+  try {
+    for (const { name, path } of files) {
+      const [found] = read(path);
+      const beginning =
+        found && local.find((each) => each.isWhole && each.parts.length > 0 && isCovered(each, [found]));
+      const isNew = found === undefined || !isCovered(found, local);
+      if (isNew && found?.isWhole !== true)
+        faults.push(`${name} of the backup cannot be read: it was added as it is.`);
+      if (isNew && found !== undefined) {
         added += countNew(found, local);
-        const beginning = local.find((each) => each.parts.length > 0 && isCovered(each, [found]));
-        const apart = overlapping(found, local).filter(({ path }) => path !== beginning?.path);
+        const apart = overlapping(found, local).filter((each) => !isCovered(each, [found]));
         if (beginning === undefined)
           for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
-        const target = beginning?.path ?? join(folder, freeNameOf(folder, copy.name));
-        for (const { db } of [found, ...local]) db.close();
-        if (beginning !== undefined) leaveLogMode(target);
-        place(copy.path, target);
       }
-    } finally {
-      for (const { db } of [...(found === undefined ? [] : [found]), ...local]) db.close();
+      found?.db.close();
+      if (!isNew) continue;
+      const target = beginning?.path ?? join(folder, freeNameOf(folder, name));
+      beginning?.db.close();
+      if (beginning !== undefined) leaveLogMode(target);
+      syncPath(path);
+      renameSync(path, target);
+      local = [...local.filter((each) => each !== beginning), ...read(target)];
     }
+  } finally {
+    for (const { db } of local) db.close();
   }
   syncPath(folder);
-  closeOpenFile(databaseFile);
   return { added, differing: [...differing], faults };
 }
 
-function place(copy: string, target: string): void {
-  syncPath(copy);
-  renameSync(copy, target);
-}
-
-/** Empty for a file that cannot be read. */
+/** Reads it to its end. Empty for a file that cannot be read at all. */
 function read(path: string): Readable[] {
+  let db: Connection | undefined;
   try {
-    const db = openLedgerFile(path);
-    try {
-      return [{ path, db, parts: readParts(db) }];
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    db = openLedgerFile(path);
+    const open = db;
+    const named = readParts(db);
+    const parts = named.map((part) => readSound(open, part));
+    const isWhole = parts.every(
+      ({ last, lastHash }, i) => last === named[i]?.last && lastHash === named[i]?.lastHash,
+    );
+    // What was read need not stay in memory while the file is open.
+    db.raw.pragma('shrink_memory');
+    return [{ path, db, parts, isWhole }];
   } catch (error) {
+    db?.close();
     if (toStorageError(error) === undefined) throw error;
     return [];
   }
 }
 
-/** Whether others have all its entries: the hash of a batch commits to all before it. */
+/** A part up to its first batch that is damaged. */
+function readSound(db: Connection, part: LedgerPart): LedgerPart {
+  const { origin } = part;
+  let [last, lastHash] = [part.first - 1, part.previousHash];
+  try {
+    for (const { id: first, count, hash, entries } of readRows(db, part)) {
+      const header = { origin, first, count, keyId: keyIdAt(part, first) };
+      if (first !== last + 1 || hash !== hashBatch(lastHash, header, entries)) break;
+      [last, lastHash] = [first + count - 1, hash];
+    }
+  } catch (error) {
+    if (toStorageError(error) === undefined) throw error;
+  }
+  return { ...part, last, lastHash };
+}
+
+/** Whether others have everything of it: the hash of a batch commits to all before it. */
 const isCovered = ({ parts }: Readable, others: readonly Readable[]): boolean =>
-  parts.every((part) =>
+  parts.every(({ origin, first, last, lastHash }) =>
     others.some((other) =>
       other.parts.some(
         (same) =>
-          same.origin === part.origin &&
-          same.first <= part.first &&
-          same.last >= part.last &&
+          same.origin === origin &&
+          same.first <= first &&
+          same.last >= last &&
           // A file without entries is named by the one that follows it.
-          (part.last < part.first || hasBatch(other.db, same, part.last, part.lastHash)),
+          (last < first || has(other, same, last, lastHash)),
       ),
     ),
   );
+
+function has({ db }: Readable, part: LedgerPart, last: number, hash: string): boolean {
+  try {
+    return last <= part.last && hasBatch(db, part, last, hash);
+  } catch (error) {
+    if (toStorageError(error) === undefined) throw error;
+    return false;
+  }
+}
 
 const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable[] =>
   others.filter((other) =>
@@ -226,14 +270,14 @@ function countNew(found: Readable, local: readonly Readable[]): number {
   for (const part of found.parts)
     if (others.length === 0) count += part.last - part.first + 1;
     else
-      for (const { id, count: entries, hash } of readRows(found.db, part))
-        if (
-          !others.some((other) =>
-            other.parts.some(
-              (same) => same.origin === part.origin && hasBatch(other.db, same, id + entries - 1, hash),
-            ),
-          )
-        )
-          count += entries;
+      for (const { id, count: entries, hash } of readRows(found.db, part)) {
+        const last = id + entries - 1;
+        // What follows is damaged.
+        if (last > part.last) break;
+        const isKnown = others.some((other) =>
+          other.parts.some((same) => same.origin === part.origin && has(other, same, last, hash)),
+        );
+        if (!isKnown) count += entries;
+      }
   return count;
 }

@@ -105,22 +105,37 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
   return { file, part, chain, before: undefined, overlapping };
 }
 
-/** Whether an earlier file has the batch that ends a part of the chain: entries count once. */
-function openRepeats({ part, overlapping }: ChainPart): {
-  has(last: number, hash: string): boolean;
+/** What one pass over all parts has read of those that it has come to. */
+export type Pass = Map<ChainPart, PassedPart>;
+
+interface PassedPart {
+  /** The last sequence that could be read. */
+  last: number;
+  /** First sequences of batches that turned out to be damaged. */
+  readonly damaged: Set<number>;
+}
+
+/** Whether a batch was read from an earlier file: entries count once. */
+function openRepeats(
+  { overlapping }: ChainPart,
+  pass: Pass,
+): {
+  has(batch: LedgerBatch): boolean;
   close(): void;
 } {
   const opened = overlapping.flatMap((each) => {
+    const passed = pass.get(each);
     try {
-      return [{ db: openLedgerFile(each.file.path), part: each.part }];
+      return passed === undefined ? [] : [{ db: openLedgerFile(each.file.path), part: each.part, passed }];
     } catch {
       return [];
     }
   });
   return {
-    has: (last, hash) =>
-      opened.some(({ db, part: other }) => {
-        if (last < other.first || last > other.last || last < part.first) return false;
+    has: ({ first, count, hash }) =>
+      opened.some(({ db, part: other, passed }) => {
+        const last = first + count - 1;
+        if (last < other.first || last > passed.last || passed.damaged.has(first)) return false;
         try {
           return hasBatch(db, other, last, hash);
         } catch {
@@ -135,20 +150,26 @@ function openRepeats({ part, overlapping }: ChainPart): {
 
 export interface PartBatch {
   readonly batch: LedgerBatch;
-  /** Whether an earlier file has it too. */
+  /** Whether it was read from an earlier file. */
   readonly isRepeated: boolean;
 }
 
-/** @throws StorageError, the driver's error where the file is damaged */
-export function* readPart(each: ChainPart): Generator<PartBatch, void> {
+/**
+ * The parts of a pass are read in their order. A batch counts as read when the next one is asked for.
+ * @throws StorageError, the driver's error where the file is damaged
+ */
+export function* readPart(each: ChainPart, pass: Pass): Generator<PartBatch, void> {
   const { file, part, chain } = each;
   const { origin } = part;
+  const passed: PassedPart = { last: part.first - 1, damaged: new Set() };
+  pass.set(each, passed);
   const db = openLedgerFile(file.path);
-  const repeats = openRepeats(each);
+  const repeats = openRepeats(each, pass);
   try {
     for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
       const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
-      yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
+      yield { batch, isRepeated: repeats.has(batch) };
+      passed.last = first + count - 1;
     }
   } finally {
     repeats.close();

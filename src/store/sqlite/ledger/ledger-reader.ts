@@ -2,7 +2,7 @@
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { keysFileOf } from '../files/registry-files.ts';
-import { type LedgerChains, readChains, readPart } from './ledger-chains.ts';
+import { type LedgerChains, type Pass, readChains, readPart } from './ledger-chains.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { entriesOf } from './reading-text.ts';
 import { verifyLedger, verifyReceipt } from './verify.ts';
@@ -15,10 +15,18 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
     keys ??= readMonthKeys(keysFileOf(databaseFile));
     return keys.get(keyId);
   };
+  const damaged = new Set<LedgerBatch>();
   return {
-    batches: () => readBatches(chains),
+    batches: () => readBatches(chains, damaged),
     unreadable: chains.unreadable,
-    entriesOf,
+    entriesOf(batch, text) {
+      try {
+        return entriesOf(batch, text);
+      } catch {
+        damaged.add(batch);
+        return [];
+      }
+    },
     findPersonHash,
     verify: () => verifyLedger(chains, findPersonHash),
     verifyReceipt: (text) => verifyReceipt(chains, findPersonHash, text),
@@ -26,15 +34,33 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
   };
 }
 
-/** Each batch once; a file that turns out to be damaged is passed over from there on, and named. */
-function* readBatches({ parts, unreadable }: LedgerChains): Generator<LedgerBatch, void> {
-  for (const each of parts)
+/**
+ * Each batch once. A file that turns out to be damaged is passed over from there on, and named; one whose
+ * entries make no sense in a batch goes on after it. Another file may have what was passed over.
+ * @param damaged batches whose entries made no sense to whoever got them
+ */
+function* readBatches(
+  { parts, unreadable }: LedgerChains,
+  damaged: ReadonlySet<LedgerBatch>,
+): Generator<LedgerBatch, void> {
+  const pass: Pass = new Map();
+  for (const each of parts) {
+    const { name } = each.file;
+    const nameFile = (reason: string) => {
+      if (!unreadable.some((other) => other.name === name)) unreadable.push({ name, reason });
+    };
     try {
-      for (const { batch, isRepeated } of readPart(each)) if (!isRepeated) yield batch;
+      for (const { batch, isRepeated } of readPart(each, pass)) {
+        if (isRepeated) continue;
+        yield batch;
+        if (!damaged.has(batch)) continue;
+        pass.get(each)?.damaged.add(batch.first);
+        nameFile(`The batch of ${batch.first} was changed after it was written.`);
+      }
     } catch (error) {
       const fault = toStorageError(error);
       if (fault === undefined) throw error;
-      if (!unreadable.some(({ name }) => name === each.file.name))
-        unreadable.push({ name: each.file.name, reason: fault.message });
+      nameFile(fault.message);
     }
+  }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/access-ledger.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
-import { type ChainPart, type LedgerChains, readPart } from './ledger-chains.ts';
+import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
 import { entriesOf } from './reading-text.ts';
 
 type FindPersonHash = LedgerReader['findPersonHash'];
@@ -23,8 +23,9 @@ export function verifyLedger(
   onBatch: (batch: LedgerBatch) => void = () => undefined,
 ): LedgerVerification {
   const chains = new Map<number, VerifiedChain>();
+  const pass: Pass = new Map();
   for (const each of ledger.parts) {
-    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), onBatch));
+    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), pass, onBatch));
   }
   const verified = [...chains.values()].sort((a, b) => a.chain - b.chain);
   const faults = [
@@ -53,6 +54,7 @@ class Fault extends Error {}
 function verifyPart(
   each: ChainPart,
   before: VerifiedChain,
+  pass: Pass,
   onBatch: (batch: LedgerBatch) => void,
 ): VerifiedChain {
   const { part, file } = each;
@@ -62,9 +64,9 @@ function verifyPart(
   try {
     if (!isFirstFault) [last, hash] = [part.first - 1, part.previousHash];
     else if (part.first !== last + 1)
-      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, onBatch);
+      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, pass, onBatch);
     else if (each.before !== undefined && part.previousHash !== hash) throw changed(part.first);
-    for (const { batch, isRepeated } of readPart(each)) {
+    for (const { batch, isRepeated } of readPart(each, pass)) {
       assertFollows(batch, last, hash);
       onBatch(batch);
       [last, hash] = [batch.first + batch.count - 1, batch.hash];

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -260,6 +261,67 @@ test('a file without entries is not taken for the beginning of another one', asy
   for (const receipt of before) assert.ok(findReceipt(other, receipt).entry, receipt);
   await other.openLedger().record([reading()]);
   assert.deepEqual(verifyIn(other).faults, []);
+});
+
+test('a damaged file stands for no intact copy: a restore adds that, and each entry is read once', async (context) => {
+  const { live, backUp, restore } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  const all = allEntries(live).map(({ receipt }) => receipt);
+  const { folder } = JSON.parse((await backUp()).out);
+  damage(live.ledgerFile);
+  const { length: readable } = allEntries(live);
+  assert.ok(readable < all.length);
+  const { ledger: restored } = await restore(live, folder);
+  assert.deepEqual(restored, { added: all.length - readable, differing: [], faults: [] });
+  const [first = '', second = ''] = ledgerNames(live).map((name) => join(live.ledgerFolder, name));
+  const readAll = () => allEntries(live).map(({ receipt }) => receipt);
+  assert.deepEqual(readAll(), all);
+  assert.equal(verifyIn(live).entries, all.length);
+  // Whichever is read first.
+  renameSync(first, `${first}.aside`);
+  renameSync(second, first);
+  renameSync(`${first}.aside`, second);
+  assert.deepEqual(readAll(), all);
+  assert.equal(verifyIn(live).entries, all.length);
+  assert.deepEqual((await restore(live, folder)).ledger.added, 0);
+  assert.equal(ledgerNames(live).length, 2);
+});
+
+test('a file of a backup that is damaged in the middle is added as it is, once', async (context) => {
+  const { root, live, backUp, restore } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  const [damaged = ''] = ledgerNames(live);
+  damage(join(live.ledgerFolder, damaged));
+  const { length: readable } = allEntries(live);
+  const { folder } = JSON.parse((await backUp()).out);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  const first = await restore(other, folder);
+  assert.deepEqual([first.status, first.ledger.added], [3, readable]);
+  assert.deepEqual(first.ledger.faults, [`${damaged} of the backup cannot be read: it was added as it is.`]);
+  assert.deepEqual((await restore(other, folder)).ledger.added, 0);
+  assert.equal(ledgerNames(other).length, 2);
+});
+
+test('a batch whose entries make no sense is passed over, and read from an intact copy', async (context) => {
+  const { root, live, restore, folder } = await backedUp(context);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  await restore(other);
+  const file = new Database(other.ledgerFile);
+  file.exec(`UPDATE ledger_batches SET entries = replace(entries, '"status":', '"status"')`);
+  file.close();
+  const [name = ''] = ledgerNames(other);
+  for (const what of [['person', NID], ['key', '7'], ['export']]) {
+    const { status, err } = await command(['ledger', ...what, '--db', other.databaseFile]);
+    assert.equal(status, 0, err);
+    assert.match(err, new RegExp(`${name} of the access ledger cannot be read, and was passed over`));
+  }
+  assert.equal(allEntries(other).length, 3, 'what the commands have read');
+  await restore(other, folder);
+  assert.equal(allEntries(other).length, 5);
+  assert.equal(allEntries(live).length, 4);
 });
 
 /** Commits to a file as often as the disk allows, in a thread, until the test ends. */

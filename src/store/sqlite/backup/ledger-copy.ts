@@ -134,7 +134,7 @@ export function findLedgerFault(folder: string): string | null {
   }
 }
 
-/** A file, and what of it stands for what another one has: only batches that can be read as they were written. */
+/** A file, and what of it stands for what others have: only batches that can be read as they were written. */
 interface Readable {
   readonly path: string;
   readonly db: Connection;

@@ -60,8 +60,6 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    // Of what is replaced, whose readings they are.
-    adoptOldLedger(databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
       ...options,
       location,
@@ -99,7 +97,7 @@ interface Preparation extends RestoreOptions {
   readonly onStep: (step: string) => void;
 }
 
-/** Changes nothing at the location; whatever goes wrong, it is as it was. */
+/** Moves the ledger of 1.0.0 and changes nothing else at the location; whatever goes wrong, it is as it was. */
 async function prepare(
   folder: string,
   manifest: Manifest,
@@ -116,6 +114,8 @@ async function prepare(
         `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
+    // Of what is replaced, whose readings they are.
+    adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     restoring.prepareCopies();
     createPrivateFolder(join(copies, LEDGER_FOLDER));
     onStep('prepared');

@@ -96,7 +96,7 @@ for (const [what, spoil, fault] of [
   ['missing', rmSync, 'it is missing'],
   ['damaged', damage, 'its content has changed'],
 ] as const)
-  test(`a backup in which a file of the ledger is ${what} is named with status 3, and is the newest sound one`, async (context) => {
+  test(`a backup that has a file of the ledger ${what} is the newest sound one, with status 3`, async (context) => {
     const { root, live, backUp, before } = await backedUp(context);
     const { folder: newest } = JSON.parse((await backUp()).out);
     spoil(ledgerPlaceIn(newest).ledgerFile);
@@ -245,6 +245,30 @@ test('a backup of 1.0.0 brings its ledger, and one that is there already adds no
   for (const receipt of receipts) assert.ok(findReceipt(other, receipt).entry, receipt);
   assert.deepEqual((await restore(other, folder)).ledger.added, 0);
   assert.deepEqual(verifyIn(other).faults, []);
+});
+
+test('while a process has the ledger of 1.0.0 open, a backup and a restore name it and leave nothing behind', async (context) => {
+  const { root, db, live, folder } = await backedUp(context);
+  writeOldLedger(live);
+  const old = join(root, 'live', 'registry.ledger.db');
+  const other = new Database(old);
+  const release = () => other.close();
+  context.after(release);
+  other.exec('BEGIN; SELECT count(*) FROM ledger_batches');
+  for (const words of [
+    ['backup', join(root, 'more')],
+    ['restore', folder, '--replace'],
+  ]) {
+    const { status, err } = await command([...words, '--db', db]);
+    assert.equal(status, 1);
+    assert.match(err, /registry\.ledger\.db/);
+  }
+  assert.deepEqual(
+    readdirSync(join(root, 'live')).filter((name) => name.includes('restoring')),
+    [],
+  );
+  release();
+  assert.equal((await command(['backup', join(root, 'more'), '--db', db])).status, 0);
 });
 
 test('a file without entries is not taken for the beginning of another one', async (context) => {

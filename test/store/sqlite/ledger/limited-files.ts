@@ -1,4 +1,4 @@
-/** Records more than the limit of the size of files allows, with room on the disk. Run by full-disk.test.ts. */
+/** Records more than the limit on the size of files allows; full-disk.test.ts runs it. */
 import { receiptOf } from '../../../../src/store/sqlite/ledger/batch-hash.ts';
 import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';

@@ -48,7 +48,7 @@ export interface CopiedLedger {
   /** As the manifest names them. */
   readonly names: readonly string[];
   /** What is wrong with a file, a sentence each. */
-  readonly faults: readonly string[];
+  readonly faults: string[];
 }
 
 /**

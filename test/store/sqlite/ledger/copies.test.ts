@@ -205,6 +205,34 @@ test('a damaged file stops no backup: it is copied as it is and named, the other
   assert.equal(readdirSync(join(root, 'backups')).length, 2);
 });
 
+test('a backup names a file that it has copied damaged, also when it does not verify itself', async (context) => {
+  const { live, backUp } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  const [damaged = ''] = ledgerNames(live);
+  damage(join(live.ledgerFolder, damaged));
+  const { status, err } = await backUp();
+  assert.equal(status, 3);
+  assert.match(err, new RegExp(`NOT sound: ${damaged}: it cannot be read: .*[^.]\\. See docs`));
+});
+
+test('a restore passes over a file of the ledger that the system cannot read', async (context) => {
+  const { root, restore, folder } = await backedUp(context);
+  const { ledgerFile } = ledgerPlaceIn(folder);
+  rmSync(ledgerFile);
+  // Reading a folder fails as reading a broken disk does.
+  mkdirSync(ledgerFile);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  const { status, ledger } = await restore(other);
+  assert.deepEqual([status, ledger.added], [3, 0]);
+  assert.match(
+    ledger.faults.join(),
+    new RegExp(`^registry\\.ledger/${basename(ledgerFile)}: it cannot be read: EISDIR.*[^.]\\.$`),
+  );
+  assert.deepEqual(ledgerNames(other), []);
+});
+
 test('a batch that was changed stops no backup, and verifying it says so with status 3', async (context) => {
   const { root, live, backUp } = await backedUp(context);
   const file = new Database(live.ledgerFile);

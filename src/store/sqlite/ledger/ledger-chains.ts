@@ -6,7 +6,16 @@ import type { LedgerBatch, UnreadableFile } from '../../contract/access-ledger.t
 import { toStorageError } from '../engine/errors.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
-import { hasBatch, keyIdAt, type LedgerPart, openLedgerFile, readParts, readRows } from './ledger-rows.ts';
+import {
+  hasBatch,
+  keyIdAt,
+  type LedgerPart,
+  openLedgerFile,
+  type RemovedRow,
+  readParts,
+  readRemoved,
+  readRows,
+} from './ledger-rows.ts';
 
 export interface ChainPart {
   readonly file: LedgerFile;
@@ -44,7 +53,7 @@ export function readChains(databaseFile: string): LedgerChains {
   const files = listAllFiles(databaseFile);
   const registry = readRegistryId(databaseFile);
   const unreadable: UnreadableFile[] = [];
-  const removals = new Map<string, { entries: number; atMs: number }>();
+  const removals = new Map<string, RemovedRow>();
   const parts: ChainPart[] = [];
   for (const { file, parts: found } of files.flatMap((each) => read(each, unreadable, removals)))
     for (const part of found)
@@ -57,25 +66,17 @@ export function readChains(databaseFile: string): LedgerChains {
     removed: new Set(removals.keys()),
     removals: {
       entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
-      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map(({ atMs }) => atMs)),
+      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map((row) => row.removed_at)),
     },
   };
 }
 
-function read(
-  file: LedgerFile,
-  unreadable: UnreadableFile[],
-  removals: Map<string, { entries: number; atMs: number }>,
-): Found[] {
+function read(file: LedgerFile, unreadable: UnreadableFile[], removals: Map<string, RemovedRow>): Found[] {
   try {
     const db = openLedgerFile(file.path);
     try {
       const parts = readParts(db);
-      if (db.has("sqlite_schema WHERE name = 'ledger_removed'"))
-        for (const row of db.rows<{ name: string; entries: number; removed_at: number }>(
-          'SELECT name, entries, removed_at FROM ledger_removed',
-        ))
-          removals.set(row.name, { entries: row.entries, atMs: row.removed_at });
+      for (const row of readRemoved(db)) removals.set(row.name, row);
       return [{ file, parts }];
     } finally {
       db.close();

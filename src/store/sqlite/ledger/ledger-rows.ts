@@ -107,6 +107,19 @@ export function readParts(db: Connection): LedgerPart[] {
 export const readPartRow = (db: Connection): PartRow | undefined =>
   db.row<PartRow>('SELECT * FROM ledger_part');
 
+/** A file that retention has removed while this one was open. */
+export interface RemovedRow {
+  readonly name: string;
+  /** Its entries, and those that it counted itself as removed. */
+  readonly entries: number;
+  readonly removed_at: number;
+}
+
+export const readRemoved = (db: Connection): RemovedRow[] =>
+  db.has("sqlite_schema WHERE name = 'ledger_removed'")
+    ? db.rows<RemovedRow>('SELECT name, entries, removed_at FROM ledger_removed')
+    : [];
+
 function readOldParts(db: Connection): LedgerPart[] {
   const stamp = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
   const chains = db.rows<{ id: number; origin: string; removed_through: number; removed_hash: string }>(

@@ -255,7 +255,9 @@ export class LedgerWriter {
     const { databaseFile, waitMs } = this;
     return withLedgerLock(databaseFile, waitMs, () =>
       removeOldFiles(databaseFile, retention, () => {
-        this.file ??= this.openNewest() ?? this.begin(monthOf(retention.nowMs));
+        // The one that is open here may have been closed since, and be among those that go.
+        this.close();
+        this.file = this.openNewest() ?? this.begin(monthOf(retention.nowMs));
         return this.file.db;
       }),
     );

@@ -10,13 +10,15 @@ import { toStorageError } from '../engine/errors.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { keysFileOf, ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
-import { type LedgerPart, openLedgerFile, readParts } from './ledger-rows.ts';
-import { destroyMonthKeys } from './month-keys.ts';
+import { type LedgerPart, openLedgerFile, readParts, readRemoved } from './ledger-rows.ts';
+import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
 
 /** A file with its parts; undefined for one that cannot be read. */
 export interface ReadFile {
   readonly file: LedgerFile;
   readonly parts: readonly LedgerPart[] | undefined;
+  /** Readings that were removed while it was open, and before. */
+  readonly removedBefore: number;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -26,19 +28,20 @@ const MONTH_DAYS = 365.25 / 12;
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
 export const readFiles = (databaseFile: string): ReadFile[] =>
-  listLedgerFiles(databaseFile).map((file) => ({ file, parts: readPartsOf(file) }));
+  listLedgerFiles(databaseFile).map((file) => ({ file, ...readFile(file) }));
 
-function readPartsOf(file: LedgerFile): LedgerPart[] | undefined {
+function readFile(file: LedgerFile): Omit<ReadFile, 'file'> {
   try {
     const db = openLedgerFile(file.path);
     try {
-      return readParts(db);
+      const removedBefore = readRemoved(db).reduce((sum, { entries }) => sum + entries, 0);
+      return { parts: readParts(db), removedBefore };
     } finally {
       db.close();
     }
   } catch (error) {
     if (toStorageError(error) === undefined) throw error;
-    return undefined;
+    return { parts: undefined, removedBefore: 0 };
   }
 }
 
@@ -86,27 +89,30 @@ export function removeOldFiles(
   if (removable.length === 0) return { names: [], entries: 0 };
   const removed = files.filter(({ file }) => removable.includes(file.name));
   const db = open();
-  const counted = removed.map(({ file, parts = [] }) => ({
+  const counted = removed.map(({ file, parts = [], removedBefore }) => ({
     name: file.name,
+    removedBefore,
     entries: parts.reduce((sum, { first, last }) => sum + last - first + 1, 0),
   }));
   db.transaction.immediate(() => {
-    for (const { name, entries } of counted)
-      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [name, entries, retention.nowMs]);
+    for (const { name, entries, removedBefore } of counted)
+      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [
+        ...[name, entries + removedBefore, retention.nowMs],
+      ]);
   });
   for (const { file } of removed) for (const path of withSideFiles(file.path)) rmSync(path, { force: true });
   syncPath(ledgerFolderOf(databaseFile));
-  destroyMonthKeys(keysFileOf(databaseFile), findUnneeded(files, removed));
+  const gone = keysOf(removed);
+  const needed = keysOf(files.filter((file) => !removed.includes(file)));
+  destroyMonthKeys(keysFileOf(databaseFile), (key) => gone(key) && !needed(key));
   return { names: removable, entries: counted.reduce((sum, { entries }) => sum + entries, 0) };
 }
 
-/** Keys of removed files that no other one needs: of a file that cannot be read, those of its month. */
-function findUnneeded(files: readonly ReadFile[], removed: readonly ReadFile[]): string[] {
-  const left = files.filter((file) => !removed.includes(file));
-  const idsOf = (some: readonly ReadFile[]) =>
-    some.flatMap(({ parts = [] }) => parts.flatMap(({ periods }) => periods));
-  const needed = new Set(idsOf(left).map(({ keyId }) => keyId));
-  const unread = new Set(left.filter(({ parts }) => parts === undefined).map(({ file }) => file.month));
-  const unneeded = idsOf(removed).filter(({ keyId, month }) => !needed.has(keyId) && !unread.has(month));
-  return [...new Set(unneeded.map(({ keyId }) => keyId))];
+/** The keys that files name; of one that cannot be read, those of the month in its name. */
+function keysOf(files: readonly ReadFile[]): (key: MonthKeyName) => boolean {
+  const ids = files.flatMap(({ parts = [] }) =>
+    parts.flatMap(({ periods }) => periods.map((each) => each.keyId)),
+  );
+  const months = files.filter(({ parts }) => parts === undefined).map(({ file }) => file.month);
+  return ({ id, month }) => ids.includes(id) || months.includes(month);
 }

@@ -10,6 +10,7 @@ import type {
 import { toStorageError } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
 import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
+import { numberOf } from './ledger-files.ts';
 import { entriesOf } from './reading-text.ts';
 
 type FindPersonHash = LedgerReader['findPersonHash'];
@@ -108,12 +109,19 @@ function describe(error: unknown, name: string): string {
 }
 
 /** Each file names the one before it: one that retention has not removed was taken away. */
-function missingFiles({ parts, names, removed }: LedgerChains): string[] {
+function missingFiles({ parts, names, removed, unreadable }: LedgerChains): string[] {
   const known = new Set(names);
   const followed = new Set(parts.map(({ part }) => part.follows).filter((name) => name !== ''));
   return [...followed]
     .filter((name) => !known.has(name) && !removed.has(name))
-    .map((name) => `${name} is missing, with everything that was recorded in it. Restore it from a backup.`);
+    .map((name) => {
+      // The file that was open when one was removed names it.
+      const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
+      return later === undefined
+        ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`
+        : `${name} is missing. Whether its time was over or it was taken away cannot be known, as ` +
+            `${later.name} cannot be read: look for it in a backup.`;
+    });
 }
 
 /** The entries do not depend on the keys. */

@@ -2,16 +2,16 @@
  * The access ledger in backups and restores: files that are copied and added, never merged
  * (docs/ledger.md#files-and-copies). Damage of one file stops neither.
  */
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../../runtime/new-files.ts';
 import type { RestoredLedger } from '../../contract/backup.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isDiskFull, toStorageError } from '../engine/errors.ts';
+import { faultOf, isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
-import { SIDE_SUFFIXES } from '../files/registry-files.ts';
+import { SIDE_SUFFIXES, sizeOf } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
 import { hashBatch } from '../ledger/batch-hash.ts';
@@ -39,10 +39,7 @@ const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
 /** Bytes that a copy takes at most. */
 export const ledgerBytes = (databaseFile: string): number =>
-  listAllFiles(databaseFile).reduce(
-    (sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+  listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
 
 export interface CopiedLedger {
   /** As the manifest names them. */
@@ -153,14 +150,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   const source = join(copies, 'registry.db');
   adoptOldLedger(source, readRegistryId(source) ?? '', 0);
   const files = listLedgerFiles(source);
-  const restored =
-    files.length === 0 ? { added: 0, differing: [], faults: [] } : addFiles(databaseFile, files);
-  closeOpenFile(databaseFile);
-  return restored;
-}
-
-function addFiles(databaseFile: string, files: readonly LedgerFile[]): RestoredLedger {
-  const folder = createLedgerFolder(databaseFile);
+  const folder = files.length === 0 ? '' : createLedgerFolder(databaseFile);
   const [differing, faults] = [new Set<string>(), [] as string[]];
   let added = 0;
   let local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
@@ -175,8 +165,7 @@ function addFiles(databaseFile: string, files: readonly LedgerFile[]): RestoredL
       if (isNew && found !== undefined) {
         added += countNew(found, local);
         const apart = overlapping(found, local).filter((each) => !isCovered(each, [found]));
-        if (beginning === undefined)
-          for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
+        for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
       }
       found?.db.close();
       if (!isNew) continue;
@@ -190,7 +179,8 @@ function addFiles(databaseFile: string, files: readonly LedgerFile[]): RestoredL
   } finally {
     for (const { db } of local) db.close();
   }
-  syncPath(folder);
+  if (files.length > 0) syncPath(folder);
+  closeOpenFile(databaseFile);
   return { added, differing: [...differing], faults };
 }
 
@@ -210,7 +200,7 @@ function read(path: string): Readable[] {
     return [{ path, db, parts, isWhole }];
   } catch (error) {
     db?.close();
-    if (toStorageError(error) === undefined) throw error;
+    faultOf(error);
     return [];
   }
 }
@@ -226,7 +216,7 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
       [last, lastHash] = [first + count - 1, hash];
     }
   } catch (error) {
-    if (toStorageError(error) === undefined) throw error;
+    faultOf(error);
   }
   return { ...part, last, lastHash };
 }
@@ -250,7 +240,7 @@ function has({ db }: Readable, part: LedgerPart, last: number, hash: string): bo
   try {
     return last <= part.last && hasBatch(db, part, last, hash);
   } catch (error) {
-    if (toStorageError(error) === undefined) throw error;
+    faultOf(error);
     return false;
   }
 }

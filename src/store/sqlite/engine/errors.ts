@@ -38,6 +38,13 @@ export function toStorageError(error: unknown): StorageError | undefined {
     : undefined;
 }
 
+/** @returns as `toStorageError` @throws the error where it is not about the file or the disk */
+export function faultOf(error: unknown): StorageError {
+  const fault = toStorageError(error);
+  if (fault === undefined) throw error;
+  return fault;
+}
+
 /**
  * What the disk and other writers do to the transaction of a command, in words for the operator.
  * @param nothing what did not happen, such as `Nothing was undone`

@@ -3,7 +3,7 @@
  * an earlier one, and goes on apart from it, begins a chain of its own.
  */
 import type { LedgerBatch, UnreadableFile } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
 import {
@@ -12,8 +12,7 @@ import {
   type LedgerPart,
   openLedgerFile,
   type RemovedRow,
-  readParts,
-  readRemoved,
+  readLedgerFile,
   readRows,
 } from './ledger-rows.ts';
 
@@ -40,11 +39,6 @@ export interface LedgerChains {
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
-interface Found {
-  readonly file: LedgerFile;
-  readonly parts: readonly LedgerPart[];
-}
-
 /**
  * Entries of another registry that was at this location do not count.
  * @throws what is not about a file
@@ -55,10 +49,17 @@ export function readChains(databaseFile: string): LedgerChains {
   const unreadable: UnreadableFile[] = [];
   const removals = new Map<string, RemovedRow>();
   const parts: ChainPart[] = [];
-  for (const { file, parts: found } of files.flatMap((each) => read(each, unreadable, removals)))
-    for (const part of found)
+  for (const file of files) {
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) {
+      unreadable.push({ name: file.name, reason: found.message });
+      continue;
+    }
+    for (const row of found.removed) removals.set(row.name, row);
+    for (const part of found.parts)
       if (registry === undefined || part.registry === '' || part.registry === registry)
         parts.push(place(file, part, parts));
+  }
   return {
     parts,
     unreadable,
@@ -69,24 +70,6 @@ export function readChains(databaseFile: string): LedgerChains {
       atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map((row) => row.removed_at)),
     },
   };
-}
-
-function read(file: LedgerFile, unreadable: UnreadableFile[], removals: Map<string, RemovedRow>): Found[] {
-  try {
-    const db = openLedgerFile(file.path);
-    try {
-      const parts = readParts(db);
-      for (const row of readRemoved(db)) removals.set(row.name, row);
-      return [{ file, parts }];
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    const fault = toStorageError(error);
-    if (fault === undefined) throw error;
-    unreadable.push({ name: file.name, reason: fault.message });
-    return [];
-  }
 }
 
 function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]): ChainPart {

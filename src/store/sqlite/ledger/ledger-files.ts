@@ -65,7 +65,7 @@ export function listLedgerFiles(databaseFile: string): LedgerFile[] {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
 }
 
-/** Those of a location, the one of 1.0.0 that was not met yet first. */
+/** Those of a location. A ledger of 1.0.0 that is not in the folder yet comes first. */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
   // A power cut can leave a file empty that was being created.

@@ -1,6 +1,6 @@
 /** Reads the ledger, file by file. */
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { faultOf } from '../engine/errors.ts';
 import { keysFileOf } from '../files/registry-files.ts';
 import { type LedgerChains, type Pass, readChains, readPart } from './ledger-chains.ts';
 import { readMonthKeys } from './month-keys.ts';
@@ -58,9 +58,7 @@ function* readBatches(
         nameFile(`The batch of ${batch.first} was changed after it was written.`);
       }
     } catch (error) {
-      const fault = toStorageError(error);
-      if (fault === undefined) throw error;
-      nameFile(fault.message);
+      nameFile(faultOf(error).message);
     }
   }
 }

@@ -8,9 +8,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isBusy, isDiskFull, isFailedWrite, toStorageError } from '../engine/errors.ts';
+import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../engine/errors.ts';
 import { openDatabase, withDatabase } from '../engine/open-database.ts';
-import { keysFileOf } from '../files/registry-files.ts';
+import { keysFileOf, sizeOf } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { adoptOldLedger } from './adopt-old-ledger.ts';
@@ -25,7 +25,7 @@ import {
   type NewPart,
   withLedgerLock,
 } from './ledger-files.ts';
-import { isOld, lastBatch, readPartRow } from './ledger-rows.ts';
+import { keyIdAt, lastBatch, readLedgerFile, readPartRow } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { timeOf, toLines } from './reading-text.ts';
 import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
@@ -34,6 +34,9 @@ import { removeOldFiles } from './retention.ts';
 const ORIGIN_BYTES = 16;
 /** A file that has more is closed. */
 const MAX_FILE_BYTES = 1024 ** 3;
+
+/** A reading that is late by so much goes into the present file: months must not alternate. */
+const LATE_MS = 24 * 3600 * 1000;
 
 /** Where the next batch goes. */
 interface Head {
@@ -97,9 +100,9 @@ export class LedgerWriter {
    * @throws StorageError, the driver's error; nothing is acknowledged then
    */
   append(text: string): Recorded {
-    const month = monthOf(timeOf(text));
+    const timeMs = timeOf(text);
     let isReplaced = false;
-    for (let file = this.fileFor(month), room = makeRoom(file); ; ) {
+    for (let file = this.fileFor(timeMs), room = makeRoom(file); ; ) {
       try {
         return this.appendTo(file, text);
       } catch (error) {
@@ -107,8 +110,8 @@ export class LedgerWriter {
         if (isDiskFull(error) && room.next().done !== true) continue;
         if (error instanceof Closed) this.close();
         else if (isReplaced || isPassing(error, file)) throw error;
-        else isReplaced = this.replace(file, month, (error as Error).message);
-        file = this.fileFor(month);
+        else isReplaced = this.replace(file, timeMs, (error as Error).message);
+        file = this.fileFor(timeMs);
         room = makeRoom(file);
       }
     }
@@ -128,30 +131,30 @@ export class LedgerWriter {
     });
   }
 
-  /** The file that takes a batch of this month. */
-  private fileFor(month: string): OpenFile {
+  /** The file that takes a batch of this instant. */
+  private fileFor(timeMs: number): OpenFile {
     // SQLite would go on writing into a file that nobody can find.
     if (this.file !== undefined && findFile(this.file.path)?.ino !== this.file.inode)
-      this.replace(this.file, month, 'it was taken away');
+      this.replace(this.file, timeMs, 'it was taken away');
     this.file ??= this.openNewest();
     const { file } = this;
     // The open file has a reserve, a new one none yet.
-    if (file !== undefined && !(isDone(file, month) && isRoomy(file.path))) return file;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(month));
+    if (file !== undefined && !(isDone(file, timeMs) && isRoomy(file.path))) return file;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(timeMs));
     return this.file;
   }
 
   /** The caller has the lock: another process may have begun the next file meanwhile. */
-  private continueIn(month: string): OpenFile {
+  private continueIn(timeMs: number): OpenFile {
     this.close();
     const file = this.openNewest();
-    if (file === undefined) return this.begin(month);
+    if (file === undefined) return this.begin(timeMs);
     this.file = file;
-    if (!isDone(file, month)) return file;
+    if (!isDone(file, timeMs)) return file;
     const end = closePart(file.db);
     const { origin } = file;
     this.close();
-    return this.begin(month, { origin, first: end.next, previousHash: end.hash });
+    return this.begin(timeMs, { origin, first: end.next, previousHash: end.hash });
   }
 
   /** @returns undefined where the newest file is closed, of another registry, or cannot be used */
@@ -168,24 +171,24 @@ export class LedgerWriter {
   }
 
   private open(file: LedgerFile): OpenFile | undefined {
+    // To open a file for writing puts it into WAL mode: a closed one stays as it is.
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) throw found;
+    const [part] = found.parts;
+    const isOurs = part?.registry === this.registry || part?.registry === '' || this.registry === '';
+    if (part?.isClosed !== false || !isOurs) return undefined;
     const settings = { schema: LEDGER_SCHEMA, keepsSchema: true, waitMs: this.waitMs, ...LEDGER_SETTINGS };
     const inode = findFile(file.path)?.ino ?? 0;
     const db = openDatabase(file.path, settings);
+    const keyId = keyIdAt(part, part.first);
     try {
-      const part = readPartRow(db);
-      if (part === undefined) throw new StorageError('failed', 'it is empty');
-      const isOurs = part.registry === this.registry || part.registry === '' || this.registry === '';
-      if (!isOurs || part.last_sequence !== null) {
-        db.close();
-        return undefined;
-      }
       return {
         ...file,
         db,
         inode,
         origin: part.origin,
-        keyId: part.key_id,
-        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(part.key_id),
+        keyId,
+        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(keyId),
         insert: db.prepare<unknown[]>(
           `INSERT INTO ledger_batches (id, count, first_time, last_time, hash, entries)
            VALUES (?, ?, ?, ?, ?, ?)`,
@@ -204,10 +207,11 @@ export class LedgerWriter {
 
   /** The caller has the lock. @param start a chain that goes on; a new one when not given */
   private begin(
-    month: string,
+    timeMs: number,
     start?: Pick<NewPart, 'origin' | 'first' | 'previousHash'>,
     follows?: string,
   ): OpenFile {
+    const month = monthOf(timeMs);
     const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
     const chain = start ?? {
       origin: newOrigin(),
@@ -224,18 +228,18 @@ export class LedgerWriter {
    */
   start(nowMs: number): void {
     if (listAllFiles(this.databaseFile).length > 0) return;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(monthOf(nowMs)));
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(nowMs));
   }
 
   /** Leaves a file as it is. @throws StorageError, the system's error when no new one can be begun */
-  private replace(file: OpenFile, month: string, reason: string): boolean {
+  private replace(file: OpenFile, timeMs: number, reason: string): boolean {
     const isGone = findFile(file.path)?.ino !== file.inode;
     this.close();
     this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
       const newest = listLedgerFiles(this.databaseFile).at(-1);
       // Another process has replaced it already.
       const other = newest !== undefined && newest.name !== file.name ? this.openNewest() : undefined;
-      return other ?? this.begin(month, undefined, isGone ? file.name : undefined);
+      return other ?? this.begin(timeMs, undefined, isGone ? file.name : undefined);
     });
     this.noteReplaced(file.name, reason);
     return true;
@@ -257,7 +261,7 @@ export class LedgerWriter {
       removeOldFiles(databaseFile, retention, () => {
         // The one that is open here may have been closed since, and be among those that go.
         this.close();
-        this.file = this.openNewest() ?? this.begin(monthOf(retention.nowMs));
+        this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;
       }),
     );
@@ -290,8 +294,10 @@ const newOrigin = (): string =>
 
 const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
 
-const isDone = ({ path, month, hashPerson }: OpenFile, now: string): boolean =>
-  month !== now || hashPerson === undefined || (findFile(path)?.size ?? 0) >= MAX_FILE_BYTES;
+const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean =>
+  ![timeMs, timeMs + LATE_MS].some((ms) => monthOf(ms) === month) ||
+  hashPerson === undefined ||
+  sizeOf(path) >= MAX_FILE_BYTES;
 
 /** @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
@@ -338,13 +344,17 @@ export function closePart(db: Connection): Head {
 export function closeOpenFile(databaseFile: string): void {
   const newest = listLedgerFiles(databaseFile).at(-1);
   if (newest === undefined) return;
+  const found = readLedgerFile(newest.path);
+  if (
+    found instanceof StorageError ||
+    found.parts.every(({ isClosed, lastMs }) => isClosed || lastMs === null)
+  )
+    return;
   try {
-    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, (db) => {
-      if (!isOld(db) && lastBatch(db, 0) !== undefined) closePart(db);
-    });
+    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
     // One that cannot be closed is replaced with the next reading, or goes on: nothing depends on it.
-    if (toStorageError(error) === undefined) throw error;
+    faultOf(error);
   }
 }
 

@@ -5,20 +5,18 @@
  */
 import { rmSync } from 'node:fs';
 import type { OldLedgerFiles, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { toStorageError } from '../engine/errors.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { keysFileOf, ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
-import { type LedgerPart, openLedgerFile, readParts, readRemoved } from './ledger-rows.ts';
+import { type FileContent, readLedgerFile } from './ledger-rows.ts';
 import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
 
-/** A file with its parts; undefined for one that cannot be read. */
+/** A file with what is in it; undefined for one that cannot be read. */
 export interface ReadFile {
   readonly file: LedgerFile;
-  readonly parts: readonly LedgerPart[] | undefined;
-  /** Readings that were removed while it was open, and before. */
-  readonly removedBefore: number;
+  readonly content: FileContent | undefined;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -28,22 +26,10 @@ const MONTH_DAYS = 365.25 / 12;
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
 export const readFiles = (databaseFile: string): ReadFile[] =>
-  listLedgerFiles(databaseFile).map((file) => ({ file, ...readFile(file) }));
-
-function readFile(file: LedgerFile): Omit<ReadFile, 'file'> {
-  try {
-    const db = openLedgerFile(file.path);
-    try {
-      const removedBefore = readRemoved(db).reduce((sum, { entries }) => sum + entries, 0);
-      return { parts: readParts(db), removedBefore };
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    if (toStorageError(error) === undefined) throw error;
-    return { parts: undefined, removedBefore: 0 };
-  }
-}
+  listLedgerFiles(databaseFile).map((file) => {
+    const content = readLedgerFile(file.path);
+    return { file, content: content instanceof StorageError ? undefined : content };
+  });
 
 /** @param files in their order */
 export function findOldFiles(
@@ -53,7 +39,7 @@ export function findOldFiles(
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
-  const lastMs = files.map(({ file, parts }) => lastMsOf(file, parts));
+  const lastMs = files.map(lastMsOf);
   // The clock was ahead for a file that ends in the future: it was written before those that follow it.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { file }] of files.slice(0, -1).entries()) {
@@ -66,8 +52,8 @@ export function findOldFiles(
   return { removable, waiting };
 }
 
-function lastMsOf({ month }: LedgerFile, parts: readonly LedgerPart[] | undefined): number {
-  const known = (parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
+function lastMsOf({ file: { month }, content }: ReadFile): number {
+  const known = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
   if (known.length > 0) return Math.max(...known);
   // The end of the month in its name.
   const [year = 1970, number = 1] = month.split('-').map(Number);
@@ -89,10 +75,10 @@ export function removeOldFiles(
   if (removable.length === 0) return { names: [], entries: 0 };
   const removed = files.filter(({ file }) => removable.includes(file.name));
   const db = open();
-  const counted = removed.map(({ file, parts = [], removedBefore }) => ({
-    name: file.name,
-    removedBefore,
-    entries: parts.reduce((sum, { first, last }) => sum + last - first + 1, 0),
+  const counted = removed.map(({ file: { name }, content }) => ({
+    name,
+    entries: content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0,
+    removedBefore: content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0,
   }));
   db.transaction.immediate(() => {
     for (const { name, entries, removedBefore } of counted)
@@ -110,9 +96,8 @@ export function removeOldFiles(
 
 /** The keys that files name; of one that cannot be read, those of the month in its name. */
 function keysOf(files: readonly ReadFile[]): (key: MonthKeyName) => boolean {
-  const ids = files.flatMap(({ parts = [] }) =>
-    parts.flatMap(({ periods }) => periods.map((each) => each.keyId)),
-  );
-  const months = files.filter(({ parts }) => parts === undefined).map(({ file }) => file.month);
+  const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
+  const ids = periods.map(({ keyId }) => keyId);
+  const months = files.filter(({ content }) => content === undefined).map(({ file }) => file.month);
   return ({ id, month }) => ids.includes(id) || months.includes(month);
 }

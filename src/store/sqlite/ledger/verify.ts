@@ -7,7 +7,7 @@ import type {
   LedgerVerification,
   VerifiedChain,
 } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { faultOf } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
 import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
 import { numberOf } from './ledger-files.ts';
@@ -103,9 +103,7 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
 /** @throws what is not about the file */
 function describe(error: unknown, name: string): string {
   if (error instanceof Fault) return error.message;
-  const fault = toStorageError(error);
-  if (fault === undefined) throw error;
-  return `${name} cannot be read: ${fault.message}`;
+  return `${name} cannot be read: ${faultOf(error).message}`;
 }
 
 /** Each file names the one before it: one that retention has not removed was taken away. */

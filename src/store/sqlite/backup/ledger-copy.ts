@@ -2,16 +2,17 @@
  * The access ledger in backups and restores: files that are copied and added, never merged
  * (docs/ledger.md#files-and-copies). Damage of one file stops neither.
  */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../../runtime/new-files.ts';
 import type { RestoredLedger } from '../../contract/backup.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
 import { faultOf, isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { copyPrivately, syncPath } from '../files/durable-files.ts';
-import { SIDE_SUFFIXES, sizeOf } from '../files/registry-files.ts';
+import { copyPrivately, type FileHash, syncPath } from '../files/durable-files.ts';
+import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { adoptOldLedger } from '../ledger/adopt-old-ledger.ts';
 import { hashBatch } from '../ledger/batch-hash.ts';
@@ -29,6 +30,7 @@ import {
   keyIdAt,
   type LedgerPart,
   openLedgerFile,
+  readLedgerFile,
   readParts,
   readRows,
 } from '../ledger/ledger-rows.ts';
@@ -72,7 +74,8 @@ export async function copyLedger(
     } catch (error) {
       if (isFull(error) || signal?.aborted === true) throw error;
       faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
-      if (await copyBytes(file.path, target)) names.push(inBackup(file));
+      // What cannot be read as a database may be read by somebody else.
+      if (typeof (await copyReadable(file.path, target)) !== 'string') names.push(inBackup(file));
     }
   }
   return { names, faults };
@@ -109,15 +112,19 @@ async function copyFile(
 
 const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsSync(path + suffix));
 
-/** What cannot be read as a database may be read by somebody else. @returns whether there is a copy */
-async function copyBytes(path: string, target: string): Promise<boolean> {
-  if (existsSync(target)) return false;
+/**
+ * Copies a file that may be damaged.
+ * @returns the fault of one that the system cannot read: nothing is left of its copy then
+ * @throws when the disk is full
+ */
+export async function copyReadable(source: string, target: string): Promise<FileHash | string> {
+  for (const left of withSideFiles(target)) rmSync(left, { force: true });
   try {
-    await copyPrivately(path, target);
-    return true;
+    return await copyPrivately(source, target);
   } catch (error) {
     if (isFull(error)) throw error;
-    return false;
+    rmSync(target, { force: true });
+    return `it cannot be read: ${(error as Error).message}.`;
   }
 }
 
@@ -150,15 +157,20 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   const source = join(copies, 'registry.db');
   adoptOldLedger(source, readRegistryId(source) ?? '', 0);
   const files = listLedgerFiles(source);
-  const folder = files.length === 0 ? '' : createLedgerFolder(databaseFile);
+  if (files.length === 0) {
+    closeOpenFile(databaseFile);
+    return { added: 0, differing: [], faults: [] };
+  }
+  const folder = createLedgerFolder(databaseFile);
   const [differing, faults] = [new Set<string>(), [] as string[]];
   let added = 0;
   let local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
   try {
     for (const { name, path } of files) {
       const [found] = read(path);
-      const beginning =
-        found && local.find((each) => each.isWhole && each.parts.length > 0 && isCovered(each, [found]));
+      const beginning = local.find(
+        (each) => found?.isWhole && each.isWhole && each.parts.length > 0 && isCovered(each, [found]),
+      );
       const isNew = found === undefined || !isCovered(found, local);
       if (isNew && found?.isWhole !== true)
         faults.push(`${name} of the backup cannot be read: it was added as it is.`);
@@ -179,30 +191,21 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   } finally {
     for (const { db } of local) db.close();
   }
-  if (files.length > 0) syncPath(folder);
+  syncPath(folder);
   closeOpenFile(databaseFile);
   return { added, differing: [...differing], faults };
 }
 
 /** Reads it to its end. Empty for a file that cannot be read at all. */
 function read(path: string): Readable[] {
-  let db: Connection | undefined;
-  try {
-    db = openLedgerFile(path);
-    const open = db;
-    const named = readParts(db);
-    const parts = named.map((part) => readSound(open, part));
-    const isWhole = parts.every(
-      ({ last, lastHash }, i) => last === named[i]?.last && lastHash === named[i]?.lastHash,
-    );
-    // What was read need not stay in memory while the file is open.
-    db.raw.pragma('shrink_memory');
-    return [{ path, db, parts, isWhole }];
-  } catch (error) {
-    db?.close();
-    faultOf(error);
-    return [];
-  }
+  const found = readLedgerFile(path);
+  if (found instanceof StorageError) return [];
+  const db = openLedgerFile(path);
+  const parts = found.parts.map((part) => readSound(db, part));
+  const isWhole = parts.every(({ lastHash }, i) => lastHash === found.parts[i]?.lastHash);
+  // What was read need not stay in memory while the file is open.
+  db.raw.pragma('shrink_memory');
+  return [{ path, db, parts, isWhole }];
 }
 
 /** A part up to its first batch that is damaged. */
@@ -257,17 +260,20 @@ const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable
 function countNew(found: Readable, local: readonly Readable[]): number {
   const others = overlapping(found, local);
   let count = 0;
-  for (const part of found.parts)
-    if (others.length === 0) count += part.last - part.first + 1;
-    else
-      for (const { id, count: entries, hash } of readRows(found.db, part)) {
-        const last = id + entries - 1;
-        // What follows is damaged.
-        if (last > part.last) break;
-        const isKnown = others.some((other) =>
+  for (const part of found.parts) {
+    count += part.last - part.first + 1;
+    if (others.length === 0 || part.last < part.first) continue;
+    for (const { id, count: entries, hash } of readRows(found.db, part)) {
+      const last = id + entries - 1;
+      if (
+        others.some((other) =>
           other.parts.some((same) => same.origin === part.origin && has(other, same, last, hash)),
-        );
-        if (!isKnown) count += entries;
-      }
+        )
+      )
+        count -= entries;
+      // What follows is damaged.
+      if (last >= part.last) break;
+    }
+  }
   return count;
 }

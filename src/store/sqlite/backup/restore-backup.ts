@@ -1,5 +1,5 @@
 /** Restores a backup to a location (docs/backup.md#restore). */
-import { existsSync, lstatSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { KIGALI, type TimeZone } from '../../../domain/values/date-time.ts';
 import { createPrivateFolder } from '../../../runtime/new-files.ts';
@@ -7,7 +7,7 @@ import type { Restored, RestoreOptions } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { renewEpoch } from '../events/append.ts';
-import { copyPrivately, type FileHash, syncPath } from '../files/durable-files.ts';
+import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,
@@ -31,7 +31,7 @@ import { type ErasedAgain, eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { inspectDatabase } from './inspect.ts';
 import { leapIds } from './leap-ids.ts';
-import { isFull, restoreLedger } from './ledger-copy.ts';
+import { copyReadable, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
@@ -222,14 +222,8 @@ function assertRoom(manifest: Manifest, location: string): void {
 async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
   const path = join(target, file.name);
   const isOfLedger = isLedgerFileOfBackup(file.name);
-  let copied: FileHash;
-  try {
-    copied = await copyPrivately(join(folder, file.name), path);
-  } catch (error) {
-    if (!isOfLedger || isFull(error)) throw error;
-    rmSync(path, { force: true });
-    return `${file.name}: it cannot be read: ${(error as Error).message}.`;
-  }
+  const copied = await (isOfLedger ? copyReadable : copyPrivately)(join(folder, file.name), path);
+  if (typeof copied === 'string') return `${file.name}: ${copied}`;
   const { bytes, sha256 } = copied;
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;

@@ -89,39 +89,30 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
   return { file, part, chain, before: undefined, overlapping };
 }
 
-/** What one pass over all parts has read of those that it has come to. */
-export type Pass = Map<ChainPart, PassedPart>;
-
-interface PassedPart {
-  /** The last sequence that could be read. */
-  last: number;
-  /** First sequences of batches that turned out to be damaged. */
-  readonly damaged: Set<number>;
-}
+/** The last sequence that one pass over all parts has read of each. */
+export type Pass = Map<ChainPart, number>;
 
 /** Whether a batch was read from an earlier file: entries count once. */
 function openRepeats(
   { overlapping }: ChainPart,
   pass: Pass,
 ): {
-  has(batch: LedgerBatch): boolean;
+  has(last: number, hash: string): boolean;
   close(): void;
 } {
   const opened = overlapping.flatMap((each) => {
-    const passed = pass.get(each);
     try {
-      return passed === undefined ? [] : [{ db: openLedgerFile(each.file.path), part: each.part, passed }];
+      return [{ db: openLedgerFile(each.file.path), part: each.part, readThrough: pass.get(each) ?? 0 }];
     } catch {
       return [];
     }
   });
   return {
-    has: ({ first, count, hash }) =>
-      opened.some(({ db, part: other, passed }) => {
-        const last = first + count - 1;
-        if (last < other.first || last > passed.last || passed.damaged.has(first)) return false;
+    has: (last, hash) =>
+      opened.some(({ db, part, readThrough }) => {
+        if (last < part.first || last > readThrough) return false;
         try {
-          return hasBatch(db, other, last, hash);
+          return hasBatch(db, part, last, hash);
         } catch {
           return false;
         }
@@ -145,15 +136,13 @@ export interface PartBatch {
 export function* readPart(each: ChainPart, pass: Pass): Generator<PartBatch, void> {
   const { file, part, chain } = each;
   const { origin } = part;
-  const passed: PassedPart = { last: part.first - 1, damaged: new Set() };
-  pass.set(each, passed);
   const db = openLedgerFile(file.path);
   const repeats = openRepeats(each, pass);
   try {
     for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
       const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
-      yield { batch, isRepeated: repeats.has(batch) };
-      passed.last = first + count - 1;
+      yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
+      pass.set(each, first + count - 1);
     }
   } finally {
     repeats.close();

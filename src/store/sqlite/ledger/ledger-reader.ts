@@ -1,5 +1,6 @@
 /** Reads the ledger, file by file. */
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { faultOf } from '../engine/errors.ts';
 import { keysFileOf } from '../files/registry-files.ts';
 import { type LedgerChains, type Pass, readChains, readPart } from './ledger-chains.ts';
@@ -35,8 +36,8 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
 }
 
 /**
- * Each batch once. A file that turns out to be damaged is passed over from there on, and named; one whose
- * entries make no sense in a batch goes on after it. Another file may have what was passed over.
+ * Each batch once; a file that turns out to be damaged is passed over from there on, and named. Another file
+ * may have what was passed over.
  * @param damaged batches whose entries made no sense to whoever got them
  */
 function* readBatches(
@@ -44,21 +45,16 @@ function* readBatches(
   damaged: ReadonlySet<LedgerBatch>,
 ): Generator<LedgerBatch, void> {
   const pass: Pass = new Map();
-  for (const each of parts) {
-    const { name } = each.file;
-    const nameFile = (reason: string) => {
-      if (!unreadable.some((other) => other.name === name)) unreadable.push({ name, reason });
-    };
+  for (const each of parts)
     try {
       for (const { batch, isRepeated } of readPart(each, pass)) {
-        if (isRepeated) continue;
-        yield batch;
-        if (!damaged.has(batch)) continue;
-        pass.get(each)?.damaged.add(batch.first);
-        nameFile(`The batch of ${batch.first} was changed after it was written.`);
+        if (!isRepeated) yield batch;
+        if (damaged.has(batch))
+          throw new StorageError('failed', `The batch of ${batch.first} was changed after it was written.`);
       }
     } catch (error) {
-      nameFile(faultOf(error).message);
+      const { message: reason } = faultOf(error);
+      const { name } = each.file;
+      if (!unreadable.some((other) => other.name === name)) unreadable.push({ name, reason });
     }
-  }
 }

@@ -217,6 +217,15 @@ test('a backup names a file that it has copied damaged, also when it does not ve
   assert.match(err, new RegExp(`NOT sound: ${damaged}: it cannot be read: .*[^.]\\. See docs`));
 });
 
+test('of a file that the system cannot read, a backup has nothing and counts as complete', async (context) => {
+  const { live, backUp } = await backedUp(context);
+  mkdirSync(join(live.ledgerFolder, '2020-01-a0000000-0001.db'));
+  const { status, out, err } = await backUp();
+  assert.equal(status, 3, err);
+  assert.match(err, /2020-01-a0000000-0001\.db: it cannot be read/);
+  assert.equal(JSON.parse(out).kept, 2);
+});
+
 test('a restore passes over a file of the ledger that the system cannot read', async (context) => {
   const { root, restore, folder } = await backedUp(context);
   const { ledgerFile } = ledgerPlaceIn(folder);
@@ -341,7 +350,7 @@ test('a damaged file stands for no intact copy: a restore adds that, and each en
 });
 
 test('a file of a backup that is damaged in the middle is added as it is, once', async (context) => {
-  const { root, live, backUp, restore } = await backedUp(context);
+  const { root, live, backUp, restore, folder: before } = await backedUp(context);
   const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
@@ -355,6 +364,11 @@ test('a file of a backup that is damaged in the middle is added as it is, once',
   assert.deepEqual(first.ledger.faults, [`${damaged} of the backup cannot be read: it was added as it is.`]);
   assert.deepEqual((await restore(other, folder)).ledger.added, 0);
   assert.equal(ledgerNames(other).length, 2);
+  // Where its beginning is, that is not replaced by what is damaged.
+  const third = ledgerPlaceIn(join(root, 'third'));
+  await restore(third, before);
+  assert.deepEqual((await restore(third, folder)).ledger.added, readable - 2);
+  assert.equal(ledgerNames(third).length, 3);
 });
 
 test('a batch whose entries make no sense is passed over, and read from an intact copy', async (context) => {

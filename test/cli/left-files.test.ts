@@ -54,6 +54,14 @@ for (const [what, leave] of [
     assert.throws(() => openRegistry({ db }), LEFT);
   });
 
+test('a file in the place of the ledger ends no command with an error of the system', async (context) => {
+  const folder = temporaryFolder(context);
+  const db = join(folder, 'registry.db');
+  writeFileSync(join(folder, 'registry.ledger'), 'in the way');
+  const { err } = await command(['status', '--db', db]);
+  assert.doesNotMatch(err, /ENOTDIR/);
+});
+
 for (const name of ['registry.db-wal', 'registry.erasures.db', 'registry.webhooks.db', 'registry.ledger.db'])
   test(`what is left of ${name} is not touched`, async (context) => {
     const folder = temporaryFolder(context);

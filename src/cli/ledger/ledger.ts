@@ -148,9 +148,12 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
-/** What the ledger knows of a key is found although the key is lost. @throws CommandError for a wrong id */
-async function assertKey(run: Run, id: number | undefined, hasReadings: boolean): Promise<void> {
-  if (id === undefined || hasReadings || (await readKeyNames(run, run.storage)).has(id)) return;
+/**
+ * What the ledger knows of a key is found although the key is lost; what cannot be read may know it.
+ * @throws CommandError for a wrong id
+ */
+async function assertKey(run: Run, id: number | undefined, mayHaveReadings: boolean): Promise<void> {
+  if (id === undefined || mayHaveReadings || (await readKeyNames(run, run.storage)).has(id)) return;
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
@@ -165,7 +168,11 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
     cooperatives: store.listCooperatives(),
   }));
   const { pages, exports, unknown, withoutKey } = readings;
-  await assertKey(run, keyId, readings.persons.length + pages + exports + unknown + withoutKey > 0);
+  await assertKey(
+    run,
+    keyId,
+    readings.persons.length + pages + exports + unknown + withoutKey + readings.unreadable.length > 0,
+  );
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
   else
@@ -196,6 +203,6 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
     }
     writer.flush();
     tellUnreadable(run, ledger.unreadable);
-    await assertKey(run, options.key, hasEntries);
+    await assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
   });
 }

@@ -44,7 +44,7 @@ export function takeSnapshots(databaseFile: string, files = DATABASE_FILES): Sna
 }
 
 /** The first read takes the snapshot, not BEGIN. */
-function beginSnapshot(db: Connection): void {
+export function beginSnapshot(db: Connection): void {
   db.transaction.beginRead();
   db.row('SELECT count(*) FROM sqlite_schema');
 }
@@ -72,7 +72,7 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
 
 /** Copies a snapshot to a new file, complete in itself and on disk. */
 export async function copySnapshot(
-  { db, bytes }: Snapshot,
+  { db, bytes }: Pick<Snapshot, 'db' | 'bytes'>,
   path: string,
   signal?: AbortSignal,
   onProgress?: (copiedBytes: number) => void,

@@ -31,7 +31,7 @@ import { type ErasedAgain, eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { inspectDatabase } from './inspect.ts';
 import { leapIds } from './leap-ids.ts';
-import { restoreLedger } from './ledger-copy.ts';
+import { copyReadable, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
@@ -60,8 +60,6 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    // Of what is replaced, whose readings they are.
-    adoptOldLedger(databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
       ...options,
       location,
@@ -99,7 +97,7 @@ interface Preparation extends RestoreOptions {
   readonly onStep: (step: string) => void;
 }
 
-/** Changes nothing at the location; whatever goes wrong, it is as it was. */
+/** Changes nothing at the location but for the name of a ledger of 1.0.0: if it fails, all is as it was. */
 async function prepare(
   folder: string,
   manifest: Manifest,
@@ -116,6 +114,8 @@ async function prepare(
         `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
+    // Of what is replaced, whose readings they are.
+    adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     restoring.prepareCopies();
     createPrivateFolder(join(copies, LEDGER_FOLDER));
     onStep('prepared');
@@ -221,10 +221,13 @@ function assertRoom(manifest: Manifest, location: string): void {
  */
 async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
   const path = join(target, file.name);
-  const { bytes, sha256 } = await copyPrivately(join(folder, file.name), path);
+  const isOfLedger = isLedgerFileOfBackup(file.name);
+  const copied = await (isOfLedger ? copyReadable : copyPrivately)(join(folder, file.name), path);
+  if (typeof copied === 'string') return `${file.name}: ${copied}`;
+  const { bytes, sha256 } = copied;
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;
-  if (isLedgerFileOfBackup(file.name)) return undefined;
+  if (isOfLedger) return undefined;
   // Nothing else will look into a file of an older schema before it is migrated.
   const found = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
   const fault = findWrongContent(found, file);

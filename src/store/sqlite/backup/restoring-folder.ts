@@ -92,7 +92,7 @@ export class RestoringFolder {
   }
 
   /**
-   * Moves every file of the old registry into the folder, and has it on disk that all are.
+   * Moves every file of the old registry into the folder, and then records on disk that all were moved.
    * @param others that are not of the registry that is restored
    */
   moveOldFiles(onStep: (step: string) => void, others: readonly string[] = []): void {

@@ -1,7 +1,6 @@
 /**
  * The folder in which a backup is written before it gets its name: `NAME.incomplete-PID`. A backup that was
- * killed leaves it behind, and the next one of the same name removes it, or the next one that is named by its
- * instant if both are.
+ * killed leaves it behind. The next one of the same name removes it; of dated names, the next dated one does.
  */
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

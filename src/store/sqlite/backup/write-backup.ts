@@ -1,6 +1,6 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { BackupOptions, WrittenBackup } from '../../contract/backup.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
@@ -125,7 +125,8 @@ async function describe(
   }
   for (const name of ledger.names) {
     const path = join(folder, name);
-    const { applicationId, schemaVersion } = inspectDatabase(path, 'quick');
+    const { applicationId, schemaVersion, fault } = inspectDatabase(path, 'quick');
+    if (fault !== null) ledger.faults.push(`${basename(name)}: it cannot be read: ${fault}.`);
     files.push({ name, ...(await hashFile(path, undefined, signal)), applicationId, schemaVersion });
   }
   const { rows, sequence } = registry as Inspection;

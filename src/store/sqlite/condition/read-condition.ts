@@ -1,5 +1,4 @@
 /** Reads how a registry is doing, in a few milliseconds whatever its size. */
-import { statSync } from 'node:fs';
 import {
   type Condition,
   type EndpointCondition,
@@ -12,7 +11,7 @@ import { locate } from '../backup/backup-place.ts';
 import { readRemembered } from '../backup/remembered-backups.ts';
 import type { Connection } from '../engine/connection.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
+import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes, sizeOf } from '../files/registry-files.ts';
 import { findOperation } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/format.ts';
 import { IS_OUT_OF_DATE } from '../read-model/refresh.ts';
@@ -61,8 +60,6 @@ function readLastBackup(databaseFile: string, sequence: Condition['sequence']): 
   const last = readRemembered(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? locate(databaseFile, last) : null;
 }
-
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
   if (!hasWebhooks(databaseFile)) return [];

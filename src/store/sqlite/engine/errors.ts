@@ -8,9 +8,12 @@ const codeOf = (error: unknown): string => (error instanceof Database.SqliteErro
 /** Another process holds the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
-/** The disk took no more: nothing of the transaction was kept. */
+/** The disk took no more: nothing of the transaction was kept. SQLite says so of ENOSPC, not of a quota. */
 export const isDiskFull = (error: unknown): boolean =>
-  codeOf(error) === 'SQLITE_FULL' || codeOf(error).startsWith('SQLITE_IOERR_WRITE');
+  codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);
+
+/** The system refused a write for another reason than ENOSPC: a quota, a limit, a broken disk. */
+export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
 /** It is a database, but what is read is not what SQLite has written. */
 export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
@@ -33,6 +36,13 @@ export function toStorageError(error: unknown): StorageError | undefined {
   return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)
     ? failed(`The database file cannot be used: ${(error as Error).message}.`)
     : undefined;
+}
+
+/** @returns as `toStorageError` @throws the error where it is not about the file or the disk */
+export function faultOf(error: unknown): StorageError {
+  const fault = toStorageError(error);
+  if (fault === undefined) throw error;
+  return fault;
 }
 
 /**

@@ -70,12 +70,13 @@ export async function hashFile(
 }
 
 /** Copies a file to one that only its owner can read, and syncs it. @returns the hash of what was copied */
-export async function copyPrivately(source: string, target: string): Promise<FileHash> {
+export async function copyPrivately(source: string, target: string, signal?: AbortSignal): Promise<FileHash> {
   const handle = openPrivateFile(target);
+  const write = (chunk: Uint8Array) => {
+    for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);
+  };
   try {
-    const hash = await hashFile(source, (chunk) => {
-      for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);
-    });
+    const hash = await hashFile(source, write, signal);
     fsyncSync(handle);
     return hash;
   } finally {

@@ -4,9 +4,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { StorageError } from '../../contract/storage-error.ts';
-import { DATABASE_FILES, ledgerFolderOf, oldLedgerFileOf, SIDE_SUFFIXES } from './registry-files.ts';
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+import { DATABASE_FILES, ledgerFolderOf, oldLedgerFileOf, SIDE_SUFFIXES, sizeOf } from './registry-files.ts';
 
 /**
  * A write-ahead log whose database is gone has writes that were acknowledged: SQLite would delete it as soon
@@ -22,7 +20,11 @@ export function assertNothingLeft(databaseFile: string): void {
     oldLedgerFileOf(databaseFile),
   ].filter((path) => !path.endsWith('-shm') && sizeOf(path) > 0);
   const folder = ledgerFolderOf(databaseFile);
-  if (existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.db'))) found.push(folder);
+  if (
+    statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
+    readdirSync(folder).some((name) => name.endsWith('.db'))
+  )
+    found.push(folder);
   if (found.length === 0) return;
   const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
   throw new StorageError(

@@ -151,9 +151,11 @@ function pathsOf(path: string): string[] {
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
+/** In bytes; 0 for a file that is missing. */
+export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
 /** A power cut can leave a database empty that was being created. */
-export const exists = (databaseFile: string): boolean =>
-  (statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > 0;
+export const exists = (databaseFile: string): boolean => sizeOf(databaseFile) > 0;
 
 /** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
 export const RESERVED_BYTES = 64 * 1024 * 1024;

@@ -43,7 +43,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, known: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (known.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** Of a person whom the registry does not have nothing is to be cleared. */
+/** The registry has no data of these people: there is nothing to clear. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',

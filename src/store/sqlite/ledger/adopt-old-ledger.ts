@@ -1,6 +1,7 @@
 /** The ledger of 1.0.0, one file beside the database, becomes a closed file of the folder. */
 import { existsSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { StorageError } from '../../contract/storage-error.ts';
 import { isBusy } from '../engine/errors.ts';
 import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { syncPath } from '../files/durable-files.ts';
@@ -24,7 +25,7 @@ export function adoptOldLedger(databaseFile: string, registry: string, waitMs: n
     const folder = ledgerFolderOf(databaseFile);
     const { origin } = newest ?? UNKNOWN;
     const month = newest?.periods.at(-1)?.month ?? UNKNOWN.month;
-    // Before all others, whenever it is met.
+    // It comes before all others, also where they are there already.
     const name = freeNameOf(folder, nameOf({ month, origin, number: 0 }));
     for (const path of withSideFiles(old).filter((each) => existsSync(each)))
       renameSync(path, join(folder, name + path.slice(old.length)));
@@ -46,7 +47,8 @@ function close(old: string, registry: string): LedgerPart | undefined {
       return newest;
     });
   } catch (error) {
-    if (isBusy(error) || isBusy((error as Error).cause)) throw error;
+    if (isBusy(error) || isBusy((error as Error).cause))
+      throw new StorageError('failed', `Another process keeps ${old} locked. Try again.`, { cause: error });
     return undefined;
   }
 }

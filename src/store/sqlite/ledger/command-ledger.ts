@@ -17,7 +17,7 @@ export const openCommandLedger = (databaseFile: string): AccessLedger => ({
     if (readings.length === 0) return [];
     const writer = new LedgerWriter(databaseFile, WAIT_MS.command);
     try {
-      return toReceipts(writer.append([encodeReadings(readings)]), readings.length);
+      return toReceipts(writer.append(encodeReadings(readings)), readings.length);
     } catch (error) {
       throw unrecorded(error);
     } finally {

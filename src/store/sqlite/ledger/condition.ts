@@ -4,7 +4,7 @@ import type { LedgerCondition, Retention } from '../../contract/access-ledger.ts
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { exists, keysFileOf, ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
+import { exists, keysFileOf, ledgerFolderOf, sizeOf, withSideFiles } from '../files/registry-files.ts';
 import { hasWebhooks } from '../webhooks/store.ts';
 import { type ChainPart, readChains } from './ledger-chains.ts';
 import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
@@ -77,8 +77,6 @@ function readOpen({ path }: LedgerFile, folder: string, isOpen: boolean): OpenFi
     return { fault: isBusy((error as Error).cause) ? 'does not answer' : fault, reservedReadings: 0 };
   }
 }
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 function isWritable(path: string): boolean {
   try {

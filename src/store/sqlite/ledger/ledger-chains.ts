@@ -3,10 +3,18 @@
  * an earlier one, and goes on apart from it, begins a chain of its own.
  */
 import type { LedgerBatch, UnreadableFile } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
-import { hasBatch, keyIdAt, type LedgerPart, openLedgerFile, readParts, readRows } from './ledger-rows.ts';
+import {
+  hasBatch,
+  keyIdAt,
+  type LedgerPart,
+  openLedgerFile,
+  type RemovedRow,
+  readLedgerFile,
+  readRows,
+} from './ledger-rows.ts';
 
 export interface ChainPart {
   readonly file: LedgerFile;
@@ -29,11 +37,6 @@ export interface LedgerChains {
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
-interface Found {
-  readonly file: LedgerFile;
-  readonly parts: readonly LedgerPart[];
-}
-
 /**
  * Entries of another registry that was at this location do not count.
  * @throws what is not about a file
@@ -42,12 +45,19 @@ export function readChains(databaseFile: string): LedgerChains {
   const files = listAllFiles(databaseFile);
   const registry = readRegistryId(databaseFile);
   const unreadable: UnreadableFile[] = [];
-  const removals = new Map<string, { entries: number; atMs: number }>();
+  const removals = new Map<string, RemovedRow>();
   const parts: ChainPart[] = [];
-  for (const { file, parts: found } of files.flatMap((each) => read(each, unreadable, removals)))
-    for (const part of found)
+  for (const file of files) {
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) {
+      unreadable.push({ name: file.name, reason: found.message });
+      continue;
+    }
+    for (const row of found.removed) removals.set(row.name, row);
+    for (const part of found.parts)
       if (registry === undefined || part.registry === '' || part.registry === registry)
         parts.push(place(file, part, parts));
+  }
   const known = new Set(['', ...files.map(({ name }) => name), ...removals.keys()]);
   return {
     parts,
@@ -55,35 +65,9 @@ export function readChains(databaseFile: string): LedgerChains {
     missing: [...new Set(parts.map(({ part }) => part.follows))].filter((name) => !known.has(name)),
     removals: {
       entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
-      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map(({ atMs }) => atMs)),
+      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map((row) => row.removed_at)),
     },
   };
-}
-
-function read(
-  file: LedgerFile,
-  unreadable: UnreadableFile[],
-  removals: Map<string, { entries: number; atMs: number }>,
-): Found[] {
-  try {
-    const db = openLedgerFile(file.path);
-    try {
-      const parts = readParts(db);
-      if (db.has("sqlite_schema WHERE name = 'ledger_removed'"))
-        for (const row of db.rows<{ name: string; entries: number; removed_at: number }>(
-          'SELECT name, entries, removed_at FROM ledger_removed',
-        ))
-          removals.set(row.name, { entries: row.entries, atMs: row.removed_at });
-      return [{ file, parts }];
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    const fault = toStorageError(error);
-    if (fault === undefined) throw error;
-    unreadable.push({ name: file.name, reason: fault.message });
-    return [];
-  }
 }
 
 function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]): ChainPart {
@@ -103,24 +87,30 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
   return { file, part, chain, before: undefined, overlapping };
 }
 
-/** Whether an earlier file has the batch that ends a part of the chain: entries count once. */
-function openRepeats({ part, overlapping }: ChainPart): {
+/** The last sequence that one pass over all parts has read of each. */
+export type Pass = Map<ChainPart, number>;
+
+/** Whether a batch was read from an earlier file: entries count once. */
+function openRepeats(
+  { overlapping }: ChainPart,
+  pass: Pass,
+): {
   has(last: number, hash: string): boolean;
   close(): void;
 } {
   const opened = overlapping.flatMap((each) => {
     try {
-      return [{ db: openLedgerFile(each.file.path), part: each.part }];
+      return [{ db: openLedgerFile(each.file.path), part: each.part, readThrough: pass.get(each) ?? 0 }];
     } catch {
       return [];
     }
   });
   return {
     has: (last, hash) =>
-      opened.some(({ db, part: other }) => {
-        if (last < other.first || last > other.last || last < part.first) return false;
+      opened.some(({ db, part, readThrough }) => {
+        if (last < part.first || last > readThrough) return false;
         try {
-          return hasBatch(db, other, last, hash);
+          return hasBatch(db, part, last, hash);
         } catch {
           return false;
         }
@@ -133,20 +123,24 @@ function openRepeats({ part, overlapping }: ChainPart): {
 
 export interface PartBatch {
   readonly batch: LedgerBatch;
-  /** Whether an earlier file has it too. */
+  /** Whether it was read from an earlier file. */
   readonly isRepeated: boolean;
 }
 
-/** @throws StorageError, the driver's error where the file is damaged */
-export function* readPart(each: ChainPart): Generator<PartBatch, void> {
+/**
+ * The parts of a pass are read in their order. A batch counts as read when the next one is asked for.
+ * @throws StorageError, the driver's error where the file is damaged
+ */
+export function* readPart(each: ChainPart, pass: Pass): Generator<PartBatch, void> {
   const { file, part, chain } = each;
   const { origin } = part;
   const db = openLedgerFile(file.path);
-  const repeats = openRepeats(each);
+  const repeats = openRepeats(each, pass);
   try {
     for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
       const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
       yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
+      pass.set(each, first + count - 1);
     }
   } finally {
     repeats.close();

@@ -34,10 +34,12 @@ export const isLedgerFileOfBackup = (name: string): boolean =>
   name === OLD_NAME ||
   (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
 
+/** @param name of a file @returns 0 for the one of 1.0.0 */
+export const numberOf = (name: string): number => Number(NAME.exec(name)?.[3] ?? 0);
+
 /** @param name of a file in the folder */
 export function toLedgerFile(folder: string, name: string): LedgerFile {
-  const [, , month = '', number = ''] = NAME.exec(name) ?? [];
-  return { name, path: join(folder, name), month, number: Number(number) };
+  return { name, path: join(folder, name), month: NAME.exec(name)?.[2] ?? '', number: numberOf(name) };
 }
 
 /** The name of a file. @param origin 32 hexadecimal digits */
@@ -63,7 +65,7 @@ export function listLedgerFiles(databaseFile: string): LedgerFile[] {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
 }
 
-/** Those of a location, the one of 1.0.0 that was not met yet first. */
+/** Those of a location. A ledger of 1.0.0 that is not in the folder yet comes first. */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
   // A power cut can leave a file empty that was being created.
@@ -130,7 +132,7 @@ export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const
 export function beginFile(databaseFile: string, part: NewPart, waitMs: number): LedgerFile {
   const folder = ledgerFolderOf(databaseFile);
   const newest = listAllFiles(databaseFile).at(-1);
-  const gone = part.follows === undefined ? 0 : toLedgerFile(folder, part.follows).number;
+  const gone = numberOf(part.follows ?? '');
   const name = nameOf({ ...part, number: Math.max(newest?.number ?? 0, gone) + 1 });
   // A process that was killed may have left one.
   for (const left of readdirSync(folder).filter((each) => each.startsWith(BEGINNING)))

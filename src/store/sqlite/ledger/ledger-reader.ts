@@ -1,8 +1,9 @@
 /** Reads the ledger, file by file. */
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { StorageError } from '../../contract/storage-error.ts';
+import { faultOf } from '../engine/errors.ts';
 import { keysFileOf } from '../files/registry-files.ts';
-import { type LedgerChains, readChains, readPart } from './ledger-chains.ts';
+import { type LedgerChains, type Pass, readChains, readPart } from './ledger-chains.ts';
 import { hasLedger } from './ledger-files.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { entriesOf } from './reading-text.ts';
@@ -20,10 +21,18 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
     keys ??= readMonthKeys(keysFileOf(databaseFile));
     return keys.get(keyId);
   };
+  const damaged = new Set<LedgerBatch>();
   return {
-    batches: () => readBatches(chains),
+    batches: () => readBatches(chains, damaged),
     unreadable: chains.unreadable,
-    entriesOf,
+    entriesOf(batch, text) {
+      try {
+        return entriesOf(batch, text);
+      } catch {
+        damaged.add(batch);
+        return [];
+      }
+    },
     findPersonHash,
     verify: () => {
       const found = verifyLedger(chains, findPersonHash);
@@ -35,15 +44,26 @@ export function openLedgerReader(databaseFile: string): LedgerReader {
   };
 }
 
-/** Each batch once; a file that turns out to be damaged is passed over from there on, and named. */
-function* readBatches({ parts, unreadable }: LedgerChains): Generator<LedgerBatch, void> {
+/**
+ * Each batch once; a file that turns out to be damaged is passed over from there on, and named. Another file
+ * may have what was passed over.
+ * @param damaged batches whose entries made no sense to whoever got them
+ */
+function* readBatches(
+  { parts, unreadable }: LedgerChains,
+  damaged: ReadonlySet<LedgerBatch>,
+): Generator<LedgerBatch, void> {
+  const pass: Pass = new Map();
   for (const each of parts)
     try {
-      for (const { batch, isRepeated } of readPart(each)) if (!isRepeated) yield batch;
+      for (const { batch, isRepeated } of readPart(each, pass)) {
+        if (!isRepeated) yield batch;
+        if (damaged.has(batch))
+          throw new StorageError('failed', `The batch of ${batch.first} was changed after it was written.`);
+      }
     } catch (error) {
-      const fault = toStorageError(error);
-      if (fault === undefined) throw error;
-      if (!unreadable.some(({ name }) => name === each.file.name))
-        unreadable.push({ name: each.file.name, reason: fault.message });
+      const { message: reason } = faultOf(error);
+      const { name } = each.file;
+      if (!unreadable.some((other) => other.name === name)) unreadable.push({ name, reason });
     }
 }

@@ -1,6 +1,7 @@
 /** The rows of a ledger file. A file has one part of one chain; that of 1.0.0 has several. */
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
+import { faultOf } from '../engine/errors.ts';
 import { readVersion } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
@@ -10,7 +11,6 @@ import { LEDGER_SCHEMA, OLD_LEDGER_ID } from '../schema/migrations/ledger.ts';
 export interface BatchRow {
   readonly id: number;
   readonly count: number;
-  readonly first_time: number;
   readonly last_time: number;
   readonly hash: string;
   readonly entries: string;
@@ -61,14 +61,34 @@ interface PartRow {
 const OLD_CHAIN_SIZE = 2 ** 40;
 
 /** @throws StorageError when it cannot be read, or is not a file of the ledger */
-export function openLedgerFile(path: string, waitMs: number = WAIT_MS.command): Connection {
-  const db = openDatabase(path, { readOnly: true, waitMs });
+export function openLedgerFile(path: string): Connection {
+  const db = openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command });
   try {
     if (!isOld(db)) readVersion(db, LEDGER_SCHEMA);
     return db;
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** What a file has, and which ones retention has removed while it was open. */
+export interface FileContent {
+  readonly parts: readonly LedgerPart[];
+  readonly removed: readonly RemovedRow[];
+}
+
+/** @returns the fault of one that cannot be read @throws what is not about the file */
+export function readLedgerFile(path: string): FileContent | StorageError {
+  try {
+    const db = openLedgerFile(path);
+    try {
+      return { parts: readParts(db), removed: readRemoved(db) };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return faultOf(error);
   }
 }
 
@@ -107,6 +127,18 @@ export function readParts(db: Connection): LedgerPart[] {
 export const readPartRow = (db: Connection): PartRow | undefined =>
   db.row<PartRow>('SELECT * FROM ledger_part');
 
+export interface RemovedRow {
+  readonly name: string;
+  /** Its entries, and those that it counted itself as removed. */
+  readonly entries: number;
+  readonly removed_at: number;
+}
+
+const readRemoved = (db: Connection): RemovedRow[] =>
+  db.has("sqlite_schema WHERE name = 'ledger_removed'")
+    ? db.rows<RemovedRow>('SELECT name, entries, removed_at FROM ledger_removed')
+    : [];
+
 function readOldParts(db: Connection): LedgerPart[] {
   const stamp = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
   const chains = db.rows<{ id: number; origin: string; removed_through: number; removed_hash: string }>(
@@ -134,7 +166,7 @@ function readOldParts(db: Connection): LedgerPart[] {
   });
 }
 
-const BATCH = 'id, count, first_time, last_time, hash';
+const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
 /** The last batch. Its entries are left out: they may be the only thing that is damaged. */

@@ -53,7 +53,7 @@ serveTasks(({ databaseFile, waitMs }: LedgerSetup): LedgerTasks => {
         // The next batch says what is wrong with the file.
         return;
       }
-      if (reserve.hasRoom) keepReserve();
+      if (reserve.goesOn) keepReserve();
     });
   }
 
@@ -68,7 +68,7 @@ serveTasks(({ databaseFile, waitMs }: LedgerSetup): LedgerTasks => {
 
   return {
     append: (text) => {
-      const recorded = writer.append([text]);
+      const recorded = writer.append(text);
       keepReserve();
       return { ...recorded, notes: notes.splice(0), reserved: countReserved() };
     },

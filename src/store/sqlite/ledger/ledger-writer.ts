@@ -8,9 +8,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import type { HashPerson, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
 import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isBusy, isDiskFull, toStorageError } from '../engine/errors.ts';
+import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../engine/errors.ts';
 import { openDatabase, withDatabase } from '../engine/open-database.ts';
-import { keysFileOf } from '../files/registry-files.ts';
+import { keysFileOf, sizeOf } from '../files/registry-files.ts';
 import { readRegistryId } from '../identity/registry-id.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { adoptOldLedger } from './adopt-old-ledger.ts';
@@ -25,15 +25,18 @@ import {
   type NewPart,
   withLedgerLock,
 } from './ledger-files.ts';
-import { isOld, lastBatch, readPartRow } from './ledger-rows.ts';
+import { keyIdAt, lastBatch, readLedgerFile, readPartRow } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { timeOf, toLines } from './reading-text.ts';
-import { freeReserve, giveBackReserve, hasRoom, limitGrowth } from './reserve.ts';
+import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
 import { removeOldFiles } from './retention.ts';
 
 const ORIGIN_BYTES = 16;
 /** A file that has more is closed. */
 const MAX_FILE_BYTES = 1024 ** 3;
+
+/** A reading that is late by so much goes into the present file: months must not alternate. */
+const LATE_MS = 24 * 3600 * 1000;
 
 /** Where the next batch goes. */
 interface Head {
@@ -51,9 +54,10 @@ interface OpenFile extends LedgerFile {
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
-  /** The reserve is used up, and what there is on the disk is all that there is. */
-  isReserveUsed: boolean;
-  isLimited: boolean;
+  /** The reserve is used up: readings take what the disk still has. */
+  fillsDisk: boolean;
+  /** SQLite was told to refuse growth. */
+  isHeldBack: boolean;
   seenVersion: unknown;
   /** As of `seenVersion`; undefined after a failure. */
   head: Head | undefined;
@@ -91,33 +95,35 @@ export class LedgerWriter {
 
   /**
    * Records readings as one batch.
-   * @param texts of `encodeReadings`
+   * @param text of `encodeReadings`
    * @returns when they are on disk
    * @throws StorageError, the driver's error; nothing is acknowledged then
    */
-  append(texts: readonly string[]): Recorded {
-    const month = monthOf(timeOf(texts[0] ?? ''));
-    for (let isReplaced = false, isEmptied = false; ; ) {
-      const file = this.fileFor(month);
+  append(text: string): Recorded {
+    const timeMs = timeOf(text);
+    let isReplaced = false;
+    for (let file = this.fileFor(timeMs), room = makeRoom(file); ; ) {
       try {
-        return this.appendTo(file, texts);
+        return this.appendTo(file, text);
       } catch (error) {
         file.head = undefined;
-        if (error instanceof Closed) this.release();
-        else if (isDiskFull(error) && makeRoom(file, isEmptied)) isEmptied = true;
-        else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;
-        else isReplaced = this.replace(file, month, (error as Error).message);
+        if (isDiskFull(error) && room.next().done !== true) continue;
+        if (error instanceof Closed) this.close();
+        else if (isReplaced || isPassing(error, file)) throw error;
+        else isReplaced = this.replace(file, timeMs, (error as Error).message);
+        file = this.fileFor(timeMs);
+        room = makeRoom(file);
       }
     }
   }
 
-  private appendTo(file: OpenFile, texts: readonly string[]): Recorded {
+  private appendTo(file: OpenFile, text: string): Recorded {
     const { db, origin, keyId, hashPerson } = file;
     if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
     return db.transaction.immediate(() => {
       keepToReserve(file);
       const { next: first, hash: previous } = currentHead(file);
-      const { lines, count, firstMs, lastMs } = toLines(texts, hashPerson);
+      const { lines, count, firstMs, lastMs } = toLines(text, hashPerson);
       const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
       file.insert.run(first, count, firstMs, lastMs, hash, lines);
       file.head = { next: first + count, hash };
@@ -125,30 +131,30 @@ export class LedgerWriter {
     });
   }
 
-  /** The file that takes a batch of this month. */
-  private fileFor(month: string): OpenFile {
+  /** The file that takes a batch of this instant. */
+  private fileFor(timeMs: number): OpenFile {
     // SQLite would go on writing into a file that nobody can find.
     if (this.file !== undefined && findFile(this.file.path)?.ino !== this.file.inode)
-      this.replace(this.file, month, 'it was taken away');
+      this.replace(this.file, timeMs, 'it was taken away');
     this.file ??= this.openNewest();
     const { file } = this;
     // The open file has a reserve, a new one none yet.
-    if (file !== undefined && !(isDone(file, month) && hasRoom(file.path))) return file;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(month));
+    if (file !== undefined && !(isDone(file, timeMs) && isRoomy(file.path))) return file;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(timeMs));
     return this.file;
   }
 
   /** The caller has the lock: another process may have begun the next file meanwhile. */
-  private continueIn(month: string): OpenFile {
-    this.release();
+  private continueIn(timeMs: number): OpenFile {
+    this.close();
     const file = this.openNewest();
-    if (file === undefined) return this.begin(month);
+    if (file === undefined) return this.begin(timeMs);
     this.file = file;
-    if (!isDone(file, month)) return file;
+    if (!isDone(file, timeMs)) return file;
     const end = closePart(file.db);
     const { origin } = file;
-    this.release();
-    return this.begin(month, { origin, first: end.next, previousHash: end.hash });
+    this.close();
+    return this.begin(timeMs, { origin, first: end.next, previousHash: end.hash });
   }
 
   /** @returns undefined where the newest file is closed, of another registry, or cannot be used */
@@ -158,38 +164,38 @@ export class LedgerWriter {
     try {
       return this.open(newest);
     } catch (error) {
-      if (isBusy(error) || isBusy((error as Error).cause) || isDiskFull(error)) throw error;
+      if (isPassing(error, newest)) throw error;
       this.noteReplaced(newest.name, (error as Error).message);
       return undefined;
     }
   }
 
   private open(file: LedgerFile): OpenFile | undefined {
+    // To open a file for writing puts it into WAL mode: a closed one stays as it is.
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) throw found;
+    const [part] = found.parts;
+    const isOurs = part?.registry === this.registry || part?.registry === '' || this.registry === '';
+    if (part?.isClosed !== false || !isOurs) return undefined;
     const settings = { schema: LEDGER_SCHEMA, keepsSchema: true, waitMs: this.waitMs, ...LEDGER_SETTINGS };
     const inode = findFile(file.path)?.ino ?? 0;
     const db = openDatabase(file.path, settings);
+    const keyId = keyIdAt(part, part.first);
     try {
-      const part = readPartRow(db);
-      if (part === undefined) throw new StorageError('failed', 'it is empty');
-      const isOurs = part.registry === this.registry || part.registry === '' || this.registry === '';
-      if (!isOurs || part.last_sequence !== null) {
-        db.close();
-        return undefined;
-      }
       return {
         ...file,
         db,
         inode,
         origin: part.origin,
-        keyId: part.key_id,
-        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(part.key_id),
+        keyId,
+        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(keyId),
         insert: db.prepare<unknown[]>(
           `INSERT INTO ledger_batches (id, count, first_time, last_time, hash, entries)
            VALUES (?, ?, ?, ?, ?, ?)`,
         ),
         dataVersion: db.prepare('PRAGMA data_version'),
-        isReserveUsed: false,
-        isLimited: false,
+        fillsDisk: false,
+        isHeldBack: false,
         seenVersion: undefined,
         head: undefined,
       };
@@ -201,10 +207,11 @@ export class LedgerWriter {
 
   /** The caller has the lock. @param start a chain that goes on; a new one when not given */
   private begin(
-    month: string,
+    timeMs: number,
     start?: Pick<NewPart, 'origin' | 'first' | 'previousHash'>,
     follows?: string,
   ): OpenFile {
+    const month = monthOf(timeMs);
     const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
     const chain = start ?? {
       origin: newOrigin(),
@@ -221,18 +228,18 @@ export class LedgerWriter {
    */
   start(nowMs: number): void {
     if (listAllFiles(this.databaseFile).length > 0) return;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(monthOf(nowMs)));
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(nowMs));
   }
 
   /** Leaves a file as it is. @throws StorageError, the system's error when no new one can be begun */
-  private replace(file: OpenFile, month: string, reason: string): boolean {
+  private replace(file: OpenFile, timeMs: number, reason: string): boolean {
     const isGone = findFile(file.path)?.ino !== file.inode;
-    this.release();
+    this.close();
     this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
       const newest = listLedgerFiles(this.databaseFile).at(-1);
       // Another process has replaced it already.
       const other = newest !== undefined && newest.name !== file.name ? this.openNewest() : undefined;
-      return other ?? this.begin(month, undefined, isGone ? file.name : undefined);
+      return other ?? this.begin(timeMs, undefined, isGone ? file.name : undefined);
     });
     this.noteReplaced(file.name, reason);
     return true;
@@ -252,13 +259,16 @@ export class LedgerWriter {
     const { databaseFile, waitMs } = this;
     return withLedgerLock(databaseFile, waitMs, () =>
       removeOldFiles(databaseFile, retention, () => {
-        this.file ??= this.openNewest() ?? this.begin(monthOf(retention.nowMs));
+        // The one that is open here may have been closed since, and be among those that go.
+        this.close();
+        this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;
       }),
     );
   }
 
-  private release(): void {
+  /** Gives the open file back; the next reading opens it again. */
+  close(): void {
     const { file } = this;
     this.file = undefined;
     try {
@@ -266,10 +276,6 @@ export class LedgerWriter {
     } catch {
       // What is damaged may not close; nothing of it is used any more.
     }
-  }
-
-  close(): void {
-    this.release();
   }
 }
 
@@ -288,8 +294,10 @@ const newOrigin = (): string =>
 
 const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
 
-const isDone = ({ path, month, hashPerson }: OpenFile, now: string): boolean =>
-  month !== now || hashPerson === undefined || (findFile(path)?.size ?? 0) >= MAX_FILE_BYTES;
+const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean =>
+  ![timeMs, timeMs + LATE_MS].some((ms) => monthOf(ms) === month) ||
+  hashPerson === undefined ||
+  sizeOf(path) >= MAX_FILE_BYTES;
 
 /** @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
@@ -336,13 +344,17 @@ export function closePart(db: Connection): Head {
 export function closeOpenFile(databaseFile: string): void {
   const newest = listLedgerFiles(databaseFile).at(-1);
   if (newest === undefined) return;
+  const found = readLedgerFile(newest.path);
+  if (
+    found instanceof StorageError ||
+    found.parts.every(({ isClosed, lastMs }) => isClosed || lastMs === null)
+  )
+    return;
   try {
-    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, (db) => {
-      if (!isOld(db) && lastBatch(db, 0) !== undefined) closePart(db);
-    });
+    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
     // One that cannot be closed is replaced with the next reading, or goes on: nothing depends on it.
-    if (toStorageError(error) === undefined) throw error;
+    faultOf(error);
   }
 }
 
@@ -358,26 +370,39 @@ function leaveLog(db: Connection): void {
 
 /** While the disk is nearly full, readings fill the free pages, then the reserve, and only then the disk. */
 function keepToReserve(file: OpenFile): void {
-  const isRoomy = hasRoom(file.path);
-  if (isRoomy) file.isReserveUsed = false;
-  const isLimited = !isRoomy && !file.isReserveUsed;
-  if (isLimited || file.isLimited) limitGrowth(file.db, isLimited);
-  file.isLimited = isLimited;
+  const hasRoom = isRoomy(file.path);
+  if (hasRoom) file.fillsDisk = false;
+  const holdsBack = !hasRoom && !file.fillsDisk;
+  if (holdsBack || file.isHeldBack) limitGrowth(file.db, holdsBack);
+  file.isHeldBack = holdsBack;
 }
 
 /**
- * On a full disk the log cannot grow: its pages go into the file, and it is written from its beginning. Then
- * the reserve is used.
- * @param isEmptied whether that was done for this batch
- * @returns whether there may be room now
+ * What is done for one batch that finds no room, one step before each new try: the log is emptied into the
+ * file, so that it is written from its beginning; then the reserve is used, and then the disk.
  */
-function makeRoom(file: OpenFile, isEmptied: boolean): boolean {
-  if (file.isReserveUsed && isEmptied) return false;
+function* makeRoom(file: OpenFile): Generator<void, void> {
+  const emptyLog = () => void file.db.raw.pragma('wal_checkpoint(RESTART)');
   try {
-    file.db.raw.pragma('wal_checkpoint(RESTART)');
-    if (isEmptied) file.isReserveUsed = !freeReserve(file.db);
-    return true;
+    emptyLog();
+    yield;
+    for (let step = 0; step <= STEPS; step++) {
+      emptyLog();
+      if (!freeReserve(file.db)) break;
+      yield;
+    }
+    file.fillsDisk = true;
+    yield;
   } catch {
-    return false;
+    // The log cannot be emptied, and without it nothing else helps.
   }
 }
+
+/**
+ * Nothing is wrong with the file: another process has it locked, or the disk is full. A write that failed
+ * while the disk has room says that of the file: readings go on in a new one.
+ */
+const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
+  [error, (error as Error).cause].some(
+    (each) => isBusy(each) || (isDiskFull(each) && !(isFailedWrite(each) && isRoomy(path))),
+  );

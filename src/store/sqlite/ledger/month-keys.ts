@@ -11,9 +11,12 @@ export interface MonthKey {
   readonly hashPerson: HashPerson;
 }
 
-interface KeyRow {
+export interface MonthKeyName {
   readonly id: string;
   readonly month: string;
+}
+
+interface KeyRow extends MonthKeyName {
   readonly secret: Buffer;
 }
 
@@ -62,10 +65,11 @@ function readRows(keysFile: string): KeyRow[] {
 }
 
 /** Destroys keys: the people whose numbers they have hashed cannot be found from then on. */
-export function destroyMonthKeys(keysFile: string, ids: readonly string[]): void {
-  if (ids.length === 0 || !existsSync(keysFile)) return;
+export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKeyName) => boolean): void {
+  if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {
-    for (const id of ids) db.run('DELETE FROM ledger_keys WHERE id = ?', [id]);
+    for (const key of db.rows<MonthKeyName>('SELECT id, month FROM ledger_keys').filter(isDoomed))
+      db.run('DELETE FROM ledger_keys WHERE id = ?', [key.id]);
   });
 }
 

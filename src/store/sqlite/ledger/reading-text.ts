@@ -76,24 +76,23 @@ export interface EntryLines {
 /** Epoch milliseconds of the first reading of a text: it begins with them. */
 export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
-/** Turns texts of `encodeReadings` into the lines of a batch. */
-export function toLines(texts: readonly string[], hashPerson: HashPerson): EntryLines {
+/** Turns a text of `encodeReadings` into the lines of a batch. */
+export function toLines(text: string, hashPerson: HashPerson): EntryLines {
   let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [formattedMs, formatted] = [Number.NaN, ''];
-  for (const text of texts)
-    for (const reading of text.split(READINGS)) {
-      const [time, start = '', persons = '', end = ''] = reading.split(PARTS);
-      const timeMs = Math.floor(Number(time));
-      // Most readings are of the millisecond of the one before.
-      if (timeMs !== formattedMs) {
-        [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
-        firstMs = Math.min(firstMs, timeMs);
-        lastMs = Math.max(lastMs, timeMs);
-      }
-      const hashes = persons === '' ? '' : `,"persons":[${hashAll(persons, hashPerson)}]`;
-      lines += `{"time":"${formatted}"${start}${hashes}${end}\n`;
-      count++;
+  for (const reading of text.split(READINGS)) {
+    const [time, start = '', persons = '', end = ''] = reading.split(PARTS);
+    const timeMs = Math.floor(Number(time));
+    // Most readings are of the millisecond of the one before.
+    if (timeMs !== formattedMs) {
+      [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
+      firstMs = Math.min(firstMs, timeMs);
+      lastMs = Math.max(lastMs, timeMs);
     }
+    const hashes = persons === '' ? '' : `,"persons":[${hashAll(persons, hashPerson)}]`;
+    lines += `{"time":"${formatted}"${start}${hashes}${end}\n`;
+    count++;
+  }
   return { lines, count, firstMs, lastMs };
 }
 

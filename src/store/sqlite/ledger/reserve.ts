@@ -9,7 +9,7 @@ import { RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 
 const STEP_BYTES = 1024 ** 2;
 /** The reserve has so many steps. */
-const STEPS = 16;
+export const STEPS = 16;
 /** With fewer free pages the file grows. */
 const LOW_PAGES = 64;
 const PAGE_BYTES = 4096;
@@ -27,7 +27,7 @@ const MAX_PAGES = 4_294_967_294;
  * keep the log from being emptied, and then nothing of the reserve can be used. With this much free, no
  * program is fast enough to fill the disk between the two.
  */
-export const hasRoom = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
+export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 
 /**
  * Makes SQLite say that the disk is full rather than let the file grow, or no longer.
@@ -48,7 +48,7 @@ export const reservedReadings = (db: Connection): number =>
 
 export class Reserve {
   /** Whether the disk took the last step. */
-  hasRoom = true;
+  goesOn = true;
   private steps: number | undefined;
 
   /** Another process, or a full disk, may have used some of it. */
@@ -59,21 +59,21 @@ export class Reserve {
   /** Whether `take` has something to do. */
   isShort(db: Connection): boolean {
     this.steps ??= countSteps(db);
-    return (this.hasRoom && this.steps < STEPS) || pragma(db, 'freelist_count') < LOW_PAGES;
+    return (this.goesOn && this.steps < STEPS) || pragma(db, 'freelist_count') < LOW_PAGES;
   }
 
   /** One step, which takes a few milliseconds. @throws the driver's error, but for a full disk */
   take(db: Connection): void {
     this.steps ??= countSteps(db);
     try {
-      this.hasRoom = hasRoom(db.raw.name);
-      if (!this.hasRoom) return;
+      this.goesOn = isRoomy(db.raw.name);
+      if (!this.goesOn) return;
       limitGrowth(db, false);
       if (this.steps < STEPS) this.add(db, this.steps);
       else this.grow(db);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      this.hasRoom = false;
+      this.goesOn = false;
     }
   }
 

@@ -5,18 +5,18 @@
  */
 import { rmSync } from 'node:fs';
 import type { OldLedgerFiles, RemovedLedgerFiles, Retention } from '../../contract/access-ledger.ts';
+import { StorageError } from '../../contract/storage-error.ts';
 import type { Connection } from '../engine/connection.ts';
-import { toStorageError } from '../engine/errors.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { keysFileOf, ledgerFolderOf, withSideFiles } from '../files/registry-files.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
-import { type LedgerPart, openLedgerFile, readParts } from './ledger-rows.ts';
-import { destroyMonthKeys } from './month-keys.ts';
+import { type FileContent, readLedgerFile } from './ledger-rows.ts';
+import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
 
-/** A file with its parts; undefined for one that cannot be read. */
+/** A file with what is in it; undefined for one that cannot be read. */
 export interface ReadFile {
   readonly file: LedgerFile;
-  readonly parts: readonly LedgerPart[] | undefined;
+  readonly content: FileContent | undefined;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -26,21 +26,10 @@ const MONTH_DAYS = 365.25 / 12;
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
 export const readFiles = (databaseFile: string): ReadFile[] =>
-  listLedgerFiles(databaseFile).map((file) => ({ file, parts: readPartsOf(file) }));
-
-function readPartsOf(file: LedgerFile): LedgerPart[] | undefined {
-  try {
-    const db = openLedgerFile(file.path);
-    try {
-      return readParts(db);
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    if (toStorageError(error) === undefined) throw error;
-    return undefined;
-  }
-}
+  listLedgerFiles(databaseFile).map((file) => {
+    const content = readLedgerFile(file.path);
+    return { file, content: content instanceof StorageError ? undefined : content };
+  });
 
 /** @param files in their order */
 export function findOldFiles(
@@ -50,7 +39,7 @@ export function findOldFiles(
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
-  const lastMs = files.map(({ file, parts }) => lastMsOf(file, parts));
+  const lastMs = files.map(lastMsOf);
   // The clock was ahead for a file that ends in the future: it was written before those that follow it.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { file }] of files.slice(0, -1).entries()) {
@@ -63,8 +52,8 @@ export function findOldFiles(
   return { removable, waiting };
 }
 
-function lastMsOf({ month }: LedgerFile, parts: readonly LedgerPart[] | undefined): number {
-  const known = (parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
+function lastMsOf({ file: { month }, content }: ReadFile): number {
+  const known = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
   if (known.length > 0) return Math.max(...known);
   // The end of the month in its name.
   const [year = 1970, number = 1] = month.split('-').map(Number);
@@ -86,27 +75,29 @@ export function removeOldFiles(
   if (removable.length === 0) return { names: [], entries: 0 };
   const removed = files.filter(({ file }) => removable.includes(file.name));
   const db = open();
-  const counted = removed.map(({ file, parts = [] }) => ({
-    name: file.name,
-    entries: parts.reduce((sum, { first, last }) => sum + last - first + 1, 0),
+  const counted = removed.map(({ file: { name }, content }) => ({
+    name,
+    entries: content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0,
+    removedBefore: content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0,
   }));
   db.transaction.immediate(() => {
-    for (const { name, entries } of counted)
-      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [name, entries, retention.nowMs]);
+    for (const { name, entries, removedBefore } of counted)
+      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [
+        ...[name, entries + removedBefore, retention.nowMs],
+      ]);
   });
   for (const { file } of removed) for (const path of withSideFiles(file.path)) rmSync(path, { force: true });
   syncPath(ledgerFolderOf(databaseFile));
-  destroyMonthKeys(keysFileOf(databaseFile), findUnneeded(files, removed));
+  const gone = keysOf(removed);
+  const needed = keysOf(files.filter((file) => !removed.includes(file)));
+  destroyMonthKeys(keysFileOf(databaseFile), (key) => gone(key) && !needed(key));
   return { names: removable, entries: counted.reduce((sum, { entries }) => sum + entries, 0) };
 }
 
-/** Keys of removed files that no other one needs: of a file that cannot be read, those of its month. */
-function findUnneeded(files: readonly ReadFile[], removed: readonly ReadFile[]): string[] {
-  const left = files.filter((file) => !removed.includes(file));
-  const idsOf = (some: readonly ReadFile[]) =>
-    some.flatMap(({ parts = [] }) => parts.flatMap(({ periods }) => periods));
-  const needed = new Set(idsOf(left).map(({ keyId }) => keyId));
-  const unread = new Set(left.filter(({ parts }) => parts === undefined).map(({ file }) => file.month));
-  const unneeded = idsOf(removed).filter(({ keyId, month }) => !needed.has(keyId) && !unread.has(month));
-  return [...new Set(unneeded.map(({ keyId }) => keyId))];
+/** The keys that files name; of one that cannot be read, those of the month in its name. */
+function keysOf(files: readonly ReadFile[]): (key: MonthKeyName) => boolean {
+  const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
+  const ids = periods.map(({ keyId }) => keyId);
+  const months = files.filter(({ content }) => content === undefined).map(({ file }) => file.month);
+  return ({ id, month }) => ids.includes(id) || months.includes(month);
 }

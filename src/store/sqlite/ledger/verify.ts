@@ -7,9 +7,10 @@ import type {
   LedgerVerification,
   VerifiedChain,
 } from '../../contract/access-ledger.ts';
-import { toStorageError } from '../engine/errors.ts';
+import { faultOf } from '../engine/errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
-import { type ChainPart, type LedgerChains, readPart } from './ledger-chains.ts';
+import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
+import { numberOf } from './ledger-files.ts';
 import { entriesOf } from './reading-text.ts';
 
 type FindPersonHash = LedgerReader['findPersonHash'];
@@ -23,16 +24,15 @@ export function verifyLedger(
   onBatch: (batch: LedgerBatch) => void = () => undefined,
 ): LedgerVerification {
   const chains = new Map<number, VerifiedChain>();
+  const pass: Pass = new Map();
   for (const each of ledger.parts) {
-    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), onBatch));
+    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), pass, onBatch));
   }
   const verified = [...chains.values()].sort((a, b) => a.chain - b.chain);
   const faults = [
     ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason}`),
     ...verified.map(({ fault }) => fault).filter((fault) => fault !== null),
-    ...ledger.missing.map(
-      (name) => `${name} is missing, with everything that was recorded in it. Restore it from a backup.`,
-    ),
+    ...ledger.missing.map((name) => describeMissing(name, ledger)),
     ...lostKeys(ledger, findPersonHash),
   ];
   return { entries: verified.reduce((sum, { entries }) => sum + entries, 0), chains: verified, faults };
@@ -55,6 +55,7 @@ class Fault extends Error {}
 function verifyPart(
   each: ChainPart,
   before: VerifiedChain,
+  pass: Pass,
   onBatch: (batch: LedgerBatch) => void,
 ): VerifiedChain {
   const { part, file } = each;
@@ -64,9 +65,9 @@ function verifyPart(
   try {
     if (!isFirstFault) [last, hash] = [part.first - 1, part.previousHash];
     else if (part.first !== last + 1)
-      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, onBatch);
+      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, pass, onBatch);
     else if (each.before !== undefined && part.previousHash !== hash) throw changed(part.first);
-    for (const { batch, isRepeated } of readPart(each)) {
+    for (const { batch, isRepeated } of readPart(each, pass)) {
       assertFollows(batch, last, hash);
       onBatch(batch);
       [last, hash] = [batch.first + batch.count - 1, batch.hash];
@@ -102,9 +103,17 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
 /** @throws what is not about the file */
 function describe(error: unknown, name: string): string {
   if (error instanceof Fault) return error.message;
-  const fault = toStorageError(error);
-  if (fault === undefined) throw error;
-  return `${name} cannot be read: ${fault.message}`;
+  return `${name} cannot be read: ${faultOf(error).message}`;
+}
+
+/** Each file names the one before it: one that retention has not removed was taken away. */
+function describeMissing(name: string, { unreadable }: LedgerChains): string {
+  // The file that was open when one was removed names it.
+  const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
+  return later === undefined
+    ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`
+    : `${name} is missing. Whether its time was over or it was taken away cannot be known, as ` +
+        `${later.name} cannot be read: look for it in a backup.`;
 }
 
 /** The entries do not depend on the keys. */

@@ -1,5 +1,6 @@
 /** The access ledger in backups and restores: no reading is lost, and damage stops neither. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   closeSync,
   copyFileSync,
@@ -7,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,7 +16,10 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { copyLedger } from '../../../../src/store/sqlite/backup/ledger-copy.ts';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
@@ -91,7 +96,7 @@ for (const [what, spoil, fault] of [
   ['missing', rmSync, 'it is missing'],
   ['damaged', damage, 'its content has changed'],
 ] as const)
-  test(`a backup with a ledger that is ${what} is named with status 3, and is the newest sound one`, async (context) => {
+  test(`a backup that has a file of the ledger ${what} is the newest sound one, with status 3`, async (context) => {
     const { root, live, backUp, before } = await backedUp(context);
     const { folder: newest } = JSON.parse((await backUp()).out);
     spoil(ledgerPlaceIn(newest).ledgerFile);
@@ -203,6 +208,43 @@ test('a damaged file stops no backup: it is copied as it is and named, the other
   assert.equal(readdirSync(join(root, 'backups')).length, 2);
 });
 
+test('a backup names a file that it has copied damaged, also when it does not verify itself', async (context) => {
+  const { live, backUp } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  const [damaged = ''] = ledgerNames(live);
+  damage(join(live.ledgerFolder, damaged));
+  const { status, err } = await backUp();
+  assert.equal(status, 3);
+  assert.match(err, new RegExp(`NOT sound: ${damaged}: it cannot be read: .*[^.]\\. See docs`));
+});
+
+test('of a file that the system cannot read, a backup has nothing and counts as complete', async (context) => {
+  const { live, backUp } = await backedUp(context);
+  mkdirSync(join(live.ledgerFolder, '2020-01-a0000000-0001.db'));
+  const { status, out, err } = await backUp();
+  assert.equal(status, 3, err);
+  assert.match(err, /2020-01-a0000000-0001\.db: it cannot be read/);
+  assert.equal(JSON.parse(out).kept, 2);
+});
+
+test('a restore passes over a file of the ledger that the system cannot read', async (context) => {
+  const { root, restore, folder } = await backedUp(context);
+  const { ledgerFile } = ledgerPlaceIn(folder);
+  rmSync(ledgerFile);
+  // Reading a folder fails as reading a broken disk does.
+  mkdirSync(ledgerFile);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  const { status, ledger } = await restore(other);
+  assert.deepEqual([status, ledger.added], [3, 0]);
+  assert.match(
+    ledger.faults.join(),
+    new RegExp(`^registry\\.ledger/${basename(ledgerFile)}: it cannot be read: EISDIR.*[^.]\\.$`),
+  );
+  assert.deepEqual(ledgerNames(other), []);
+});
+
 test('a batch that was changed stops no backup, and verifying it says so with status 3', async (context) => {
   const { root, live, backUp } = await backedUp(context);
   const file = new Database(live.ledgerFile);
@@ -245,6 +287,30 @@ test('a backup of 1.0.0 brings its ledger, and one that is there already adds no
   assert.deepEqual(verifyIn(other).faults, []);
 });
 
+test('while a process has the ledger of 1.0.0 open, a backup and a restore name it and leave nothing behind', async (context) => {
+  const { root, db, live, folder } = await backedUp(context);
+  writeOldLedger(live);
+  const old = join(root, 'live', 'registry.ledger.db');
+  const other = new Database(old);
+  const release = () => other.close();
+  context.after(release);
+  other.exec('BEGIN; SELECT count(*) FROM ledger_batches');
+  for (const words of [
+    ['backup', join(root, 'more')],
+    ['restore', folder, '--replace'],
+  ]) {
+    const { status, err } = await command([...words, '--db', db]);
+    assert.equal(status, 1);
+    assert.match(err, /registry\.ledger\.db/);
+  }
+  assert.deepEqual(
+    readdirSync(join(root, 'live')).filter((name) => name.includes('restoring')),
+    [],
+  );
+  release();
+  assert.equal((await command(['backup', join(root, 'more'), '--db', db])).status, 0);
+});
+
 test('a file without entries is not taken for the beginning of another one', async (context) => {
   const { root, restore, before } = await backedUp(context);
   const other = ledgerPlaceIn(join(root, 'elsewhere'));
@@ -259,4 +325,109 @@ test('a file without entries is not taken for the beginning of another one', asy
   for (const receipt of before) assert.ok(findReceipt(other, receipt).entry, receipt);
   await other.openLedger().record([reading()]);
   assert.deepEqual(verifyIn(other).faults, []);
+});
+
+test('a damaged file stands for no intact copy: a restore adds that, and each entry is read once', async (context) => {
+  const { live, backUp, restore } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  const all = allEntries(live).map(({ receipt }) => receipt);
+  const { folder } = JSON.parse((await backUp()).out);
+  damage(live.ledgerFile);
+  const { length: readable } = allEntries(live);
+  assert.ok(readable < all.length);
+  const { ledger: restored } = await restore(live, folder);
+  assert.deepEqual(restored, { added: all.length - readable, differing: [], faults: [] });
+  const [first = '', second = ''] = ledgerNames(live).map((name) => join(live.ledgerFolder, name));
+  const readAll = () => allEntries(live).map(({ receipt }) => receipt);
+  assert.deepEqual(readAll(), all);
+  assert.equal(verifyIn(live).entries, all.length);
+  // Whichever is read first.
+  renameSync(first, `${first}.aside`);
+  renameSync(second, first);
+  renameSync(`${first}.aside`, second);
+  assert.deepEqual(readAll(), all);
+  assert.equal(verifyIn(live).entries, all.length);
+  assert.deepEqual((await restore(live, folder)).ledger.added, 0);
+  assert.equal(ledgerNames(live).length, 2);
+});
+
+test('a file of a backup that is damaged in the middle is added as it is, once', async (context) => {
+  const { root, live, backUp, restore, folder: before } = await backedUp(context);
+  const ledger = openCommandLedger(live.databaseFile);
+  for (let i = 0; i < 30; i++) await ledger.record(MANY);
+  await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
+  const [damaged = ''] = ledgerNames(live);
+  damage(join(live.ledgerFolder, damaged));
+  const { length: readable } = allEntries(live);
+  const { folder } = JSON.parse((await backUp()).out);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  const first = await restore(other, folder);
+  assert.deepEqual([first.status, first.ledger.added], [3, readable]);
+  assert.deepEqual(first.ledger.faults, [`${damaged} of the backup cannot be read: it was added as it is.`]);
+  assert.deepEqual((await restore(other, folder)).ledger.added, 0);
+  assert.equal(ledgerNames(other).length, 2);
+  // Where its beginning is, that is not replaced by what is damaged.
+  const third = ledgerPlaceIn(join(root, 'third'));
+  await restore(third, before);
+  assert.deepEqual((await restore(third, folder)).ledger.added, readable - 2);
+  assert.equal(ledgerNames(third).length, 3);
+});
+
+test('a batch whose entries make no sense is passed over, and read from an intact copy', async (context) => {
+  const { root, live, restore, folder } = await backedUp(context);
+  const other = ledgerPlaceIn(join(root, 'elsewhere'));
+  await restore(other);
+  const file = new Database(other.ledgerFile);
+  file.exec(`UPDATE ledger_batches SET entries = replace(entries, '"status":', '"status"')`);
+  file.close();
+  const [name = ''] = ledgerNames(other);
+  for (const what of [['person', NID], ['key', '7'], ['export']]) {
+    const { status, err } = await command(['ledger', ...what, '--db', other.databaseFile]);
+    assert.equal(status, 0, err);
+    assert.match(err, new RegExp(`${name} of the access ledger cannot be read, and was passed over`));
+  }
+  assert.equal(allEntries(other).length, 3, 'what the commands have read');
+  await restore(other, folder);
+  assert.equal(allEntries(other).length, 5);
+  assert.equal(allEntries(live).length, 4);
+});
+
+/** Commits to a file as often as the disk allows, in a thread, until the test ends. */
+async function commitAlways(context: TestContext, file: string): Promise<void> {
+  const worker = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const db = new (require('better-sqlite3'))(workerData);
+     db.pragma('synchronous = OFF');
+     const commit = db.prepare("INSERT OR REPLACE INTO ledger_reserve VALUES (1000, randomblob(10))");
+     commit.run();
+     parentPort.postMessage('');
+     setInterval(() => commit.run(), 1);`,
+    { eval: true, workerData: file },
+  );
+  context.after(() => worker.terminate());
+  await once(worker, 'message');
+}
+
+test('a copy of the open file ends although others commit all the time, and is ended by its signal', async (context) => {
+  const place = ledgerPlaceIn(temporaryFolder(context));
+  await place.openLedger().record([reading()]);
+  const { ledgerFile } = place;
+  const file = new Database(ledgerFile);
+  // What a copy takes longer for than others between two commits.
+  for (let i = 1; i <= 64; i++) file.exec(`INSERT INTO ledger_reserve VALUES (${i}, zeroblob(1048576))`);
+  file.close();
+  await commitAlways(context, ledgerFile);
+  const copyTo = (name: string, signal?: AbortSignal) => {
+    const folder = join(temporaryFolder(context), name);
+    mkdirSync(folder);
+    return copyLedger(place.databaseFile, folder, signal);
+  };
+  const tooLong = sleep(10_000, 'too long', { ref: false });
+  const copied = await Promise.race([copyTo('whole'), tooLong]);
+  assert.deepEqual(copied, { names: [`registry.ledger/${basename(ledgerFile)}`], faults: [] });
+  const aborting = new AbortController();
+  const ended = copyTo('aborted', aborting.signal);
+  aborting.abort(new Error('ended'));
+  await assert.rejects(Promise.race([ended, tooLong]), /ended/);
 });

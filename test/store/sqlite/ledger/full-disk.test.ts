@@ -1,9 +1,10 @@
 /** Readings while the disk is full: the open file has room for some, and its log too. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
 import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
@@ -92,7 +93,7 @@ test('a writer without the thread, or one whose steps come late, uses the reserv
   context.after(() => writer.close());
   let recorded = 0;
   const append = () => {
-    writer.append([encodeReadings(BATCH)]);
+    writer.append(encodeReadings(BATCH));
     recorded += BATCH.length;
   };
   append();
@@ -128,5 +129,24 @@ test('a month that changes on a full disk goes on in the file of the month befor
   rmSync(join(folder, 'ballast'));
   await next();
   assert.equal(ledgerNames(place).length, 2);
+  assert.deepEqual(verifyIn(place).faults, []);
+});
+
+const LIMITED = fileURLToPath(new URL('./limited-files.ts', import.meta.url));
+
+test('a file that the system lets grow no more is replaced, and a batch that fits in none is refused', (context) => {
+  const place = ledgerPlaceIn(temporaryFolder(context));
+  // About a megabyte, as shells count it.
+  const { stdout, stderr } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -f 2048 && exec "$0" "$@"', process.execPath, LIMITED, place.databaseFile],
+    { encoding: 'utf8', timeout: 60_000 },
+  );
+  const { receipts, refused } = JSON.parse(stdout || JSON.stringify({ receipts: [], refused: stderr }));
+  assert.match(refused, /disk/);
+  assert.equal(receipts.length, 400);
+  assert.ok(ledgerNames(place).length > 1);
+  for (const receipt of [receipts[0], receipts.at(-1)])
+    assert.equal(findReceipt(place, receipt).entry?.receipt, receipt);
   assert.deepEqual(verifyIn(place).faults, []);
 });

@@ -22,6 +22,7 @@ import { RegistryError } from '../../../../src/domain/values/errors.ts';
 import type { AccessLedger } from '../../../../src/store/contract/access-ledger.ts';
 import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
+import { closeOpenFile } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { readMonthKeys } from '../../../../src/store/sqlite/ledger/month-keys.ts';
 import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
 import { NOON, testClock } from '../../../support/app.ts';
@@ -176,6 +177,28 @@ test('each month has a file of its own, which goes on with the chain of the one 
   );
   const { entries, chains, faults } = verifyIn(place);
   assert.deepEqual([entries, chains.length, faults], [4, 1, []]);
+});
+
+test('late readings of the month before go into the present file, whatever the order', async (context) => {
+  const place = ledgerPlace(context);
+  const ledger = openCommandLedger(place.databaseFile);
+  for (const time of ['2025-12-31T23:59', '2026-01-01T00:01', '2025-12-31T23:58', '2026-01-01T00:02'])
+    await ledger.record([reading({ timeMs: Date.parse(`${time}Z`) })]);
+  assert.equal(ledgerNames(place).length, 2);
+  assert.deepEqual([verifyIn(place).entries, verifyIn(place).faults], [4, []]);
+});
+
+test('looking at the newest file writes nothing to it when it is closed', async (context) => {
+  const place = ledgerPlace(context);
+  await place.openLedger().record([reading()]);
+  closeOpenFile(place.databaseFile);
+  const { ledgerFile } = place;
+  const bytes = readFileSync(ledgerFile);
+  closeOpenFile(place.databaseFile);
+  assert.deepEqual(readFileSync(ledgerFile), bytes);
+  await place.openLedger().record([reading()]);
+  assert.equal(ledgerNames(place).length, 2);
+  assert.deepEqual(readFileSync(ledgerFile), bytes);
 });
 
 test('a closed file is never written again, and needs nothing beside it', async (context) => {

@@ -1,11 +1,15 @@
 /** What is removed from the ledger when its time is over, and what the clock has no say in. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { pruneLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
 import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
+import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
 import { readMonthKeys } from '../../../../src/store/sqlite/ledger/month-keys.ts';
+import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
 import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
 import { temporaryFolder } from '../../../support/app.ts';
 import {
@@ -120,6 +124,63 @@ test('a file of a clock that was decades behind makes no earlier file look too o
   assert.equal(before.length, 7);
   assert.deepEqual(tooOld(place, month(8)), []);
   assert.deepEqual(prune(place, month(8), before).names, []);
+});
+
+test('a file that cannot be read goes with the key of its month, unless another file may need that', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, upTo(9));
+  const months = () => {
+    const db = new Database(place.keysFile, { readonly: true });
+    const found = db.prepare('SELECT month FROM ledger_keys ORDER BY month').pluck().all();
+    db.close();
+    return found;
+  };
+  const all = months();
+  const [first = '', second = ''] = ledgerNames(place).map((name) => join(place.ledgerFolder, name));
+  writeFileSync(first, 'in the way');
+  writeFileSync(second, 'in the way');
+  // In the second month the clock came back once more.
+  await write(place, [1]);
+  assert.equal(prune(place, month(9)).names.length, 3);
+  assert.deepEqual(months(), [all[1], ...all.slice(3)]);
+});
+
+test('a service that has stood still names what it removes in the newest file', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, [0, 1]);
+  const idle = new LedgerWriter(place.databaseFile, 1_000);
+  context.after(() => idle.close());
+  idle.append(encodeReadings([reading({ timeMs: month(2) })]));
+  await write(place, upTo(12).slice(3));
+  const names = ledgerNames(place);
+  assert.deepEqual(idle.removeOld({ nowMs: month(12), days: DAYS }).names, names.slice(0, 7));
+  assert.deepEqual(verifyIn(place).faults, []);
+  assert.equal(readLedgerCondition(place.databaseFile, { nowMs: month(12), days: DAYS })?.removed, 7);
+});
+
+test('whether a file was removed in time cannot be known while the one that would say so is damaged', async (context) => {
+  const place = ledgerPlace(context);
+  await write(place, upTo(9));
+  const [, , third = ''] = ledgerNames(place);
+  prune(place, month(9));
+  await write(place, [10]);
+  const damaged = ledgerNames(place).at(-2) ?? '';
+  writeFileSync(join(place.ledgerFolder, damaged), 'in the way');
+  const faults = verifyIn(place).faults.join('\n');
+  const unknown = `is missing. Whether its time was over or it was taken away cannot be known, as ${damaged}`;
+  assert.ok(faults.includes(`${third} ${unknown}`), faults);
+  assert.doesNotMatch(faults, /is missing, with/);
+});
+
+test('how many readings were removed is a total', async (context) => {
+  const place = ledgerPlace(context);
+  const removedAt = (nowMs: number) =>
+    readLedgerCondition(place.databaseFile, { nowMs, days: DAYS })?.removed;
+  await write(place, upTo(9));
+  prune(place, month(9));
+  await write(place, upTo(20).slice(10));
+  const { entries } = prune(place, month(20));
+  assert.deepEqual([entries, removedAt(month(20))], [12, 15]);
 });
 
 test('the newest file stays however old it is', async (context) => {

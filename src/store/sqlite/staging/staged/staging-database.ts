@@ -6,7 +6,7 @@ import type { RunningImports } from '../../../contract/condition.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { isLocked, isRunning } from '../../engine/file-use.ts';
 import { createPrivateFile } from '../../files/durable-files.ts';
-import { STAGING_INFIX } from '../../files/registry-files.ts';
+import { STAGING_INFIX, sizeOf } from '../../files/registry-files.ts';
 
 const JOURNAL = '-journal';
 /** An empty file this young may belong to an import that is about to lock it, if its process runs. */
@@ -52,7 +52,7 @@ export function removeStaleStaging(databaseFile: string): number {
 /** The imports under way: all that others can know of them, as what is staged is locked. */
 export function readRunningImports(databaseFile: string): RunningImports {
   const files = listStaging(databaseFile).filter(isInUse);
-  const sizes = files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+  const sizes = files.map(sizeOf);
   return { running: files.length, stagedBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
 }
 

@@ -250,7 +250,7 @@ async function checkRoute(context: TestContext, app: TestApp, route: Route): Pro
     passed(await call(app, route, { key }));
     for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 429);
     app.clock.advance(3_600_000);
-    // To the guard of overloads this was one late sample, and three of them are an overload: it sees the next.
+    // To the guard of overloads this was one late sample, and three make an overload: it sees the next.
     for (let i = 0; i < 2; i++) await sleep(SAMPLE_MS + 1);
     const after = await call(app, route, { key });
     passed(after);

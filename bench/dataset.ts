@@ -139,7 +139,7 @@ export async function readOnce(file: string): Promise<void> {
   }
 }
 
-const schemas = fileURLToPath(new URL('../src/store/sqlite/schema/migrations', import.meta.url));
+const schemas = fileURLToPath(new URL('../src/sqlite', import.meta.url));
 
 /** A dataset that is older than any of these is created again. */
 const sourceFiles = (): string[] => [

@@ -4,10 +4,12 @@
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openConfiguredStorage } from '../src/app/storage.ts';
-import { openDesk } from '../src/desk/desk.ts';
-import { KIGALI } from '../src/domain/values/date-time.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { openDesk } from '../src/desk-screens.ts';
+import { openCommandLedger } from '../src/ledger/open-ledger.ts';
+import { openRegistry } from '../src/open-registry.ts';
+import { systemClock } from '../src/runtime/scheduler.ts';
+import { openConfiguredStorage } from '../src/terminal/settings.ts';
+import { KIGALI } from '../src/values/date-time.ts';
 import { MAIN, runRegistry } from './dataset.ts';
 import { median, removeFolder, temporaryFolder } from './load.ts';
 
@@ -35,7 +37,7 @@ async function visitPersons(): Promise<void> {
     registryName: undefined,
   };
   const storage = openConfiguredStorage(config, systemClock);
-  const ledger = storage.openCommandLedger();
+  const ledger = openCommandLedger(storage);
   const report = (line: string) => void process.stderr.write(line);
   const given = { config, clock: systemClock, storage, ledger, report, secret: 'secret', program: MAIN };
   const desk = await openDesk(given, 0);
@@ -79,7 +81,7 @@ async function visitPersons(): Promise<void> {
 
 /** Of members spread over the registry. */
 async function identityCards(storage: ReturnType<typeof openConfiguredStorage>): Promise<string[]> {
-  const { members, close } = storage.openRegistry();
+  const { members, close } = openRegistry(storage);
   const cards: string[] = [];
   const { count } = await members.list({}, { page: 1, pageSize: 1 });
   for (let i = 0; i < PERSONS; i++) {

@@ -1,30 +1,18 @@
 /** The public API for programs that embed the registry (docs/embedding.md). */
 
-import { composeRegistry, type Registry } from './app/compose.ts';
-import { findOptionFaults, type OptionTypes } from './app/embedding/arguments.ts';
-import { timeZoneOf } from './app/storage.ts';
-import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
-import type { Clock } from './runtime/clock.ts';
+import { composeRegistry } from './compose.ts';
+import type { Registry } from './embedding/embedded-registry.ts';
+import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './runtime/config.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
+import type { Clock } from './runtime/scheduler.ts';
+import { timeZoneOf } from './sqlite/registry-facts.ts';
+import { shownName } from './values/errors.ts';
 
-export type { Registry } from './app/compose.ts';
-export type { Id } from './app/embedding/arguments.ts';
-export type {
-  CorrectionResult,
-  EmbeddedCorrectionOptions,
-  EmbeddedCorrections,
-  EmbeddedReplacementOptions,
-  EmbeddedTransfer,
-} from './app/embedding/corrections.ts';
-export type { KeyChanges, NewKey } from './app/embedding/key-changes.ts';
-export type { ChangedKey, EmbeddedKeys, IssuedKey, KeyObject } from './app/embedding/keys.ts';
-export type * from './app/embedding/objects.ts';
-export type { EmbeddedReads, Filters, FinancialsOption, ReadOptions, Rows } from './app/embedding/reads.ts';
-export { RegistryError } from './domain/values/errors.ts';
-export type { RunningServer } from './http/server/server.ts';
-export type { Clock } from './runtime/clock.ts';
-export type { UndoResult } from './store/contract/journal/operations.ts';
-export { StorageError } from './store/contract/storage-error.ts';
+export type { Registry } from './embedding/embedded-registry.ts';
+export type { Answer, Request, RequestOptions } from './embedding/in-process-request.ts';
+export type { RunningServer } from './http/server/client-connection.ts';
+export type { Clock } from './runtime/scheduler.ts';
+export { StorageError } from './sqlite/storage-error.ts';
 export { ConfigError };
 
 /** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */
@@ -61,13 +49,13 @@ export function openRegistry(options: RegistryOptions): Registry {
   if (fault !== undefined) throw new ConfigError([fault]);
   const config = toConfig(options);
   const { clock, writeLog } = options;
-  const { embedded, handler, failed, listen, close } = composeRegistry({ config, clock, writeLog });
-  return { ...embedded, handler, failed, listen, close };
+  const { handler, listen, request, failed, close } = composeRegistry({ config, clock, writeLog });
+  return { handler, listen, request, failed, close };
 }
 
 /** @throws ConfigError with the faults of types and of values together */
 function toConfig(options: RegistryOptions): Config {
-  const faults = findOptionFaults(options, OPTION_TYPES);
+  const faults = findFaults(options);
   const { clock } = options ?? {};
   if (clock && [clock.now, clock.monotonicMs].some((read) => typeof read !== 'function'))
     faults.set('clock', 'Expected an object with the functions now() and monotonicMs().');
@@ -88,7 +76,7 @@ function toConfig(options: RegistryOptions): Config {
         ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
         ACCESS_LEDGER_DAYS: undefined,
         LOG_LEVEL: sound.logLevel ?? 'silent',
-        // An embedding program names the person with each correction.
+        // Only commands and the desk change anything under a name.
         REGISTRY_USER: undefined,
         // Only the desk shows it.
         REGISTRY_NAME: undefined,
@@ -106,8 +94,8 @@ function toConfig(options: RegistryOptions): Config {
   throw new ConfigError(all);
 }
 
-const OPTION_TYPES = {
-  db: 'string!',
+const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string } = {
+  db: 'string',
   host: 'string',
   port: 'number',
   publicUrl: 'string',
@@ -117,4 +105,24 @@ const OPTION_TYPES = {
   logLevel: 'string',
   writeLog: 'function',
   clock: 'object',
-} as const satisfies { readonly [name in keyof Required<RegistryOptions>]: OptionTypes[string] };
+};
+
+/** What is wrong with the types of options, by name: a program in JavaScript has no types. */
+function findFaults(options: unknown): Map<string, string> {
+  const faults = new Map<string, string>();
+  if (options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
+    return faults.set('options', 'Expected an object.');
+  const given = new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
+  if (!given.has('db')) faults.set('db', 'It is required.');
+  const types = new Map(Object.entries(OPTION_TYPES));
+  for (const [name, value] of given) {
+    const type = types.get(name);
+    if (type === undefined) faults.set(shownName(name), 'There is no such option.');
+    else if (type === 'array' ? !Array.isArray(value) : typeof value !== type || value === null)
+      faults.set(name, `Expected a value of type ${type}.`);
+    // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the
+    // database of `serve`.
+    else if (typeof value === 'string' && value.trim() === '') faults.set(name, 'It is empty.');
+  }
+  return faults;
+}

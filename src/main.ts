@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-/** The executable: checks the runtime, runs the command, ends with its status. */
 
-import type { CliContext, OnLost } from './cli/terminal/context.ts';
+// The executable: checks the runtime, runs the command and exits with its status.
+
 import { faultOfRuntime } from './runtime/node-version.ts';
+import type { CliContext, OnLost } from './terminal/context.ts';
 
-// Nothing else may be imported statically: older releases of Node lack what other files import, and the
+// No other static import is allowed: older releases of Node lack features that the other files need, and the
 // database driver crashes on them.
 const fault = faultOfRuntime(process.versions.node);
 if (fault !== undefined) {
@@ -12,17 +13,17 @@ if (fault !== undefined) {
   process.exit(2);
 }
 
-if (process.argv.includes('serve')) (await import('./runtime/memory-settings.ts')).limitMemory();
+if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Writes to a stream until its reader stops reading, as `head` does. The rest is dropped then, and the
- * command goes on to its own end and status: an import must not stop halfway because nobody reads what it
- * prints (docs/operating.md#commands).
- * @param onLost takes the error of what could not be written, unless the writer of the text does
+ * Writes to a stream until its reader stops reading, as `head` does. Later text is dropped, and the command
+ * runs to its own end and status: an import must not stop halfway because nobody reads its output
+ * (docs/operating.md#commands).
+ * @param onLost handles the error of a failed write, unless the caller handles it itself
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {
   let isRead = true;
-  // Each write has its error too.
+  // Each write reports its error as well.
   stream.on('error', () => {});
   return (text, onTextLost = onLost) => {
     if (!isRead) return undefined;
@@ -48,10 +49,10 @@ function reportLostResult({ code }: NodeJS.ErrnoException): void {
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
-  // Not as a terminal of its own: Ctrl-C then is a signal, as at any other time.
+  // Not as a terminal: Ctrl-C remains a signal, as at any other time.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  // Whoever asks says what was not done.
+  // The asking command reports what was not done.
   const onInterrupt = () => {
     process.stderr.write('\n');
     lines.close();
@@ -65,7 +66,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Asks the program that has started this one; nobody agrees when that ends. */
+/** Asks the parent process; its exit counts as a refusal. */
 const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     const onAnswer = (answer: unknown) => {
@@ -80,13 +81,13 @@ const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
 const out = writerTo(process.stdout, reportLostResult);
 const err = writerTo(process.stderr, () => {});
 
-// Before the imports that it makes faster.
+// Precedes the imports that it speeds up.
 const { cacheCompiledCode } = await import('./runtime/compile-cache.ts');
 cacheCompiledCode();
 
 const [{ runCommand }, { systemClock }] = await Promise.all([
-  import('./cli/program.ts'),
-  import('./runtime/clock.ts'),
+  import('./program.ts'),
+  import('./runtime/scheduler.ts'),
 ]);
 
 const status = await runCommand(process.argv.slice(2), {
@@ -95,7 +96,7 @@ const status = await runCommand(process.argv.slice(2), {
   out,
   err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
-  // Whoever has started this may be gone, which ends no import.
+  // The parent may have exited, which must not stop an import.
   news: process.send && ((news) => void process.send?.(news, undefined, undefined, () => {})),
   ask: process.send ? askParent : process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });

@@ -1,7 +1,7 @@
-/** The layers: which directory may import which (ARCHITECTURE.md#layers). */
+/** The rooms of src/, and which of them may import which (ARCHITECTURE.md#rooms). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -29,98 +29,81 @@ function importsIn(folder: string): Import[] {
   );
 }
 
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 const imports = importsIn(SRC);
-const testImports = importsIn(TEST);
 const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
-/** Imports out of a directory that are not among the allowed ones, as `file → target`. */
-const broken = (directory: string, isAllowed: (each: Import) => boolean): string[] =>
-  imports
-    .filter((each) => isIn(each.file, directory) && !isIn(each.target, directory) && !isAllowed(each))
-    .map(({ file, target }) => `${file} → ${target}`);
 
-test('there are files to look at', () => {
+/** What knows no capability; each imports only those before it. */
+const FRAMES = ['values', 'runtime', 'sqlite', 'access', 'http', 'formats', 'terminal', 'desk'];
+/** The interface specification: cooperatives, members, loans, payments and what a lookup shows. */
+const SPECIFICATION = ['registry'];
+/** Each capability with the others that it leans on: each is one thing more to know. */
+const CAPABILITIES: { readonly [room: string]: readonly string[] } = {
+  events: [],
+  export: ['events'],
+  statistics: [],
+  search: [],
+  // The registry as it is served, with the sequence of its changes and its sums.
+  'open-registry.ts': ['events', 'statistics', 'search'],
+  webhooks: ['events', 'statistics', 'open-registry.ts'],
+  journal: ['search'],
+  import: ['export', 'statistics', 'search', 'journal', 'open-registry.ts'],
+  entering: ['import', 'open-registry.ts'],
+  keys: ['entering', 'open-registry.ts'],
+  ledger: ['webhooks', 'journal', 'keys'],
+  people: ['search', 'journal', 'import', 'keys', 'ledger'],
+  check: ['statistics', 'search', 'ledger'],
+  backup: ['journal', 'import', 'ledger', 'people', 'check'],
+  health: ['statistics', 'search', 'webhooks', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
+  metrics: ['export', 'open-registry.ts', 'health'],
+  embedding: [],
+  browse: ['export', 'statistics', 'search', 'open-registry.ts', 'journal', 'people', 'health'],
+  demo: ['import', 'keys'],
+};
+/** What puts the rest together may import all of it. */
+const COMPOSITION = ['compose.ts', 'routes.ts', 'desk-screens.ts', 'desk-command.ts', 'serve-command.ts'];
+const ENTRIES = ['program.ts', 'main.ts', 'index.ts'];
+
+const roomOf = (path: string): string => path.split('/')[0] ?? path;
+
+test('every file of src/ is in a room', () => {
   assert.ok(imports.length > 100);
+  const rooms = [...FRAMES, ...SPECIFICATION, ...Object.keys(CAPABILITIES), ...COMPOSITION, ...ENTRIES];
+  assert.deepEqual([...new Set(files.map(roomOf))].sort(), [...rooms].sort());
 });
 
-test('domain/ imports only domain/, and the one library that parses addresses', () => {
-  assert.deepEqual(
-    broken(
-      'domain',
-      ({ file, target }) => file === 'domain/access/address-blocks.ts' && target === 'ipaddr.js',
-    ),
-    [],
+/** The rooms that a room may import, beside itself. */
+function allowedFrom(room: string): readonly string[] {
+  const below = [...FRAMES, ...SPECIFICATION];
+  const place = below.indexOf(room);
+  if (place !== -1) return below.slice(0, place);
+  const leansOn = CAPABILITIES[room];
+  return leansOn === undefined
+    ? [...below, ...Object.keys(CAPABILITIES), ...COMPOSITION, ...ENTRIES]
+    : [...below, ...leansOn];
+}
+
+test('a room imports only rooms below it, and a capability only those that it is listed with', () => {
+  const wrong = imports
+    .filter(({ isOurs }) => isOurs)
+    .map(({ file, target }) => ({ file, target, from: roomOf(file), to: roomOf(target) }))
+    .filter(({ from, to }) => from !== to && !allowedFrom(from).includes(to))
+    .map(({ file, target }) => `${file} → ${target}`);
+  assert.deepEqual(wrong, []);
+});
+
+test('no capability is listed with one that it does not import', () => {
+  const needless = Object.entries(CAPABILITIES).flatMap(([room, others]) =>
+    others
+      .filter(
+        (other) => !imports.some(({ file, target }) => roomOf(file) === room && roomOf(target) === other),
+      )
+      .map((other) => `${room} → ${other}`),
   );
+  assert.deepEqual(needless, []);
 });
 
-/** Plumbing of the system that an engine needs too. */
-const FOR_ENGINES = ['runtime/new-files.ts', 'runtime/task-thread.ts'];
-
-test('store/ imports only domain/, lookup/ and, in store/sqlite, such plumbing, the driver and node', () => {
-  const isAllowed = ({ file, target, isOurs }: Import) =>
-    isOurs
-      ? isIn(target, 'domain') ||
-        isIn(target, 'lookup') ||
-        (isIn(file, 'store/sqlite') && FOR_ENGINES.includes(target))
-      : isIn(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
-  assert.deepEqual(broken('store', isAllowed), []);
-});
-
-test('lookup/ imports only domain/ and json/; json/ and language/ import only domain/', () => {
-  assert.deepEqual(
-    broken('lookup', ({ target }) => isIn(target, 'domain') || isIn(target, 'json')),
-    [],
-  );
-  for (const directory of ['json', 'language'])
-    assert.deepEqual(
-      broken(directory, ({ target }) => isIn(target, 'domain') || target.endsWith('.json')),
-      [],
-    );
-});
-
-test('html/ imports nothing', () => {
-  assert.deepEqual(
-    broken('html', () => false),
-    [],
-  );
-});
-
-test('only store/sqlite/ imports better-sqlite3', () => {
-  const importers = imports.filter(({ target }) => target === 'better-sqlite3').map(({ file }) => file);
-  assert.ok(importers.length > 0);
-  assert.deepEqual(
-    importers.filter((file) => !isIn(file, 'store/sqlite')),
-    [],
-  );
-});
-
-test('of the engine, others import nothing but what opens it', () => {
-  const imported = imports.filter(
-    ({ file, target }) => isIn(target, 'store/sqlite') && !isIn(file, 'store/sqlite'),
-  );
-  assert.deepEqual([...new Set(imported.map(({ target }) => target))], ['store/sqlite/storage.ts']);
-});
-
-test('no test of behaviour imports an engine: white-box tests and their support files do', () => {
-  const importers = testImports
-    .filter(({ target }) => isIn(target, 'store/sqlite') || target === 'better-sqlite3')
-    .map(({ file }) => file);
-  assert.ok(importers.length > 5);
-  assert.deepEqual(
-    importers.filter((file) => !isIn(file, 'store/sqlite') && !/^support\/sqlite[\w-]*\.ts$/.test(file)),
-    [],
-  );
-});
-
-test('the configuration knows only the domain', () => {
-  const targets = imports.filter(({ file }) => file === 'config.ts').map(({ target }) => target);
-  assert.ok(targets.length > 0);
-  assert.deepEqual(
-    targets.filter((target) => !isIn(target, 'domain')),
-    [],
-  );
-});
-
-/** Each circle of files that import each other, types included, as `a → b → a`. */
+/** Each circle of files or rooms that import each other, types included, as `a → b → a`. */
 function circles(edges: readonly Import[]): string[] {
   const targetsOf = Map.groupBy(
     edges.filter(({ isOurs }) => isOurs),
@@ -143,25 +126,21 @@ test('no file imports itself by way of others', () => {
   assert.deepEqual(circles(imports), []);
 });
 
-/** Imports between directories; each file directly in src/ stands for itself. */
-const betweenDirectories = (edges: readonly Import[]): Import[] => {
-  const directoryOf = (path: string) => (dirname(path) === '.' ? path : dirname(path));
-  return edges
+test('no room imports itself by way of others', () => {
+  const between = imports
     .filter(({ isOurs }) => isOurs)
-    .map((each) => ({ ...each, file: directoryOf(each.file), target: directoryOf(each.target) }))
+    .map((each) => ({ ...each, file: roomOf(each.file), target: roomOf(each.target) }))
     .filter(({ file, target }) => file !== target);
-};
-
-test('no directory imports itself by way of others', () => {
-  assert.deepEqual(circles(betweenDirectories(imports)), []);
+  assert.deepEqual(circles(between), []);
 });
 
-test('no directory has more than 16 files', () => {
-  const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
-  const files = all.filter((name) => name.endsWith('.ts'));
-  const byDirectory = Map.groupBy(files, (file) => dirname(file));
-  const crowded = [...byDirectory].filter(([, names]) => names.length > 16).map(([directory]) => directory);
-  assert.deepEqual(crowded, []);
+test('no directory of http/ imports itself by way of the others', () => {
+  const within = imports
+    .filter(({ file, target }) => isIn(file, 'http') && isIn(target, 'http'))
+    .map((each) => ({ ...each, file: dirname(each.file), target: dirname(each.target) }))
+    .filter(({ file, target }) => file !== target);
+  assert.ok(within.length > 20);
+  assert.deepEqual(circles(within), []);
 });
 
 test('a circle would be found, one of types too', () => {
@@ -170,65 +149,37 @@ test('a circle would be found, one of types too', () => {
   assert.deepEqual(circles(edges), ['b.ts → c.ts → b.ts']);
 });
 
-test('http/ never imports an engine, an import or a command', () => {
-  const forbidden = ['store/sqlite', 'import', 'cli'];
+test('the tree is small enough to be read: no more than 45 directories, and no file beyond 600 lines', () => {
+  assert.ok(new Set(files.map((file) => dirname(file))).size <= 45);
+  const long = files.filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 600);
+  assert.deepEqual(long, []);
+});
+
+test('no two files have one name', () => {
+  const byName = Map.groupBy(files, (file) => basename(file));
   assert.deepEqual(
-    broken('http', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
+    [...byName.values()].filter((paths) => paths.length > 1),
     [],
   );
 });
 
-test('import/ never imports http/, an engine or a command', () => {
-  const forbidden = ['http', 'store/sqlite', 'cli'];
+test('only sqlite/ and what copies its files import better-sqlite3, only values/ parses addresses', () => {
+  const KEPT = { 'better-sqlite3': ['sqlite', 'backup'], 'ipaddr.js': ['values'] };
+  for (const [name, rooms] of Object.entries(KEPT)) {
+    const importers = imports.filter(({ target }) => target === name).map(({ file }) => roomOf(file));
+    assert.deepEqual([...new Set(importers)].sort(), [...rooms].sort(), name);
+  }
+});
+
+test('no test of behaviour looks into the database: white-box tests and their support files do', () => {
+  const importers = importsIn(TEST)
+    .filter(({ target }) => target === 'better-sqlite3')
+    .map(({ file }) => file);
+  assert.ok(importers.length > 5);
   assert.deepEqual(
-    broken('import', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
+    importers.filter((file) => !isIn(file, 'store/sqlite') && !/^support\/sqlite[\w-]*\.ts$/.test(file)),
     [],
   );
-});
-
-test('webhooks/ never imports http/, an engine, an import or a command', () => {
-  const forbidden = ['http', 'store/sqlite', 'import', 'cli', 'app'];
-  assert.deepEqual(
-    broken('webhooks', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
-    [],
-  );
-});
-
-test('desk/ never imports http/, an engine or a command; only cli/ and desk/ itself import it', () => {
-  const forbidden = ['http', 'store/sqlite', 'cli'];
-  assert.deepEqual(
-    broken('desk', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
-    [],
-  );
-  const importers = imports.filter(({ file, target }) => isIn(target, 'desk') && !isIn(file, 'desk'));
-  assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['cli/desk/desk.ts']);
-});
-
-test('only desk/ and http/ write HTML', () => {
-  const importers = imports.filter(({ file, target }) => isIn(target, 'html') && !isIn(file, 'html'));
-  assert.deepEqual(
-    importers.filter(({ file }) => !isIn(file, 'desk') && !isIn(file, 'http')),
-    [],
-  );
-});
-
-test('cli/ never imports http/ or an engine', () => {
-  const found = broken('cli', ({ target }) => !isIn(target, 'http') && !isIn(target, 'store/sqlite'));
-  assert.deepEqual(found, []);
-});
-
-test('metrics/ imports only the contract of the store and node, and only app/ imports it', () => {
-  assert.deepEqual(
-    broken('metrics', ({ target }) => isIn(target, 'store/contract') || target.startsWith('node:')),
-    [],
-  );
-  const importers = imports.filter(({ file, target }) => isIn(target, 'metrics') && !isIn(file, 'metrics'));
-  assert.deepEqual([...new Set(importers.map(({ file }) => dirname(file)))], ['app']);
-});
-
-test('only the executable imports a command', () => {
-  const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
-  assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);
 });
 
 test('no directory or file is called utils, helpers, common, shared, manager, base or misc', () => {
@@ -241,13 +192,38 @@ test('no directory or file is called utils, helpers, common, shared, manager, ba
   );
 });
 
-test('only identity/ knows former numbers and members that are no longer in force', () => {
+test('former numbers and members that are no longer in force are known in one file, and checked in another', () => {
   const tables = /\b(replaced_identity_cards|merged_members)\b/;
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
   assert.deepEqual(files.filter((file) => tables.test(readFileSync(join(SRC, file), 'utf8'))).sort(), [
-    'store/sqlite/check/row-checks.ts',
-    'store/sqlite/identity/former-keys.ts',
+    'check/check.ts',
+    'registry/stored/former-identifiers.ts',
   ]);
+});
+
+/** The files of a way, in the order in which ARCHITECTURE.md lists them. */
+function wayOf(name: string): string[] {
+  const text = readFileSync(join(TEST, '..', 'ARCHITECTURE.md'), 'utf8');
+  const way = text.split(`- **${name}**`)[1]?.split(/\n- \*\*|\n\n/)[0] ?? '';
+  return [...way.matchAll(/`src\/([\w/-]+\.ts)`/g)].map(([, file = '']) => file);
+}
+
+test('a lookup, a write, an import and a merge are ways of few files and directories', () => {
+  const common = wayOf('a lookup').slice(0, 4);
+  const ways = {
+    'a lookup': { way: wayOf('a lookup').slice(0, -1), files: 10, directories: 5 },
+    'a write': { way: [...common, ...wayOf('a write')], files: 12, directories: 8 },
+    'an import': { way: wayOf('an import'), files: 25, directories: 8 },
+    'a merge': { way: wayOf('a merge'), files: 20, directories: 5 },
+  };
+  for (const [name, { way, files: most, directories }] of Object.entries(ways)) {
+    assert.ok(way.length > 5, name);
+    assert.deepEqual(
+      way.filter((file) => !files.includes(file)),
+      [],
+      name,
+    );
+    assert.ok(way.length <= most, `${name}: ${way.length} files`);
+    const found = new Set(way.map((file) => dirname(file)));
+    assert.ok(found.size <= directories, `${name}: ${[...found].join(', ')}`);
+  }
 });

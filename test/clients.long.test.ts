@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +11,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startApp, type TestApp, temporaryFolder } from './support/app.ts';
 import { nid } from './support/importing.ts';
+import { objectTypesText } from './support/object-types.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TEXT = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
@@ -124,7 +125,7 @@ suite('each program does it all once, and waits when it is told to', { concurren
   test('the program in TypeScript, with the types of the answers', async (context) => {
     const folder = temporaryFolder(context);
     const file = programIn(folder, 'client.ts');
-    copyFileSync(join(ROOT, 'src/app/embedding/objects.ts'), join(folder, 'registry.ts'));
+    writeFileSync(join(folder, 'registry.ts'), objectTypesText());
     const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
     const settings = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--skipLibCheck'];
     const compile = ['--target', 'es2024', '--module', 'nodenext', ...settings, ...types, file];
@@ -144,7 +145,7 @@ test('a certificate that is not believed ends each program at once', async (cont
   context.after(() => server.close());
   await once(server, 'listening');
   const REGISTRY = `https://localhost:${(server.address() as AddressInfo).port}`;
-  copyFileSync(join(ROOT, 'src/app/embedding/objects.ts'), join(folder, 'registry.ts'));
+  writeFileSync(join(folder, 'registry.ts'), objectTypesText());
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const commands = [
     ['sh', programIn(folder, 'client.sh')],

@@ -35,6 +35,7 @@ const responses = [
   await ask(mine.address().port, '/readyz'),
   await ask(running.address.port, '/readyz'),
   await ask(mine.address().port, '/api/v1/members'),
+  await one.request('GET', '/readyz').then(({ status, body }) => [status, body]),
 ];
 mine.close();
 mine.closeAllConnections();
@@ -98,9 +99,12 @@ async function runDocumentedProgram(project: string): Promise<void> {
   const port = await freePort();
   // The demo data is at the default place.
   cpSync(join(project, 'data'), project, { recursive: true });
+  const [, shell = ''] = /```sh\n(npx cooperative-registry keys create [^\n]*)/.exec(document) ?? [];
+  const issued = await run('sh', ['-c', shell.replace(/^npx /, 'node_modules/.bin/')], { cwd: project, env });
+  const { key: KEY } = JSON.parse(issued.stdout) as { key: string };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'app.mts', nid], {
     cwd: project,
-    env: { ...env, PORT: String(port) },
+    env: { ...env, PORT: String(port), KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');
@@ -109,15 +113,21 @@ async function runDocumentedProgram(project: string): Promise<void> {
     out += part;
     if (out.includes('Listening.')) break;
   }
-  const key = /^Shown once: (crs_\w+)$/m.exec(out)?.[1];
   assert.match(out, /^.+: .+, [0-9]+\.[0-9]{3} kg$/m);
   const response = await fetch(`http://127.0.0.1:${port}/registry/api/v1/members?page_size=1`, {
-    headers: { Authorization: `Bearer ${key}`, Connection: 'close' },
+    headers: { Authorization: `Bearer ${KEY}`, Connection: 'close' },
   });
   const page = (await response.json()) as { next: string };
   assert.equal(page.next, `http://127.0.0.1:${port}/registry/api/v1/members?page=2&page_size=1`);
   child.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
+
+  writeFileSync(join(project, 'operate.mjs'), /```js\n([\s\S]*?)```/.exec(document)?.[1] ?? '');
+  await run(process.execPath, ['operate.mjs'], { cwd: project, env });
+  const bin = join(project, 'node_modules', '.bin', 'cooperative-registry');
+  const listed = await run(bin, ['keys', 'list', '--db', 'registry.db', '--json'], { cwd: project, env });
+  const { keys } = JSON.parse(listed.stdout) as { keys: { prefixes: string[] }[] };
+  assert.equal(keys.at(-1)?.prefixes.length, 2);
 }
 
 async function freePort(): Promise<number> {
@@ -139,7 +149,8 @@ test('the package installs in an empty project, embeds twice and runs as a comma
     files: { path: string }[];
   };
   const paths = packed.files.map(({ path }) => path);
-  assert.ok(paths.includes('dist/index.d.ts') && paths.includes('data/seed/members.csv'));
+  assert.ok(paths.includes('dist/index.d.ts') && paths.includes('dist/objects.d.ts'));
+  assert.ok(paths.includes('dist/main.js') && paths.includes('data/seed/members.csv'));
   assert.ok(paths.includes('import-map.schema.json'));
   assert.deepEqual(
     paths.filter((path) => /^(src|test|bench|node_modules)\/|\.db$|demo-keys/.test(path)),
@@ -157,6 +168,7 @@ test('the package installs in an empty project, embeds twice and runs as a comma
     [200, { status: 'ok' }],
     [200, { status: 'ok' }],
     [401, { detail: 'Authentication credentials were not provided.' }],
+    [200, { status: 'ok' }],
   ]);
 
   const bin = join(project, 'node_modules', '.bin', 'cooperative-registry');

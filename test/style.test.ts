@@ -35,7 +35,7 @@ test('no line is longer than 110 columns', () => {
 });
 
 test('comments and documents name source files that exist', () => {
-  const named = /(?<![\w/.-])(?:\.{0,2}\/)*((?:[a-z][\w-]*\/)*[a-z][\w-]*\.ts)(?![\w.-])/g;
+  const named = /(?<![\w/.-])(?:\.{0,2}\/)*((?:[a-z][\w-]*\/)*[a-z][\w-]*\.ts)(?![\w-]|\.\w)/g;
   const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
   const documents = [
     'CONTRIBUTING.md',
@@ -57,4 +57,13 @@ test('comments and documents name source files that exist', () => {
   );
   assert.ok(looked > 150, `${looked} names`);
   assert.deepEqual(gone, []);
+});
+
+test('a doc comment says what a thing is, with its noun first', () => {
+  const beginnings = /\/\*\*\s*(?:\*\s*)?(?:What|Of|Who|Whose|Whom|Whether|Where|Which|How) /g;
+  const found = files
+    .filter((file) => file.startsWith('src/'))
+    .flatMap((file) => [...read(file).matchAll(beginnings)].map(([text]) => `${file}: ${text.trim()}`));
+  // In a few places such a sentence is the shortest that is clear.
+  assert.ok(found.length <= 20, found.join('\n'));
 });

@@ -1,22 +1,58 @@
 /**
- * The columns of exports: those of the objects of the API, with the cooperative and the member in columns of
- * their own, and under the names by which an import reads them (docs/exporting.md#columns).
+ * Columns of exports: the properties of API objects, with cooperative and member in columns of their own,
+ * under the names that imports accept (docs/exporting.md#columns).
  */
-import type { Owner } from '../domain/lending/loans.ts';
-import { labelOf } from '../domain/values/choice-labels.ts';
-import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
-import { formatDecimal, MONEY } from '../domain/values/decimal.ts';
-import type { ShownProperties } from '../json/declared-fields.ts';
-import type { Schema } from '../json/schema.ts';
-import { inLanguage, type Language } from '../language/language.ts';
-import type { ExportedOwner, ExportedRows } from '../store/contract/exports.ts';
-import { FILE_COLUMNS } from '../store/contract/import/import-columns.ts';
-import { IMPORT_KINDS, type ImportKind } from '../store/contract/import/import-session.ts';
-import { EXPORTED } from './exported-objects.ts';
+
+import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import type { Owner } from '../registry/loans.ts';
+import {
+  SHOWN_COOPERATIVE_ROW,
+  SHOWN_DELIVERY,
+  SHOWN_LOAN,
+  SHOWN_MEMBER,
+  SHOWN_OWNER,
+  SHOWN_PAYMENT,
+  SHOWN_SAVINGS_TRANSACTION,
+} from '../registry/shown-rows.ts';
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { formatDecimal, MONEY } from '../values/decimal.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
+import { type ShownProperties, shownObject } from '../values/field-json.ts';
+import { inLanguage, type Language } from '../values/language.ts';
+import type { Schema } from '../values/schema.ts';
+import type { Serialize } from '../values/serializer.ts';
+import { labelOf } from '../values/text.ts';
+import type { ExportedOwner, ExportedRows, ExportFilter } from './open-export-session.ts';
+
+// Exported objects by kind: those of the API, and entries with their members
+
+interface Exported<Row> {
+  readonly properties: ShownProperties<Row>;
+  readonly schema: Schema;
+  readonly serialize: Serialize<Row>;
+  readonly groups: readonly FieldGroup[];
+}
+
+const exported = <Row>(title: string, properties: ShownProperties<Row>): Exported<Row> => ({
+  properties,
+  ...shownObject(title, properties),
+});
+
+export const EXPORTED: { readonly [kind in ImportKind]: Exported<ExportedRows[kind]> } = {
+  cooperatives: exported('Cooperative', SHOWN_COOPERATIVE_ROW),
+  members: exported('Member', SHOWN_MEMBER),
+  production: exported<ExportedRows['production']>('ExportedDelivery', { ...SHOWN_DELIVERY, ...SHOWN_OWNER }),
+  loans: exported('Loan', SHOWN_LOAN),
+  payments: exported('Payment', SHOWN_PAYMENT),
+  savings: exported<ExportedRows['savings']>('ExportedSavingsTransaction', {
+    ...SHOWN_SAVINGS_TRANSACTION,
+    ...SHOWN_OWNER,
+  }),
+};
 
 export interface ExportColumn<Row> {
   readonly name: string;
-  /** What a workbook makes of the text. */
+  /** Cell type in a workbook. */
   readonly type: 'text' | 'number' | 'date' | 'instant';
   readonly read: (row: Row, zone: TimeZone) => string | null;
 }
@@ -42,7 +78,7 @@ const OF_MEMBER: Columns<ExportedOwner> = [
   text('full_name', ({ fullName }) => fullName),
 ];
 
-/** An import reads as the paid amount what was paid before payments were recorded. */
+/** Imports read `paid_amount` as the amount paid before payments were recorded. */
 const PAID_BEFORE: Columns<ExportedRows['loans']> = [
   {
     name: 'paid_amount',
@@ -61,7 +97,7 @@ const OF_LOAN: Columns<ExportedRows['payments']> = [
   text('loan_reference', ({ loanReference }) => loanReference),
 ];
 
-/** The columns in the place of a property. */
+/** Columns that replace a property. */
 const IN_PLACE: { readonly [kind in ImportKind]?: { readonly [property: string]: Columns<never> } } = {
   loans: { paid_amount: PAID_BEFORE },
   payments: { loan_id: OF_LOAN },
@@ -94,7 +130,7 @@ const EXPORT_COLUMNS = Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, colu
   readonly [kind in ImportKind]: Columns<ExportedRows[kind]>;
 };
 
-/** For people: what an import reads, under its labels, with the words of choices. */
+/** Columns for people: those that an import reads, with labels as headings and in choices. */
 function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language: Language): Columns<Row> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
     const column = columns.find((each) => each.name === name);
@@ -107,11 +143,26 @@ function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language:
   });
 }
 
-/** @param labels the language of headings and choices; without it, they are those of the API */
+/** @param labels language of headings and choices; API names if omitted */
 export function exportColumns<Kind extends ImportKind>(
   kind: Kind,
   labels?: Language,
 ): Columns<ExportedRows[Kind]> {
   const columns = EXPORT_COLUMNS[kind] as Columns<ExportedRows[Kind]>;
   return labels === undefined ? columns : labelledColumns(kind, columns, labels);
+}
+
+// Export requests
+
+export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+export interface ExportRequest {
+  readonly kind: ImportKind;
+  readonly format: TextFormat;
+  readonly filter: ExportFilter;
+  /** For people: language of the headings and choices of a CSV file. */
+  readonly labels?: Language | undefined;
 }

@@ -1,20 +1,20 @@
-/** The thread that writes the exports of a service, one after the other. */
-import type { TimeZone } from '../domain/values/date-time.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { Scheduler } from '../runtime/scheduler.ts';
+/** The thread that writes the exports of a service, one at a time. */
+
+import { Scheduler, systemClock } from '../runtime/scheduler.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
-import { openStorage } from '../store/sqlite/storage.ts';
+import { Storage } from '../sqlite/storage.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { openExportSession } from './open-export-session.ts';
 import { type SpoolTask, writeSpool } from './write-spool.ts';
 
 export interface ExportThreadSetup {
-  /** Of the registry, as the configuration names it. */
   readonly location: string;
   readonly zone: TimeZone;
 }
 
 const openTasks = ({ location, zone }: ExportThreadSetup) => {
   const scheduler = new Scheduler();
-  const session = openStorage(location, { clock: systemClock, scheduler, zone }).openExportSession();
+  const session = openExportSession(new Storage(location, { clock: systemClock, scheduler, zone }));
   return { spool: (task: SpoolTask) => writeSpool(session, zone, task) };
 };
 

@@ -1,22 +1,85 @@
-/** What the files of an export hold, a part at a time. */
+/** Contents of export files, in parts. */
 import { setImmediate } from 'node:timers/promises';
-import type { TimeZone } from '../domain/values/date-time.ts';
-import type { Language } from '../language/language.ts';
-import type { ExportFilter, ExportSnapshot } from '../store/contract/exports.ts';
-import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { exportBlocks } from './export-blocks.ts';
-import type { FileFormat } from './export-request.ts';
+import { asTextCell } from '../formats/blanks.ts';
+import { formatCsvRow } from '../formats/write-csv.ts';
+import type { ImportKind } from '../registry/file-columns.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import type { Language } from '../values/language.ts';
+import {
+  EXPORTED,
+  type ExportColumn,
+  type ExportRequest,
+  exportColumns,
+  type FileFormat,
+} from './export-columns.ts';
+import type { ExportedRows, ExportFilter, ExportSnapshot } from './open-export-session.ts';
 import { workbookOf } from './workbook.ts';
+
+// Rows of a snapshot → bytes of an export, in blocks
+
+export interface Block {
+  /** Complete lines; overwritten when the next block is requested. */
+  readonly bytes: Uint8Array;
+  readonly rows: number;
+}
+
+const BLOCK_BYTES = 256 * 1024;
+/** Maximum bytes in UTF-8 per UTF-16 code unit. */
+const MOST_BYTES = 3;
+
+/** Lines are encoded one by one: joining thousands as text first would burden the garbage collector. */
+export function* exportBlocks(
+  snapshot: Pick<ExportSnapshot, 'rows'>,
+  { kind, format, filter, labels }: ExportRequest,
+  zone: TimeZone,
+): Generator<Block> {
+  const { header, lineOf } = format === 'csv' ? csvLines(kind, labels) : jsonLines(kind);
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  let length = buffer.write(header);
+  let rows = 0;
+  for (const row of snapshot.rows(kind, filter)) {
+    const line = lineOf(row, zone);
+    if (length + MOST_BYTES * line.length > BLOCK_BYTES) {
+      yield { bytes: buffer.subarray(0, length), rows };
+      length = 0;
+      rows = 0;
+    }
+    length += buffer.write(line, length);
+    rows++;
+  }
+  yield { bytes: buffer.subarray(0, length), rows };
+}
+
+type Row = ExportedRows[ImportKind];
+
+interface Lines {
+  /** Includes its line break; empty if there is no header. */
+  readonly header: string;
+  readonly lineOf: (row: Row, zone: TimeZone) => string;
+}
+
+function jsonLines(kind: ImportKind): Lines {
+  const serialize = EXPORTED[kind].serialize as Lines['lineOf'];
+  return { header: '', lineOf: (row, zone) => `${serialize(row, zone)}\n` };
+}
+
+function csvLines(kind: ImportKind, labels: Language | undefined): Lines {
+  const columns = exportColumns(kind, labels) as readonly ExportColumn<Row>[];
+  return {
+    header: formatCsvRow(columns.map(({ name }) => name)),
+    lineOf: (row, zone) => formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? ''))),
+  };
+}
 
 export interface ExportedFile {
   readonly kind: ImportKind;
-  /** A workbook takes MOST_WORKBOOK_ROWS; its caller counts them. */
+  /** The caller must check that a workbook has at most MOST_WORKBOOK_ROWS. */
   readonly format: FileFormat;
-  /** For people: the language of the headings and choices of a CSV file or a workbook. */
+  /** For people: language of the headings and choices of a CSV file or a workbook. */
   readonly labels?: Language | undefined;
 }
 
-/** @param onRows takes how many rows were read since the last call */
+/** @param onRows receives the number of rows read since the last call */
 export async function exportedParts(
   snapshot: ExportSnapshot,
   { kind, format, labels }: ExportedFile,
@@ -30,7 +93,7 @@ export async function exportedParts(
     for (const block of exportBlocks(snapshot, { kind, format: textFormat, filter, labels }, zone)) {
       onRows(block.rows);
       yield block.bytes;
-      // A signal is noticed between two blocks.
+      // Lets signals be handled between two blocks.
       await setImmediate();
     }
   }

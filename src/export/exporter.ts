@@ -1,39 +1,39 @@
 /**
- * Exports of a service. Each is written to a file without a name by a thread, and then sent as fast as its
- * client takes it: a slow one holds neither memory nor a snapshot (docs/decisions/0026-exports.md).
+ * Exports of a service. A thread writes each to an unnamed file, which is then sent as fast as the client
+ * takes it: slow clients hold neither memory nor a snapshot (docs/decisions/0026-exports.md).
  */
-import type { TimeZone } from '../domain/values/date-time.ts';
-import { RegistryError } from '../domain/values/errors.ts';
-import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import type { Storage } from '../store/contract/storage.ts';
-import type { ExportRequest } from './export-request.ts';
-import type { ExportTasks } from './export-thread.ts';
-import { Spool } from './spool.ts';
-import type { Spooled } from './write-spool.ts';
 
-/** One that is complete. */
+import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { RegistryError } from '../values/errors.ts';
+import type { ExportRequest } from './export-columns.ts';
+import type { ExportTasks } from './export-thread.ts';
+import { openSpool } from './open-export-session.ts';
+import { Spool, type Spooled } from './write-spool.ts';
+
+/** A completely written export. */
 export interface Export extends Spooled {
-  /** Its bytes, once, in parts; each is overwritten when the next one is asked for. */
+  /** Content in parts, readable once; each part is overwritten when the next one is requested. */
   read(): AsyncIterable<Buffer>;
 }
 
 export interface Exporter {
   /**
-   * @param whenLeft registers what is called when the client has left or has everything
-   * @throws RegistryError (as a rejection) `unavailable` when too many exports run, or the disk has no room
+   * @param whenLeft registers a callback for when the client has left or received everything
+   * @throws RegistryError (as a rejection) `unavailable` if too many exports run, or the disk is full
    */
   run(request: ExportRequest, whenLeft: (leave: () => void) => void): Promise<Export>;
-  /** How many are being written, queued or sent. */
   running(): number;
   close(): Promise<void>;
 }
 
-/** Exports being written, queued or sent. */
+/** Limit of exports being written, queued or sent. */
 const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 30;
-/** Nothing lives longer than a hundred rows: with more room, garbage would only be collected later. */
+/** No object outlives a hundred rows, so a larger heap would only delay the collection of garbage. */
 const HEAP = { youngMib: 6, oldMib: 48 };
-export function createExporter(storage: Pick<Storage, 'location' | 'openSpool'>, zone: TimeZone): Exporter {
+export function createExporter(storage: Storage, zone: TimeZone): Exporter {
   const thread = new TaskThread<ExportTasks>({
     module: moduleBeside(import.meta.url, 'export-thread'),
     setup: { location: storage.location, zone },
@@ -48,7 +48,7 @@ export function createExporter(storage: Pick<Storage, 'location' | 'openSpool'>,
           reason: 'too_many_exports',
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
-      const spool = new Spool(storage.openSpool(), () => {
+      const spool = new Spool(openSpool(storage), () => {
         running--;
       });
       running++;

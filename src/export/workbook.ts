@@ -1,20 +1,20 @@
-/** Rows → an Excel workbook, a part at a time. */
-import { DAY_SECONDS, type TimeZone } from '../domain/values/date-time.ts';
-import { asTextCell } from '../import/cells/blanks.ts';
-import type { Language } from '../language/language.ts';
-import type { ExportedRows } from '../store/contract/exports.ts';
-import type { ImportKind } from '../store/contract/import/import-session.ts';
-import { type ExportColumn, exportColumns } from './export-columns.ts';
+/** Rows → an Excel workbook, in parts. */
 
-/** What people can still work with; a workbook of a million rows opens nowhere. */
+import { asTextCell } from '../formats/blanks.ts';
+import type { ImportKind } from '../registry/file-columns.ts';
+import { DAY_SECONDS, type TimeZone } from '../values/date-time.ts';
+import type { Language } from '../values/language.ts';
+import { type ExportColumn, exportColumns } from './export-columns.ts';
+import type { ExportedRows } from './open-export-session.ts';
+
+/** Limit that people can still work with; a workbook of a million rows cannot be opened. */
 export const MOST_WORKBOOK_ROWS = 100_000;
 
-/** Media type of a workbook. */
 export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 export type Cell = string | number | null;
 
-/** What is used of the library, which only a workbook needs. */
+/** The used part of the library, which only workbooks need. */
 interface WorkbookLibrary {
   writeXlsxStream(
     rows: Iterable<Cell[]>,
@@ -45,18 +45,21 @@ export const WIDTHS: { readonly [type in CellType]: number } = {
   instant: 20,
 };
 
-/** Day 0 of workbooks, in days before 1970. The days before 1 March 1900 are counted in different ways. */
+/**
+ * Day 0 of workbooks, in days since 1970. Dates before 1 March 1900 (day 61) are excluded because programs
+ * count them differently.
+ */
 const DAY_ZERO = -25_569;
 const FIRST_DAY = 61;
 
-/** The number of a day, and of a time in the zone that the text shows; a text for one that has none. */
+/** Serial number of a date, or of a time in the zone of the text; dates without one stay text. */
 function toSerial(text: string): Cell {
   const days =
     Date.parse(`${text.slice(0, 19)}Z`.replace(/^(.{10})Z$/, '$1')) / 1000 / DAY_SECONDS - DAY_ZERO;
   return days < FIRST_DAY ? text : days;
 }
 
-/** In workbooks `_x0041_` is an A. So are characters written that XML cannot hold, and such texts. */
+/** Workbooks read `_x0041_` as A. Escapes text of this form, and characters that XML cannot contain. */
 const asWorkbookText = (text: string): string =>
   text
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
@@ -68,7 +71,10 @@ export function toCell(type: CellType, text: string | null): Cell {
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);
 }
 
-/** A workbook of figures for people, with headings in their language. @param name of its sheet */
+/**
+ * A workbook of figures for people, with headings in their language.
+ * @param name name of the sheet
+ */
 export async function sheetOf(
   name: string,
   headings: readonly string[],

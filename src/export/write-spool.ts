@@ -1,16 +1,20 @@
-/** Writes an export to a file, as fast as the registry is read, and ends its snapshot before one is sent. */
-import { writeFileSync } from 'node:fs';
-import type { TimeZone } from '../domain/values/date-time.ts';
-import { RegistryError } from '../domain/values/errors.ts';
-import type { ExportSession } from '../store/contract/exports.ts';
-import { exportBlocks } from './export-blocks.ts';
-import type { ExportRequest } from './export-request.ts';
+/**
+ * Writes an export to a file as fast as the registry can be read, ending its snapshot before anything is
+ * sent.
+ */
+import { close, read, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { TimeZone } from '../values/date-time.ts';
+import { RegistryError } from '../values/errors.ts';
+import type { ExportRequest } from './export-columns.ts';
+import { exportBlocks } from './exported-parts.ts';
+import type { ExportSession } from './open-export-session.ts';
 
 export interface SpoolTask {
   readonly request: ExportRequest;
-  /** Of the open, empty file to write to. */
+  /** Descriptor of the open, empty file to write to. */
   readonly descriptor: number;
-  /** Shared: another number than 0 says that nobody waits any more. */
+  /** Shared memory; nonzero once the client has left. */
   readonly isLeft: Int32Array;
 }
 
@@ -24,7 +28,10 @@ const RETRY_AFTER_SECONDS = 60;
 
 const NO_ROOM = 'The disk of the registry has no room for this export.';
 
-/** @returns how many bytes @throws RegistryError `unavailable` when the disk has no room for them */
+/**
+ * @returns the number of bytes
+ * @throws RegistryError `unavailable` if the disk has no room for them
+ */
 export function writeToSpool(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
   if (!session.hasRoom())
     throw new RegistryError('unavailable', NO_ROOM, {
@@ -36,8 +43,8 @@ export function writeToSpool(session: ExportSession, descriptor: number, bytes: 
 }
 
 /**
- * @throws RegistryError `unavailable` when the disk has no room for it, or nobody waits any more; the
- * system's error when it cannot be written
+ * @throws RegistryError `unavailable` if the disk has no room, or the client has left; the system's error if
+ *   the file cannot be written
  */
 export function writeSpool(
   session: ExportSession,
@@ -56,5 +63,59 @@ export function writeSpool(
     return { sequence, epoch, bytes };
   } finally {
     session.end();
+  }
+}
+
+// Buffers an export on disk, to be sent as fast as the client takes it.
+
+const READ_BYTES = 256 * 1024;
+
+const readAt = promisify(read);
+
+/** An unnamed file that is closed as soon as it is no longer used. */
+export class Spool {
+  private readonly descriptor: number;
+  private readonly onClosed: () => void;
+  private uses = 0;
+  private isEnded = false;
+  private isClosed = false;
+
+  constructor(descriptor: number, onClosed: () => void = () => {}) {
+    this.descriptor = descriptor;
+    this.onClosed = onClosed;
+  }
+
+  /** Keeps the file open during `work`: a closed descriptor could be reused for another file. */
+  async use<T>(work: (descriptor: number) => Promise<T>): Promise<T> {
+    this.uses++;
+    try {
+      return await work(this.descriptor);
+    } finally {
+      this.uses--;
+      this.closeIfUnused();
+    }
+  }
+
+  close(): void {
+    this.isEnded = true;
+    this.closeIfUnused();
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    for (let position = 0; !this.isEnded; ) {
+      const { bytesRead } = await this.use((descriptor) =>
+        readAt(descriptor, buffer, 0, READ_BYTES, position),
+      );
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  private closeIfUnused(): void {
+    if (!this.isEnded || this.uses > 0 || this.isClosed) return;
+    this.isClosed = true;
+    close(this.descriptor, this.onClosed);
   }
 }

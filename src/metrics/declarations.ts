@@ -1,17 +1,16 @@
 /**
- * Every metric: to add one, declare it here and give it a value in `collect`, in src/app/metrics.ts. The
- * table in docs/metrics.md is made from this one. No label may hold a national ID, a key's secret or an
- * address: the values of labels are templates, words and ids.
+ * Declares every metric. To add one, declare it here and set its value in `collect` of service-metrics.ts;
+ * the table in docs/metrics.md is generated from this one. No label may contain a national ID, a key's secret
+ * or an address: label values are templates, words and ids.
  */
-import { STALE_COUNTED } from '../store/contract/condition.ts';
+import { STALE_COUNTED } from '../health/registry-status.ts';
 
-/** How the values of a metric are to be understood. */
 export interface Declaration {
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** One sentence without its full stop. */
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Upper bounds, ascending; only of a histogram. */
+  /** Upper bounds, ascending; histograms only. */
   readonly bounds?: readonly number[];
 }
 
@@ -80,7 +79,7 @@ export const DECLARATIONS = {
   },
   registry_exports_running: {
     type: 'gauge',
-    help: 'Exports over HTTP, or by a program that embeds the registry, that are being written or sent',
+    help: 'Exports over HTTP that are being written or sent',
   },
   registry_searches_waiting: {
     type: 'gauge',
@@ -196,26 +195,25 @@ export const DECLARATIONS = {
 export type MetricName = keyof typeof DECLARATIONS;
 type Of<Name extends MetricName> = (typeof DECLARATIONS)[Name];
 
-/** Counts of a histogram when it is read. */
 export interface Distribution {
-  /** By bucket, not added up; the last is of values above all bounds. */
+  /** Count of each bucket, not cumulative; the last bucket is for values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** A value of a metric with labels: the labels in the order of the declaration. */
+/** A value with its labels, in the order of the declaration. */
 type Labelled<Name extends MetricName, Value> = readonly [
   labels: Of<Name> extends { readonly labels: infer L } ? { readonly [index in keyof L]: string } : never,
   value: Value,
 ];
 type ValueOf<Name extends MetricName> = Of<Name>['type'] extends 'histogram' ? Distribution : number;
 
-/** What is shown of every metric at one time. Undefined: not known now, and left out. */
+/** Values of all metrics at one time. Undefined: currently unknown, and omitted. */
 export type Metrics = {
   readonly [Name in MetricName]: Of<Name> extends { readonly labels: readonly string[] }
     ? readonly Labelled<Name, ValueOf<Name>>[]
     : ValueOf<Name> | undefined;
 };
 
-/** The declaration of a metric, by what all have in common. */
+/** Returns a declaration widened to the common type. */
 export const declarationOf = (name: MetricName): Declaration => DECLARATIONS[name];

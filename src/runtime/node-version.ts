@@ -1,9 +1,7 @@
-/**
- * The oldest Node on which the database driver works: on older ones it ends the process without a message.
- */
+/** The oldest Node on which the database driver works; older ones end the process without a message. */
 const OLDEST = [22, 23, 2] as const;
 
-/** @returns the message for a Node that is too old, else undefined */
+/** @returns a message if Node is too old, else undefined */
 export function faultOfRuntime(version: string): string | undefined {
   const parts = version.split('.').map(Number);
   const different = OLDEST.findIndex((part, i) => parts[i] !== part);

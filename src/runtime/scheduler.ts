@@ -1,13 +1,13 @@
 /**
- * Work for the end of the current event-loop iteration. What arrives together shares one read snapshot, one
- * transaction and one wake-up of the clients, and each of them would otherwise set a timer of its own.
+ * Work at the end of the current event-loop iteration. Requests that arrive together share one read snapshot,
+ * one transaction and one wake-up of the clients, instead of each setting a timer.
  *
- * 1. `storage`: the read snapshot is closed, and the writes are committed.
- * 2. Microtasks run: handlers that waited for a commit go on.
- * 3. `send`: responses are sent.
- * 4. `log`: the log lines of what was sent are written.
+ * 1. `storage`: closes the read snapshot and commits the writes.
+ * 2. Microtasks: handlers that waited for a commit continue.
+ * 3. `send`: sends responses.
+ * 4. `log`: writes the log lines of the sent responses.
  *
- * One scheduler belongs to one registry: two registries in a process share nothing.
+ * Each registry has its own scheduler: two registries in a process share nothing.
  */
 export type Step = 'storage' | 'send' | 'log';
 
@@ -20,7 +20,7 @@ export class Scheduler {
 
   /**
    * Runs the work once, at the end of this iteration, in the order in which work of a step was scheduled.
-   * What a step schedules for itself or for an earlier one runs at the end of the next iteration.
+   * Work that a step schedules for itself or for an earlier step runs at the end of the next iteration.
    * @param work must not throw: an error ends the process, as in any event listener
    */
   atEnd(step: Step, work: Work): void {
@@ -62,3 +62,20 @@ export class Scheduler {
     for (const work of works) work();
   }
 }
+
+// Time, passed in as a dependency so that tests can set it.
+
+export interface Clock {
+  /** Wall time in epoch milliseconds; it may step back. */
+  now(): number;
+  /** Milliseconds of a clock that never steps back, from an arbitrary start. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+};
+
+/** Current time in whole epoch seconds, the precision in which the registry stores instants. */
+export const nowSeconds = (clock: Clock): number => Math.floor(clock.now() / 1000);

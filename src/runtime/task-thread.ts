@@ -1,13 +1,13 @@
 /**
- * Work in a thread of its own: what takes so long that the event loop must not do it. A module serves tasks
- * by name there, one at a time, and keeps what it needs open between them.
+ * Runs work in a thread when it takes too long for the event loop. A module serves tasks there by name, one
+ * at a time, and keeps the files it needs open between them.
  */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { RegistryError, type UnavailableReason } from '../domain/values/errors.ts';
+import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 
-/** By name. What they take and give is copied between the threads. */
+/** Tasks by name. Their inputs and results are copied between the threads. */
 export interface Tasks {
   // biome-ignore lint/suspicious/noExplicitAny: each takes what its caller gives it
   readonly [name: string]: (input: any) => unknown;
@@ -22,9 +22,9 @@ interface Asked {
 interface Answered {
   readonly id: number;
   readonly result?: unknown;
-  /** As it was thrown; a class does not survive the way between threads. */
+  /** The error as thrown; its class does not survive the transfer between threads. */
   readonly error?: unknown;
-  /** When it was a RegistryError. */
+  /** Set for a RegistryError. */
   readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'>;
 }
 
@@ -34,13 +34,13 @@ interface Waiting {
 }
 
 export interface TaskThreadOptions {
-  /** Of the module that calls `serveTasks`, as `moduleBeside` gives it. */
+  /** URL of the module that calls `serveTasks`, from `moduleBeside`. */
   readonly module: URL;
-  /** What it gets when it starts; copied. */
+  /** Passed to the module at its start; copied. */
   readonly setup: unknown;
-  /** How many tasks may wait behind the one that runs. */
+  /** Maximum tasks waiting behind the running one. */
   readonly maxWaiting: number;
-  /** Most memory for young and for old objects, in MiB; with more of the old ones, the thread ends. */
+  /** Memory limits for young and for old objects, in MiB; the thread ends if old objects exceed theirs. */
   readonly heap?: { readonly youngMib: number; readonly oldMib: number };
 }
 
@@ -48,10 +48,12 @@ const RETRY_AFTER_SECONDS = 2;
 const unavailable = (reason: UnavailableReason, detail: string): RegistryError =>
   new RegistryError('unavailable', detail, { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 
-/** A file beside another one, in a checkout or built. @param url `import.meta.url` of the other one */
+/** Returns the URL of a sibling file, in a checkout or built. @param url `import.meta.url` of the caller */
 export const moduleBeside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url);
 
-/** The thread starts with its first task, and again when it was lost. An idle one keeps no process alive. */
+/**
+ * A thread that starts with its first task, and again after it was lost. An idle one keeps no process alive.
+ */
 export class TaskThread<T extends Tasks> {
   private readonly options: TaskThreadOptions;
   private readonly waiting = new Map<number, Waiting>();
@@ -65,8 +67,8 @@ export class TaskThread<T extends Tasks> {
 
   /**
    * Runs a task after those before it.
-   * @throws RegistryError (as a rejection) `unavailable` when too many wait, or the thread is closed; else
-   * what the task throws
+   * @throws RegistryError (as a rejection) `unavailable` if too many wait or the thread is closed; else the
+   * error of the task
    */
   run<Name extends keyof T & string>(
     name: Name,
@@ -84,12 +86,12 @@ export class TaskThread<T extends Tasks> {
     });
   }
 
-  /** How many tasks have not ended: that which runs, and those behind it. */
+  /** Number of unfinished tasks: the running one and those behind it. */
   get underWay(): number {
     return this.waiting.size;
   }
 
-  /** Ends the thread. Tasks that have not ended are rejected. */
+  /** Ends the thread. Unfinished tasks are rejected. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.worker?.terminate();
@@ -116,20 +118,21 @@ export class TaskThread<T extends Tasks> {
     return worker;
   }
 
-  private settle(worker: Worker, { id, result, error, refused }: Answered): void {
+  private settle(worker: Worker, answered: Answered): void {
+    const { id, result, error, refused } = answered;
     const { resolve, reject } = this.waiting.get(id) as Waiting;
     this.waiting.delete(id);
     if (this.waiting.size === 0) worker.unref();
-    if (error === undefined) resolve(result as never);
+    if (!('error' in answered)) resolve(result as never);
     else if (refused === undefined) reject(error);
     else reject(new RegistryError(refused.code, (error as Error).message, refused));
   }
 }
 
 /**
- * Serves the tasks of the thread that has loaded the calling module.
- * @param open takes the `setup` of the thread, and may open files; an error ends the thread
- * @param isWaitedFor whether responses wait for each task: it does not yield to the event loop then
+ * Serves the tasks of the thread that loaded the calling module.
+ * @param open receives the `setup` of the thread, and may open files; an error ends the thread
+ * @param isWaitedFor true if responses wait for each task: the thread then does not lower its priority
  */
 export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = false): void {
   const port = parentPort;
@@ -154,11 +157,13 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
   });
 }
 
-/** Of niceness: where all processors are busy, the event loop gets three times the time of a thread. */
+/** Added niceness: when all processors are busy, the event loop gets three times the thread's time. */
 const NICER = 5;
 const NICEST = 19;
 
-/** On Linux, a priority is that of a thread; elsewhere it would be that of the process. */
+/**
+ * Lowers the priority of this thread. Only on Linux, where it applies to the thread and not to the process.
+ */
 function yieldToOthers(): void {
   if (process.platform !== 'linux') return;
   try {

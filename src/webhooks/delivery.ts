@@ -1,22 +1,27 @@
-/** The deliveries to one endpoint: one message after the other, each until it was accepted. */
+/** Delivers to one endpoint: one message at a time, each until the receiver accepts it. */
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import type { Visible } from '../domain/access/visible.ts';
-import { RegistryError } from '../domain/values/errors.ts';
-import { FAILURES_TO_REPORT, LONGEST_WAIT_MS, retryWaitMs } from '../domain/webhooks/retries.ts';
-import { nowSeconds } from '../runtime/clock.ts';
+import type { Visible } from '../access/api-keys.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
+import { RegistryError } from '../values/errors.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+import { findPause, MessageReader, type Next, wants } from './next-message.ts';
 import type {
   WebhookAttempt,
   WebhookEndpoint,
   WebhookOutcome,
   WebhookProgress,
-} from '../store/contract/webhooks.ts';
-import type { DeliveryContext } from './context.ts';
-import { restartMessage, SigningKeys, signedHeaders, toAttempt, type WebhookMessage } from './message.ts';
-import { MessageReader, type Next, wants } from './next-message.ts';
+} from './open-webhook-store.ts';
 import { type PostResult, post } from './post.ts';
-import { findPause } from './receiving-key.ts';
+import { FAILURES_TO_REPORT, LONGEST_WAIT_MS, retryWaitMs } from './retries.ts';
+import {
+  restartMessage,
+  SigningKeys,
+  signedHeaders,
+  toAttempt,
+  type WebhookMessage,
+} from './webhook-message.ts';
 
-/** How long it waits for events before it looks at its key again. */
+/** Maximum wait for events before the endpoint's key is checked again. */
 const WAIT_MS = 10_000;
 
 const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 };
@@ -27,7 +32,7 @@ export class EndpointDelivery {
   private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
-  /** By the monotonic clock: a step of the wall clock neither delays a retry nor hurries it. */
+  /** On the monotonic clock, so that a step of the wall clock neither delays nor hastens a retry. */
   private dueMs: number;
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
@@ -35,7 +40,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** The same array as long as a key sees the same: it says what was read for it. */
+  /** Same array while the key's cooperatives stay the same, so that its identity shows a change. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -46,12 +51,12 @@ export class EndpointDelivery {
     this.reader = new MessageReader(context.stores, context.zone);
   }
 
-  /** How many attempts are not stored yet. */
+  /** Number of attempts not yet stored. */
   get unstored(): number {
     return this.attempts.length;
   }
 
-  /** Takes what is to be stored; undefined when nothing has changed. */
+  /** Returns the results to store, or undefined if nothing has changed. */
   takeOutcome(): WebhookOutcome | undefined {
     if (!this.isChanged) return undefined;
     const { endpoint, progress, attempts } = this;
@@ -60,22 +65,22 @@ export class EndpointDelivery {
     return { id: endpoint.id, revision: endpoint.revision, progress, attempts };
   }
 
-  /** What was taken could not be stored. */
+  /** Takes back results that could not be stored. */
   giveBack({ attempts }: WebhookOutcome): void {
     this.attempts.unshift(...attempts);
     this.isChanged = true;
   }
 
-  /** Takes over what a command has changed. */
+  /** Applies changes made by a command. The rest of the progress is newer here than in the file. */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
-      const { failures, nextAttemptAtMs, disabledAt } = endpoint;
-      this.take({ ...this.progress, failures, nextAttemptAtMs, disabledAt });
+      const { nextAttemptAtMs, disabledAt } = endpoint;
+      this.take({ ...this.progress, nextAttemptAtMs, disabledAt });
     }
     this.endpoint = endpoint;
   }
 
-  /** Goes on if there is anything to do; to be called now and then. */
+  /** Resumes the deliveries if they are idle; called regularly. */
   wake(): void {
     this.running ??= this.run()
       .then(
@@ -89,21 +94,21 @@ export class EndpointDelivery {
       });
   }
 
-  /** Begins nothing more. @returns when the attempt that is under way has ended */
+  /** Starts no further attempt, and resolves once the current one has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.leave();
     await this.running;
   }
 
-  /** Once, although it is tried again each time it is woken. */
+  /** Logs a repeated fault once, although each wake-up tries again. */
   private report(error: unknown): void {
     const fault = String(error);
     if (fault !== this.lastFault) this.context.note(`${this.name} could not go on: ${fault}`);
     this.lastFault = fault;
   }
 
-  /** In the log: of the URL only the origin, as the rest may hold a secret. */
+  /** Name in the log, with only the origin of the URL, since the rest may contain a secret. */
   private get name(): string {
     return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
   }
@@ -121,7 +126,7 @@ export class EndpointDelivery {
     }
   }
 
-  /** Reads the key. @returns false when it gets nothing now */
+  /** Reads the key. @returns false if it may not receive now */
   private maySee(): boolean {
     const now = nowSeconds(this.context.clock);
     const key = this.context.keys.find(this.endpoint.keyId, now);
@@ -151,7 +156,7 @@ export class EndpointDelivery {
     return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
   }
 
-  /** Another sequence, or what comes next is no longer kept: it begins again at the end. */
+  /** Restarts at the end of the feed: the epoch has changed, or the next events are no longer kept. */
   private restart(): void {
     const end = { after: undefined, limit: 1, epoch: undefined };
     const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);
@@ -189,7 +194,7 @@ export class EndpointDelivery {
     this.progress = progress;
   }
 
-  /** What was stored when the clock was wrong is no further away than the longest wait. */
+  /** Caps the wait, as the stored instant may come from a wrong clock. */
   private dueAt(nextAttemptAtMs: number): number {
     const { clock } = this.context;
     return clock.monotonicMs() + Math.min(nextAttemptAtMs - clock.now(), LONGEST_WAIT_MS);
@@ -201,18 +206,18 @@ export class EndpointDelivery {
     this.context.onChange();
   }
 
-  /** @returns false when it was not made, or was broken off */
+  /** @returns false if the attempt was not made, or was aborted */
   private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
     const { context, endpoint } = this;
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
-      // Before each one: the key may have been disabled while this message waited for its turn.
+      // Checked before each attempt: the key may have been disabled while this message waited for its turn.
       const { visible } = this;
       if (!this.maySee() || this.isStopped) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
       const secrets = context.store.listSecrets(endpoint.id, now);
-      // It was removed since the service looked last: nothing leaves unsigned.
+      // The endpoint was removed since the last check; nothing may leave unsigned.
       if (secrets.length === 0) return false;
       const keys = this.signingKeys.of(secrets);
       const headers = { ...context.headers, ...signedHeaders(message, keys, now) };
@@ -234,7 +239,7 @@ export class EndpointDelivery {
     }
     const now = context.clock.now();
     const failures = progress.failures + 1;
-    const failing = { failures, failingSequence: events?.last ?? null };
+    const failing = { failures, failingSequence: progress.isRestarted ? null : (events?.last ?? null) };
     if (status === 410) {
       context.note(`${this.name} has answered 410 and is disabled`);
       this.change({ ...failing, disabledAt: Math.floor(now / 1000) });

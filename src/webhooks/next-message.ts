@@ -1,29 +1,30 @@
-/** What comes next for an endpoint: read from the one sequence of changes, of which no copy is kept. */
-import type { Visible } from '../domain/access/visible.ts';
-import type { RegistryEvent } from '../domain/events.ts';
-import type { TimeZone } from '../domain/values/date-time.ts';
-import type { WebhookType } from '../domain/webhooks/types.ts';
-import type { NarrowableStore } from '../store/contract/registry.ts';
-import type { FeedPosition, WebhookEndpoint } from '../store/contract/webhooks.ts';
-import { eventMessage, importMessage, type WebhookMessage } from './message.ts';
+/** Finds an endpoint's next message in the shared sequence of changes, of which no copy is kept. */
 
-/** Read at once. */
+import { type ApiKey, hasExpired, type Visible } from '../access/api-keys.ts';
+import type { ServedRows } from '../open-registry.ts';
+import type { RegistryEvent } from '../registry/changes/events.ts';
+import type { NarrowableStore } from '../registry/registry-store.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';
+import type { WebhookType } from './target.ts';
+import { eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
+
+/** Events read at a time. */
 const PAGE = 100;
 
-/** What comes next, and where the endpoint has got to after it. */
+/** The next message, and the endpoint's position once it is delivered. */
 export interface Next {
-  /** Undefined when nothing up to the position is for this endpoint. */
+  /** Undefined if no event up to the position is for this endpoint. */
   readonly message: WebhookMessage | undefined;
   readonly position: FeedPosition;
 }
 
-/** Whether an endpoint gets messages of a type. */
 export const wants = ({ types }: Pick<WebhookEndpoint, 'types'>, type: WebhookType): boolean =>
   types === null || types.includes(type);
 
-/** The message of an event: its own, or that of the import to which it belongs. */
+/** Returns an event's message: its own, or the one of the import that it belongs to. */
 export async function messageOf(
-  stores: NarrowableStore,
+  stores: NarrowableStore<ServedRows>,
   visible: Visible,
   { event, endpointId, epoch }: { event: RegistryEvent; endpointId: number; epoch: string },
   zone: TimeZone,
@@ -35,25 +36,24 @@ export async function messageOf(
   return importMessage(to, event, range, await events.countByType(range.first, range.last), zone);
 }
 
-/** Reads for one endpoint. */
 export class MessageReader {
-  private readonly stores: NarrowableStore;
+  private readonly stores: NarrowableStore<ServedRows>;
   private readonly zone: TimeZone;
-  /** What was read and is still to come. */
+  /** Events read but not yet used. */
   private events: readonly RegistryEvent[] = [];
-  /** What was found and not passed yet: finding it again for each attempt would count an import again. */
+  /** Message not yet delivered, kept so that each attempt does not count an import's events again. */
   private found: Next | undefined;
   private visible: Visible = null;
 
-  constructor(stores: NarrowableStore, zone: TimeZone) {
+  constructor(stores: NarrowableStore<ServedRows>, zone: TimeZone) {
     this.stores = stores;
     this.zone = zone;
   }
 
   /**
-   * @param position that the endpoint has reached
-   * @returns undefined when there is nothing after it
-   * @throws RegistryError (as rejection) `gone` when the sequence does not go on from there
+   * Finds the next message after a position that the endpoint has reached.
+   * @returns undefined if nothing follows
+   * @throws RegistryError (as a rejection) `gone` when the sequence does not continue from there
    */
   async next(
     endpoint: Pick<WebhookEndpoint, 'id' | 'types'>,
@@ -84,7 +84,7 @@ export class MessageReader {
     return this.found;
   }
 
-  /** Drops what was read: it was of another sequence, or for another key. */
+  /** Drops events that were read from another sequence or for another key. */
   forget(visible: Visible = null): void {
     this.visible = visible;
     this.events = [];
@@ -96,3 +96,15 @@ const passed = ({ epoch }: FeedPosition, sequence: number): Next => ({
   message: undefined,
   position: { epoch, sequence },
 });
+
+// Permission of an endpoint's key to receive (docs/webhooks.md#keys)
+
+/** @returns the reason why the key receives nothing; undefined if it may receive */
+export function findPause(key: ApiKey | undefined, nowSeconds: number): string | undefined {
+  if (key === undefined) return 'there is no such key';
+  if (!key.isActive) return 'the key is disabled';
+  if (hasExpired(key, nowSeconds)) return 'the key has expired';
+  if (!key.scopes.includes('webhooks:receive')) return 'the key has no scope webhooks:receive';
+  // As for /events: an event leads to members by their ids.
+  return key.isLookupOnly ? 'the key only looks up' : undefined;
+}

@@ -1,16 +1,15 @@
-/** One attempt to deliver a message: a POST to the endpoint, and what came of it. */
+/** Makes one delivery attempt: a POST to the endpoint, with its result. */
 import { lookup as systemLookup } from 'node:dns';
-import { type Agent, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { FieldError } from '../domain/values/errors.ts';
-import { parseRetryAfter } from '../domain/webhooks/retries.ts';
-import { parseTarget } from '../domain/webhooks/target.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { PrivateAddressError, publicLookup, type Resolve } from './public-lookup.ts';
+import { type Agent, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Clock } from '../runtime/scheduler.ts';
+import { FieldError } from '../values/errors.ts';
+import { parseRetryAfter } from './retries.ts';
+import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './target.ts';
 
 /** From the first byte sent to the last byte read. */
 const TIMEOUT_MS = 15_000;
-/** Of a response: only its status and Retry-After matter. */
+/** Limit of a response, of which only status and Retry-After matter. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
 export interface Posting {
@@ -24,25 +23,25 @@ export interface PostOptions {
   readonly clock: Clock;
   readonly agent?: Agent | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Of names; given by tests. */
+  /** Resolver of names; tests pass their own. */
   readonly resolve?: Resolve | undefined;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface PostResult {
   /** Null without a response. */
   readonly status: number | null;
-  /** Why the message was not delivered; null when it was. Nothing that the receiver has sent is in it. */
+  /** Reason of the failure, free of anything the receiver sent; null on success. */
   readonly fault: string | null;
-  /** How long the receiver has asked to wait, in milliseconds. */
+  /** Wait requested by the receiver, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly durationMs: number;
 }
 
 /**
- * Sends it once. Redirects are not followed, and any status but 2xx is a failure.
- * @returns always: whatever goes wrong is a fault
+ * Sends the message once. Redirects are not followed, and any status other than 2xx is a failure. Never
+ * rejects: every error becomes a fault.
  */
 export async function post(posting: Posting, options: PostOptions): Promise<PostResult> {
   const { clock } = options;
@@ -53,7 +52,7 @@ export async function post(posting: Posting, options: PostOptions): Promise<Post
     durationMs: clock.monotonicMs() - startedMs,
     retryAfterMs: parseRetryAfter(retryAfter, clock.now()),
   });
-  // Again, and not only when it was registered: the rules may have become stricter since.
+  // Checked again, since the rules may have become stricter since registration.
   const url = parseTarget(posting.url, posting.allowsPrivate);
   if (url instanceof FieldError) return end(null, url.message);
   try {
@@ -80,7 +79,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     const outgoing = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // Checked where the connection is made: after an earlier check, the name could resolve differently.
+      // Checked on connection: after an earlier check, the name could resolve differently.
       ...(allowsPrivate ? {} : { lookup: publicLookup(resolveName) }),
       ...(agent === undefined ? { agent: false } : { agent }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -95,7 +94,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
         .on('error', () => undefined)
         .on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          // A connection with more on it cannot be used again.
+          // A connection with unread data cannot be reused.
           if (bytes > MAX_RESPONSE_BYTES) incoming.destroy();
         });
     });
@@ -104,7 +103,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     });
     outgoing.on('close', () => {
       clearTimeout(timer);
-      // A receiver that hangs up after its status has given its answer.
+      // The status is an answer even if the receiver then closes the connection.
       if (response !== undefined) resolve(response);
       else if (outgoing.reusedSocket && isReset(failure)) reject(new StaleConnectionError());
       else reject(failure ?? new Error('closed'));
@@ -115,7 +114,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
 
 class TimeoutError extends Error {}
 
-/** The receiver has closed a connection that nobody had used for a while, just when it was used again. */
+/** Thrown when the receiver closes an idle connection just as it is reused. */
 class StaleConnectionError extends Error {}
 
 const isReset = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
@@ -136,4 +135,74 @@ function faultOf(error: unknown): string {
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return `The certificate was not accepted (${code}).`;
   return CONNECTION_FAULTS[code] ?? `The connection failed (${code === '' ? 'unknown' : code}).`;
+}
+
+// Connections to receivers: one for each endpoint, kept open between deliveries
+
+/** Limit for all endpoints together, including idle connections. */
+export const MAX_CONNECTIONS = 16;
+const IDLE_MS = 60_000;
+
+interface Connection {
+  readonly agent: HttpAgent;
+  isBusy: boolean;
+}
+
+/** Lends each endpoint its connection, for one attempt at a time. */
+export class Connections {
+  /** By endpoint id, least recently used first. */
+  private readonly opened = new Map<number, Connection>();
+  private readonly waiting: (() => void)[] = [];
+  private readonly most: number;
+
+  constructor(most = MAX_CONNECTIONS) {
+    this.most = most;
+  }
+
+  /**
+   * Waits for a connection, runs the work, and wakes the next waiter. At the limit, an idle connection of
+   * another endpoint is closed.
+   */
+  async use<T>(endpointId: number, isTls: boolean, work: (agent: HttpAgent) => Promise<T>): Promise<T> {
+    let connection = this.take(endpointId, isTls);
+    while (connection === undefined) {
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+      connection = this.take(endpointId, isTls);
+    }
+    try {
+      return await work(connection.agent);
+    } finally {
+      connection.isBusy = false;
+      this.waiting.shift()?.();
+    }
+  }
+
+  close(): void {
+    for (const { agent } of this.opened.values()) agent.destroy();
+    this.opened.clear();
+  }
+
+  private take(endpointId: number, isTls: boolean): Connection | undefined {
+    let connection = this.opened.get(endpointId);
+    if (connection === undefined) {
+      if (this.opened.size >= this.most && !this.closeIdle()) return undefined;
+      const Agent = isTls ? HttpsAgent : HttpAgent;
+      const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
+      connection = { agent, isBusy: true };
+    }
+    connection.isBusy = true;
+    this.opened.delete(endpointId);
+    this.opened.set(endpointId, connection);
+    return connection;
+  }
+
+  private closeIdle(): boolean {
+    for (const [endpointId, { agent, isBusy }] of this.opened) {
+      if (isBusy) continue;
+      agent.destroy();
+      this.opened.delete(endpointId);
+      return true;
+    }
+    return false;
+  }
 }

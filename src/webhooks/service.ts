@@ -1,27 +1,28 @@
-/** Delivers webhooks while the registry is served: which endpoints there are, and what is stored of them. */
+/** Delivers webhooks while the registry is served: tracks the endpoints and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TimeZone } from '../domain/values/date-time.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { packageVersion } from '../runtime/version.ts';
-import type { ApiKeyStore } from '../store/contract/api-keys.ts';
-import type { NarrowableStore } from '../store/contract/registry.ts';
-import type { Storage } from '../store/contract/storage.ts';
-import type { WebhookStore } from '../store/contract/webhooks.ts';
-import { Connections } from './connections.ts';
-import type { DeliveryContext, WebhookSettings } from './context.ts';
+import type { ApiKeyStore } from '../access/api-key-store.ts';
+import type { ServedRows } from '../open-registry.ts';
+import type { NarrowableStore } from '../registry/registry-store.ts';
+import { packageVersion } from '../runtime/process.ts';
+import type { Clock } from '../runtime/scheduler.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { EndpointDelivery } from './delivery.ts';
+import type { DeliveryContext, WebhookSettings } from './delivery-context.ts';
+import { hasWebhooks, openWebhooks, type WebhookStore } from './open-webhook-store.ts';
+import { Connections } from './post.ts';
 
-/** How often it looks for endpoints, changes by commands, and retries that are due. */
+/** Interval of the check for endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** What was delivered is stored after this time, or after so many attempts: a kill repeats at most these. */
+/** Results are stored after this time or number of attempts: a kill repeats at most these deliveries. */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
-/** At the end, attempts that are under way have so long; those broken off are made again later. */
+/** Time that running attempts get at shutdown; aborted ones are repeated later. */
 const GRACE_MS = 3_000;
 
 export interface WebhookDependencies {
-  readonly storage: Pick<Storage, 'hasWebhooks' | 'openWebhooks'>;
-  readonly stores: NarrowableStore;
+  readonly storage: Storage;
+  readonly stores: NarrowableStore<ServedRows>;
   readonly keys: Pick<ApiKeyStore, 'find'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
@@ -29,13 +30,13 @@ export interface WebhookDependencies {
   readonly settings?: Partial<WebhookSettings> | undefined;
 }
 
-/** Of every request to a receiver. */
+/** Headers of every request to a receiver. */
 export const requestHeaders = () => ({
   'content-type': 'application/json',
   'user-agent': `cooperative-registry/${packageVersion()}`,
 });
 
-/** Until an endpoint is added, it costs a look for a file each second. */
+/** Without endpoints, the service only checks for a file every second. */
 export class WebhookService {
   private readonly dependencies: WebhookDependencies;
   private readonly deliveries = new Map<number, EndpointDelivery>();
@@ -56,7 +57,7 @@ export class WebhookService {
     setImmediate(() => this.look());
   }
 
-  /** Ends in order: what is under way gets a little time, then what was delivered is stored. */
+  /** Gives running attempts a little time, then aborts them and stores the results. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.timer);
@@ -92,12 +93,12 @@ export class WebhookService {
 
   private open(): DeliveryContext | undefined {
     const { storage, settings = {}, ...given } = this.dependencies;
-    if (!storage.hasWebhooks()) return undefined;
+    if (!hasWebhooks(storage)) return undefined;
     return {
       random: Math.random,
       ...settings,
       ...given,
-      store: storage.openWebhooks('serve'),
+      store: openWebhooks(storage, 'serve'),
       connections: this.connections,
       headers: requestHeaders(),
       signal: this.ending.signal,
@@ -106,7 +107,7 @@ export class WebhookService {
     };
   }
 
-  /** Takes over what there is: new endpoints, changed ones, and those that are gone. */
+  /** Takes over the stored endpoints: adds new ones, updates changed ones, stops removed ones. */
   private read(store: WebhookStore): void {
     const endpoints = store.list();
     const ids = new Set(endpoints.map(({ id }) => id));
@@ -135,7 +136,7 @@ export class WebhookService {
     this.store();
   }
 
-  /** What cannot be stored now is stored later; until then nothing more is delivered. */
+  /** Stores results; after a failure nothing more is delivered until a later attempt succeeds. */
   private store(): void {
     if (this.context === undefined) return;
     const { store } = this.context;
@@ -144,7 +145,7 @@ export class WebhookService {
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
     if (taken.length === 0) {
-      // What could not be stored was of an endpoint that is gone.
+      // The result that could not be stored belonged to an endpoint that is now removed.
       this.isStuck = false;
       return;
     }
@@ -153,7 +154,7 @@ export class WebhookService {
       this.isStuck = false;
       for (const { delivery, outcome } of taken) if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
-      // Stored again after the endpoints are read again.
+      // Stored again once the endpoints have been reread.
       this.isStuck = true;
       setImmediate(() => this.look());
     } catch (error) {
@@ -163,7 +164,7 @@ export class WebhookService {
     }
   }
 
-  /** Once, until something else is wrong. */
+  /** Logs a fault once, until a different one occurs. */
   private report(error: unknown): void {
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === this.lastFault) return;

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/program.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 

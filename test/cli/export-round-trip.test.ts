@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { parseText } from '../../src/domain/values/text.ts';
-import { asTextCell } from '../../src/import/cells/blanks.ts';
-import { formatCsvRow } from '../../src/import/formats/csv/write-csv.ts';
-import { LANGUAGES } from '../../src/language/language.ts';
+import { asTextCell } from '../../src/formats/blanks.ts';
+import { formatCsvRow } from '../../src/formats/write-csv.ts';
+import { LANGUAGES } from '../../src/values/language.ts';
+import { parseText } from '../../src/values/text.ts';
 import { type ImportPlace, importPlace, nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 

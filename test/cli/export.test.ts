@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFits } from '../../src/cli/export/export.ts';
-import { writePrivately } from '../../src/cli/export/export-files.ts';
-import { assertFolderOf, statOf } from '../../src/cli/terminal/places.ts';
+import { assertFits } from '../../src/export/export-command.ts';
+import { assertFolderOf, statOf, writePrivately } from '../../src/terminal/places.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { COOPERATIVES, LOANS_HEADER, member, members, nid, preparedPlace } from '../support/importing.ts';
 

@@ -1,7 +1,8 @@
 /** The commands `imports` and `history` (docs/import-reference.md#history-and-undo). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { systemUser } from '../../src/runtime/system-user.ts';
+import { openRegistry } from '../../src/open-registry.ts';
+import { systemUser } from '../../src/runtime/process.ts';
 import { type ImportPlace, member, members, nid, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -195,7 +196,7 @@ test('an undo that other rows build on is refused with these rows, and status 1'
 
 test('an undo that a change over HTTP stands against says that it cannot be undone', async (context) => {
   const place = await changedPlace(context);
-  const registry = storageAt(place.databaseFile).openRegistry();
+  const registry = openRegistry(storageAt(place.databaseFile));
   await registry.members.update(
     3,
     (stored) => ({ ...stored, fullName: 'Corrected' }),

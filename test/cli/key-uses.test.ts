@@ -1,7 +1,7 @@
 /** What `keys` shows of the requests of a key (docs/keys.md#change-disable-rotate). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nowSeconds } from '../../src/runtime/clock.ts';
+import { nowSeconds } from '../../src/runtime/scheduler.ts';
 import { startApp } from '../support/app.ts';
 import { command } from '../support/command.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { isApiKey } from '../../src/domain/access/api-keys.ts';
+import { isApiKey } from '../../src/access/api-keys.ts';
 import { COOPERATIVE } from '../store/conformance/sample.ts';
 import { NOON, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { LANGUAGES, type Language } from '../../src/language/language.ts';
-import { systemUser } from '../../src/runtime/system-user.ts';
+import { systemUser } from '../../src/runtime/process.ts';
+import { LANGUAGES, type Language } from '../../src/values/language.ts';
 import { type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
 import { type Step, show, startedWithFiles } from '../support/screens.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import { type Sent, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { createEmptyRegistry } from '../support/empty-registry.ts';

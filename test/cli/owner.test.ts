@@ -4,6 +4,7 @@ import fs, { chownSync, readdirSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openRegistry } from '../../src/open-registry.ts';
 import { type ImportPlace, member, members, nid, placeWithoutRegistry } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -78,7 +79,7 @@ test('missing folders belong to whom the one above them belongs', async (context
 
 test('while a registry is open, the files of SQLite belong to its owner, too', async (context) => {
   const { place } = start(context);
-  const registry = storageAt(place.databaseFile).openRegistry();
+  const registry = openRegistry(storageAt(place.databaseFile));
   context.after(() => registry.close());
   assert.deepEqual(readdirSync(place.folder).sort(), ['registry.db', 'registry.db-shm', 'registry.db-wal']);
   assert.deepEqual(othersIn(place.folder), []);

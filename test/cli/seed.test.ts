@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { issueDemoKeys } from '../../src/cli/service/seed-keys.ts';
-import { readConfig } from '../../src/config.ts';
+import { issueDemoKeys } from '../../src/demo/seed-command.ts';
+import { readConfig } from '../../src/runtime/config.ts';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { openFile } from '../support/sqlite.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/runtime/config.ts';
 import { send, startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { serve } from '../support/serving.ts';

@@ -48,7 +48,7 @@ async function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv = {}): P
   return urls.filter((url) => url.startsWith('file:')).map((url) => relative(ROOT, fileURLToPath(url)));
 }
 
-const SERVER = /^src\/(?:registry|http\/server|http\/routes)\.ts$/;
+const SERVER = /^src\/(?:compose|routes|http\/server\/server)\.ts$/;
 const IMPORT = /^src\/import\/|^node_modules\/(?:cli-progress)\//;
 
 test('a command loads only what it needs: keys list neither the server nor the import', async (context) => {
@@ -60,7 +60,7 @@ test('a command loads only what it needs: keys list neither the server nor the i
   assert.equal(created.status, 0);
   for (const args of [['--help'], ['--version'], ['keys', 'list'], ['keys', '--help']]) {
     const loaded = await loadedBy(args, env);
-    assert.ok(loaded.includes('src/cli/program.ts'));
+    assert.ok(loaded.includes('src/program.ts'));
     assert.deepEqual(
       loaded.filter((path) => SERVER.test(path) || IMPORT.test(path)),
       [],

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
-import { type ApiKey, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import type { Condition } from '../../src/store/contract/condition.ts';
+import { openKeys } from '../../src/access/api-key-store.ts';
+import { type ApiKey, UNRESTRICTED } from '../../src/access/api-keys.ts';
+import { findAttention, type StatusFacts } from '../../src/health/attention.ts';
+import type { RegistryStatus } from '../../src/health/registry-status.ts';
+import { openRegistry } from '../../src/open-registry.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
+import { newSecret } from '../../src/webhooks/webhook-message.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { copyRegistry } from '../support/sample-registry.ts';
@@ -82,7 +86,7 @@ test('what needs attention comes first, with the command that settles it, and st
 
 test('it says whether the service may be running, and without a registry ends with 2', async (context) => {
   const { root, db, run } = await place(context);
-  const keys = storageAt(db).openKeys('serve');
+  const keys = openKeys(storageAt(db), 'serve');
   assert.match((await run('status')).out, /The service or another process has it open\.\n/);
   await keys.close();
   assert.equal(JSON.parse((await run('status', '--json')).out).in_use, false);
@@ -91,9 +95,22 @@ test('it says whether the service may be running, and without a registry ends wi
   assert.deepEqual([none.status, none.err], [2, `There is no database at ${nowhere}.\n`]);
 });
 
+test('an endpoint that has to start again is not said to be 0 events behind', async (context) => {
+  const { db, run } = await place(context);
+  const webhooks = openWebhooks(storageAt(db), 'issue');
+  const values = { keyId: 1, url: 'https://bank.example.rw/', types: null, allowsPrivate: false };
+  webhooks.add(values, newSecret(), { epoch: 'before', sequence: 1 }, NOON / 1000);
+  assert.match((await run('status')).out, /^webhooks +1 endpoint, 1 starting again$/m);
+  const { epoch, last_sequence } = JSON.parse((await run('status', '--json')).out);
+  webhooks.add(values, newSecret(), { epoch, sequence: last_sequence - 2 }, NOON / 1000);
+  webhooks.close();
+  const { out } = await run('status');
+  assert.match(out, /^webhooks +2 endpoints, at most 2 events behind, 1 starting again$/m);
+});
+
 test('a registry without keys and imports has a status; --json has the facts', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
-  await storageAt(file).openRegistry().close();
+  await openRegistry(storageAt(file)).close();
   const { status, out } = await command(['status', '--db', file, '--json'], {}, testClock(NOON));
   assert.equal(status, 1);
   const document = JSON.parse(out);
@@ -119,7 +136,7 @@ const KEY: ApiKey = {
   createdAt: 0,
   updatedAt: 0,
 };
-const ENDPOINT: Condition['endpoints'][number] = {
+const ENDPOINT: RegistryStatus['endpoints'][number] = {
   endpoint: {
     ...{ id: 1, keyId: 3, url: '', types: null, allowsPrivate: false, createdAt: 0, skips: [], revision: 1 },
     ...{ position: { epoch: 'a', sequence: 1 }, isRestarted: false, failures: 0, failingSequence: null },
@@ -131,7 +148,7 @@ const LAST = {
   ...{ epoch: 'a', folder: '/b', bytes: 1, fault: null, place: 'elsewhere' as const },
   ...{ instantMs: NOW * 1000, verifiedAtMs: NOW * 1000 },
 };
-const CONDITION: Condition = {
+const CONDITION: RegistryStatus = {
   ...{ bytes: 1_000, logBytes: 0, freeBytes: 10_000, reservedBytes: 100, lastImport: undefined },
   rows: { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 },
   readModel: { stale: 0, hasOtherRules: false, unindexed: 0 },
@@ -146,7 +163,7 @@ const LEDGER = {
   unreadable: [],
   missing: [],
   tooOld: [],
-  reservedReadings: 50_000,
+  reservedAccesses: 50_000,
   entries: 2,
   bytes: 3,
   newestMs: NOW * 1000,
@@ -154,7 +171,7 @@ const LEDGER = {
   removedAtMs: null,
   fault: null,
 };
-const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
+const of = (condition: Partial<RegistryStatus>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
   ...{ ledgerFolder: 'data/registry.ledger', isLedgerOn: true, ledger: undefined },
   ...{ lostKeysFile: undefined, command: (text) => text },
@@ -164,7 +181,7 @@ const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): St
 const endpoint = (
   more: Partial<typeof ENDPOINT.endpoint>,
   progress: Partial<typeof ENDPOINT> = {},
-): Partial<Condition> => ({
+): Partial<RegistryStatus> => ({
   endpoints: [{ ...ENDPOINT, ...progress, endpoint: { ...ENDPOINT.endpoint, ...more } }],
 });
 const late = endpoint({}, { behind: 2, oldestAt: NOW - 901 });
@@ -220,6 +237,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
     [[/^The last one, in \/b, is gone:/, 'backup DIR --keep 14 --verify']],
   ],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
+  ['almost a megabyte', of({ freeBytes: 999_960, reservedBytes: 1e6 }), [[/^Only 1\.0 MB /, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
   ['lost keys', of({}, { lostKeysFile: 'k.db' }), [[/gone: k\.db was lost/, 'restore DIR --replace']]],
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],

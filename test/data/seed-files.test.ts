@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
-import { SECTORS } from '../../src/domain/membership/cooperatives.ts';
-import { MEMBER_STATUSES, ROLES } from '../../src/domain/membership/members.ts';
+import { SECTORS } from '../../src/registry/cooperatives.ts';
+import { LOAN_STATUSES } from '../../src/registry/loans.ts';
+import { MEMBER_STATUSES, ROLES } from '../../src/registry/members.ts';
 
 type Row = Record<string, string>;
 

@@ -4,8 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { say } from '../../src/domain/values/message.ts';
-import { inLanguage } from '../../src/language/language.ts';
+import { inLanguage } from '../../src/values/language.ts';
+import { say } from '../../src/values/message.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { missing, ROOT, readDeployed, replaceAll } from './programs.ts';
 

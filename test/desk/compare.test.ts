@@ -1,5 +1,6 @@
 /** Comparing at the desk, and the lists of whom a cooperative should talk to (docs/desk.md#what-it-shows). */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
@@ -64,6 +65,10 @@ test('cooperatives are compared: this year beside the same months of the year be
   // The delivery of November is after the month that the year has got to.
   assert.deepEqual(rows[1]?.slice(5, 7), ['7 kg', '10.5 kg']);
   assert.match(rows[1]?.[7] ?? '', /RWF.3,000/);
+  assert.equal(
+    (await browser.post('/compare', { action: 'choose', codes: '' })).headers.location,
+    '/compare?of=',
+  );
   // One is left out, another one added to those that stay.
   assert.match(text, /Biringaniye \(B-2\)\s*<a href="\/compare\?of=A-1\.NOBODY">Leave it out/);
   const added = await browser.post('/compare?of=A-1', { action: 'choose', codes: 'C-3' });
@@ -88,6 +93,30 @@ test('the country is compared by district, and saved as a workbook', async (cont
   assert.equal(saved.status, 200);
   assert.match(String(saved.headers['content-disposition']), /compared-2025-06-15\.xlsx/);
   assert.ok(saved.text.startsWith('PK'));
+});
+
+test('names are in the same order wherever the machine is', async (context) => {
+  const place = await start(context);
+  await place.load('cooperatives', 'code,name,district\nD-4,Dukore,Zaza\nE-5,Ejo,Östra\n');
+  // Of the languages of machines, Swedish has Ö after Z. Intl has no rules for Kinyarwanda.
+  const code = `
+    import { compareAll } from './src/browse/compare.ts';
+    import { listInOrder } from './src/desk/list.ts';
+    import { openRegistry } from './src/open-registry.ts';
+    import { KIGALI } from './src/values/date-time.ts';
+    import { storageAt } from './test/support/storage.ts';
+    const registry = openRegistry(storageAt('${place.databaseFile}'));
+    const groups = (await compareAll(registry, 'district', 1_750_000_000, KIGALI)).map(({ name }) => name);
+    const all = { rows: groups, count: groups.length };
+    const page = { page: 1, pageSize: 50 };
+    const listed = await listInOrder(() => all, page, { language: 'rw' }, (name) => name);
+    console.log([...groups, ...listed.rows].join());
+    await registry.close();`;
+  const cwd = new URL('../../', import.meta.url);
+  const env = { ...process.env, LC_ALL: 'sv_SE.UTF-8' };
+  const out = execFileSync(process.execPath, { cwd, env, input: code });
+  const names = ['Gasabo', 'Huye', 'Östra', 'Zaza'];
+  assert.equal(String(out), `${[...names, ...names].join()}\n`);
 });
 
 test('members without a delivery this year are listed, page by page', async (context) => {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MEMBER_FIELDS, type MemberField } from '../../src/domain/membership/members.ts';
-import { listFields } from '../../src/domain/values/declared-fields.ts';
-import type { Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
+import { MEMBER_FIELDS, type MemberField } from '../../src/registry/members.ts';
+import { listFields } from '../../src/values/declared-fields.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -30,11 +30,11 @@ const start = preparedPlace(async (place) => {
 async function begin(
   context: TestContext,
   onRecord: (place: ImportPlace) => void = () => {},
-): Promise<{ place: ImportPlace; browser: Browser; readings: Reading[] }> {
+): Promise<{ place: ImportPlace; browser: Browser; readings: AccessRecord[] }> {
   const place = await start(context);
-  const readings: Reading[] = [];
+  const readings: AccessRecord[] = [];
   const ledger = {
-    record: (recorded: readonly Reading[]) => {
+    record: (recorded: readonly AccessRecord[]) => {
       readings.push(...recorded);
       onRecord(place);
       return Promise.resolve(recorded.map(() => '1-0'));

@@ -1,7 +1,7 @@
 /** Duplicates at the desk: side by side, each settled after its dry run. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
 
@@ -21,7 +21,7 @@ async function begin(context: TestContext) {
   const place = await start(context);
   const shown: unknown[] = [];
   const ledger = {
-    record: async (readings: readonly Reading[]) => {
+    record: async (readings: readonly AccessRecord[]) => {
       shown.push(...readings.map(({ subject }) => subject));
       return [];
     },

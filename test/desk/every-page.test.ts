@@ -1,7 +1,7 @@
 /** Every page of the desk with nothing, with one row of everything, and with more than a page takes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SCREENS } from '../../src/desk/desk.ts';
+import { SCREENS } from '../../src/desk-screens.ts';
 import { assertComplete, visitEveryPage } from '../support/desk-pages.ts';
 
 /** One more than a page of a list shows. */

@@ -1,7 +1,7 @@
 /** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#what-it-shows). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { withOneTypo, withOneWrongDigit } from '../../src/domain/values/typos.ts';
+import { withOneTypo, withOneWrongDigit } from '../../src/values/search-words.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
 

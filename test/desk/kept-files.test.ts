@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { LANGUAGES, type Language } from '../../src/language/language.ts';
+import { LANGUAGES, type Language } from '../../src/values/language.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { fill, give, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { COOPERATIVES, member, members, startedPlace } from '../support/importing.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { openRegistry } from '../../src/index.ts';
-import type { Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
+import { startApp } from '../support/app.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 import { ledgerPlaceIn, reading } from '../support/sqlite-ledger.ts';
@@ -129,15 +129,14 @@ test('a person is headed by the name that a lookup gives first', async (context)
     `B-2,${nid(5)},M-5,Second Row,active,2020-01-01`,
   ];
   assert.equal((await place.load('members', `${[file, ...rows].join('\n')}\n`)).status, 0);
-  const registry = openRegistry({ db: place.databaseFile });
-  context.after(() => registry.close());
+  const app = await startApp(context, { folder: place.folder });
   const browser = await (await testDesk(context, place.databaseFile)).enter();
   for (const [number, name] of [
     [nid(4), 'Older Active'],
     [nid(5), 'Second Row'],
   ] as const) {
     assert.match((await browser.find(number)).text, new RegExp(`<h1>${name}</h1>`));
-    assert.equal((await registry.lookUp(number))?.primary_full_name, name);
+    assert.equal((await app.send(`/members/${number}`)).json.primary_full_name, name);
   }
 });
 
@@ -167,10 +166,10 @@ test('the numbers of one session mean nothing in another', async (context) => {
 
 test('whose data a page shows is recorded before it is sent; it is not sent otherwise', async (context) => {
   const { databaseFile } = await start(context);
-  const recorded: Reading[] = [];
+  const recorded: AccessRecord[] = [];
   let isFull = false;
   const ledger = {
-    record: async (readings: readonly Reading[]) => {
+    record: async (readings: readonly AccessRecord[]) => {
       if (isFull) throw new Error('full');
       recorded.push(...readings);
       return [];

@@ -1,7 +1,7 @@
 /** What was recorded in a cooperative, by kind: found, put in order, and each row changed from there. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { testDesk } from '../support/desk.ts';
 import { type ImportPlace, LOANS_HEADER, nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -53,9 +53,9 @@ const start = preparedPlace(async (place) => {
 
 async function begin(context: TestContext) {
   const place: ImportPlace = await start(context);
-  const readings: Reading[] = [];
+  const readings: AccessRecord[] = [];
   const ledger = {
-    record: (recorded: readonly Reading[]) => {
+    record: (recorded: readonly AccessRecord[]) => {
       readings.push(...recorded);
       return Promise.resolve(recorded.map(() => '1-0'));
     },

@@ -1,7 +1,7 @@
 /** At the desk two people become one only when a box is ticked, and persons who may be two are listed. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { COOPERATIVES, type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../support/importing.ts';
 
@@ -15,9 +15,9 @@ async function begin(context: TestContext, rows: readonly string[]) {
     const { status, err } = await place.load('members', `${[HEADER, ...rows].join('\n')}\n`, '--yes');
     assert.equal(status, 0, err);
   }
-  const shown: Reading['subject'][] = [];
+  const shown: AccessRecord['subject'][] = [];
   const ledger = {
-    record: async (readings: readonly Reading[]) => {
+    record: async (readings: readonly AccessRecord[]) => {
       shown.push(...readings.map(({ subject }) => subject));
       return [];
     },

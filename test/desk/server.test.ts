@@ -1,17 +1,16 @@
 /** Who may ask the desk for a page, and what every answer has (docs/desk.md#security). */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import { SCREENS } from '../../src/desk/desk.ts';
-import { isOurForm } from '../../src/desk/server/guard.ts';
-import { createRouter } from '../../src/desk/server/router.ts';
-import { Sessions } from '../../src/desk/server/sessions.ts';
-import type { Session } from '../../src/desk/visit/screen.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { temporaryFolder } from '../support/app.ts';
+import { createRouter, isOurForm } from '../../src/desk/desk-requests.ts';
+import type { Session } from '../../src/desk/screen.ts';
+import { Sessions } from '../../src/desk/sessions.ts';
+import { SCREENS } from '../../src/desk-screens.ts';
+import { readConfig } from '../../src/runtime/config.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { nid, startedPlace } from '../support/importing.ts';
+import { storageAt } from '../support/storage.ts';
 
 const desk = async (context: TestContext) => testDesk(context, (await startedPlace(context)).databaseFile);
 
@@ -302,15 +301,13 @@ test('another command of the same user gets a link by the secret of the desk', a
 
 test('what should not have happened is reported without a national ID, and the page says where', async (context) => {
   const { databaseFile } = await startedPlace(context);
-  const storage = {
-    deskFolder: join(temporaryFolder(context), 'desk'),
-    readCondition: async () => ({ sequence: undefined }),
-    isServed: () => {
-      throw new Error('about 1198000000000001');
-    },
-  };
-  const { enter, reported } = await testDesk(context, databaseFile, { storage: storage as never });
-  const failed = await (await enter()).get('/');
+  const storage = storageAt(databaseFile);
+  const { enter, reported } = await testDesk(context, databaseFile, { storage });
+  const visitor = await enter();
+  context.mock.method(storage, 'readable', () => {
+    throw new Error('about 1198000000000001');
+  });
+  const failed = await visitor.get('/');
   assert.equal(failed.status, 500);
   assert.match(failed.text, /This page could not be made/);
   assert.equal(reported.length, 1);

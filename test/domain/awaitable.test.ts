@@ -1,9 +1,9 @@
 /** A value is used at once, a promise is waited for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isThenable, whenReady } from '../../src/domain/values/awaitable.ts';
+import { isThenable, whenReady } from '../../src/values/errors.ts';
 
-/** As a hook of an embedding program may return it: not an instance of Promise. */
+/** As another library may return it: not an instance of Promise. */
 const later = <T>(value: T): PromiseLike<T> => ({
   // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
   then: (resolve) => Promise.resolve(value).then(resolve),

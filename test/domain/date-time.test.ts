@@ -10,8 +10,8 @@ import {
   parseDateTime,
   parseTimeZone,
   type TimeZone,
-} from '../../src/domain/values/date-time.ts';
-import { FieldError } from '../../src/domain/values/errors.ts';
+} from '../../src/values/date-time.ts';
+import { FieldError } from '../../src/values/errors.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 
 const zone = (text: string): TimeZone => {

@@ -1,9 +1,9 @@
 /** What may be a national ID in a text: it is hidden on screens and refused in reasons. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseReason } from '../../src/domain/corrections.ts';
-import { hideIdentityCards } from '../../src/domain/membership/identity-card.ts';
-import { FieldError } from '../../src/domain/values/errors.ts';
+import { parseReason } from '../../src/registry/changes/correction-kinds.ts';
+import { FieldError } from '../../src/values/errors.ts';
+import { hideIdentityCards } from '../../src/values/identity-card.ts';
 
 const isRefused = (reason: string): boolean => parseReason(reason) instanceof FieldError;
 

@@ -1,8 +1,7 @@
 /** Which keys make no sense: what `keys create` and `keys update` warn of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKeyValues, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
-import { warningsOf } from '../../src/domain/access/key-warnings.ts';
+import { type ApiKeyValues, UNRESTRICTED, warningsOf } from '../../src/access/api-keys.ts';
 
 const KEY: ApiKeyValues = {
   ...UNRESTRICTED,

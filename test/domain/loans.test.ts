@@ -1,7 +1,6 @@
 /** The steps of a loan's status, and what may change when. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectLoanHistory } from '../../src/domain/lending/loan-history.ts';
 import {
   decideLoan,
   decideLoanStatus,
@@ -10,8 +9,9 @@ import {
   LOAN_STATUSES,
   type LoanRecord,
   refuseLoanEnd,
-} from '../../src/domain/lending/loans.ts';
-import { RegistryError } from '../../src/domain/values/errors.ts';
+  selectLoanHistory,
+} from '../../src/registry/loans.ts';
+import { RegistryError } from '../../src/values/errors.ts';
 
 const GIVEN = {
   ...{ memberId: 3, reference: 'L-1', amountMinor: 500_000_00, interestRateHundredths: 18_00 },

@@ -1,7 +1,7 @@
 /** Which loan takes a payment, what may change of one, and what is paid then. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
+import { LOAN_STATUSES } from '../../src/registry/loans.ts';
 import {
   decideNewPayment,
   decidePayment,
@@ -10,10 +10,10 @@ import {
   type PaymentRecord,
   type PaymentValues,
   paidAfter,
-} from '../../src/domain/lending/payments.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { MAX_MONEY_MINOR } from '../../src/domain/values/decimal.ts';
-import { RegistryError } from '../../src/domain/values/errors.ts';
+} from '../../src/registry/payments.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { MAX_MONEY_MINOR } from '../../src/values/decimal.ts';
+import { RegistryError } from '../../src/values/errors.ts';
 
 const VALUES: PaymentValues = {
   ...{ loanId: 1, amountMinor: 1_000, method: 'cash', reference: 'P-1', status: 'recorded', paidAt: 500 },

@@ -1,7 +1,7 @@
 /** Templates of HTML: no value becomes markup. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { html, styleElement, toDocument } from '../../src/html/html.ts';
+import { html, styleElement, toDocument } from '../../src/values/html.ts';
 
 test('every character that means something in HTML is escaped, in text and in attributes', () => {
   const hostile = `"><script>alert('1')</script>&amp;`;

@@ -1,10 +1,11 @@
 /** What clients see of corrected people: replaced numbers, merged and moved members. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Awaitable } from '../../src/domain/values/awaitable.ts';
-import { nowSeconds } from '../../src/runtime/clock.ts';
-import type { CorrectionResult, CorrectionStore } from '../../src/store/contract/journal/corrections.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { openDuplicates } from '../../src/people/find-duplicates.ts';
+import { nowSeconds } from '../../src/runtime/scheduler.ts';
+import { startApp } from '../support/app.ts';
+import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';
 
 const person = (n: number, cooperative: number, more: object = {}) => ({
@@ -25,21 +26,6 @@ async function start(context: TestContext) {
   await post('/members', person(2, 1));
   await post('/members', person(1, 2));
   return app;
-}
-
-async function correct(
-  app: TestApp,
-  work: (
-    store: CorrectionStore,
-    options: { reason: string; systemUser: string; nowSeconds: number },
-  ) => Awaitable<CorrectionResult>,
-): Promise<number> {
-  const store = app.registry.storage.openCorrections();
-  const options = { reason: 'test', systemUser: 'operator', nowSeconds: nowSeconds(app.clock) };
-  const result = await work(store, options);
-  await store.close();
-  assert.equal(result.outcome, 'done', JSON.stringify(result));
-  return result.outcome === 'done' ? (result.correctionId as number) : 0;
 }
 
 test('a replaced national ID finds the person, shows the number asked for, and names the current one', async (context) => {
@@ -145,7 +131,7 @@ test('the id of a merged member is gone, and names the member that has everythin
   await gone('/members/2', 'Merged into member 4.');
   const former = await app.send(`/members/${nid(2)}`);
   assert.equal(former.headers['content-location'], `/api/v1/members/${nid(4)}`);
-  const log = app.registry.storage.openJournal();
+  const log = openJournal(app.registry.storage);
   assert.equal(
     (await log.undo(first, 20, { systemUser: 'tester', nowSeconds: nowSeconds(app.clock) })).outcome,
     'refused',
@@ -162,7 +148,7 @@ test('the id of a merged member is gone, and names the member that has everythin
 
 test('a number that is taken over HTTP is found among contradictions, also of a person who was checked', async (context) => {
   const app = await start(context);
-  const store = app.registry.storage.openHeldData();
+  const store = openDuplicates(app.registry.storage);
   context.after(() => store.close());
   const found = () =>
     store

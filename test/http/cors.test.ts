@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
+import type { ApiKeyValues } from '../../src/access/api-keys.ts';
 import { startApp } from '../support/app.ts';
 
 const PORTAL = 'https://portal.example.rw:8443';

@@ -1,7 +1,7 @@
 /** Errors: their texts, their shape, and what must never be in them (docs/api.md#responses-and-errors). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toErrorResponse } from '../../src/http/declare/errors.ts';
+import { toErrorResponse } from '../../src/http/declare/response.ts';
 import { createAccessLog, redact } from '../../src/http/server/access-log.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import { type Sent, startApp, type TestApp } from '../support/app.ts';

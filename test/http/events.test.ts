@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedPage } from '../../src/store/contract/events.ts';
+import type { FeedPage } from '../../src/events/feed.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openFile } from '../support/sqlite.ts';
 

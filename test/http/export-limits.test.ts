@@ -5,9 +5,10 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { createExporter } from '../../src/export/exporter.ts';
+import { openExportSession, openSpool } from '../../src/export/open-export-session.ts';
 import { writeSpool } from '../../src/export/write-spool.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
@@ -83,8 +84,8 @@ test('a client that does not read holds no snapshot, and no file has a name', as
 
 test('without room on the disk an export is refused', async (context) => {
   const { storage } = (await startApp(context)).registry;
-  const session = storage.openExportSession();
-  const descriptor = storage.openSpool();
+  const session = openExportSession(storage);
+  const descriptor = openSpool(storage);
   context.after(() => session.close());
   const task = { ...REQUEST, descriptor, isLeft: new Int32Array(1) };
   assert.throws(() => writeSpool({ ...session, hasRoom: () => false }, KIGALI, task), {

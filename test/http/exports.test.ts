@@ -1,7 +1,7 @@
 /** Exports over HTTP: their rows, formats, headers and limits (docs/api.md#exports). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import { command } from '../support/command.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, startLending } from '../support/lending.ts';
@@ -140,7 +140,7 @@ test('exports', async (context) => {
 
   await context.test('HEAD says where the sequence is, and exports nothing', async (each) => {
     const { headers } = await get('/members/export');
-    const run = each.mock.method(app.registry.storage, 'openSpool');
+    const run = each.mock.method(app.registry.storage, 'readable');
     const head = await app.send('/members/export', { method: 'HEAD' });
     assert.equal(head.status, 200);
     for (const name of ['content-type', 'content-disposition', 'x-snapshot-sequence', 'x-snapshot-epoch'])

@@ -1,14 +1,15 @@
 /** Writes over HTTP are recorded under the key that made them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { RowHistory } from '../../src/store/contract/journal/history.ts';
+import { openHistory } from '../../src/journal/history-commands.ts';
+import type { RowHistory } from '../../src/registry/changes/record-changes.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { storageAt } from '../support/storage.ts';
 
 const NID = '1198589000123042';
 
 async function entriesOf(app: TestApp, id: string, kind: 'members' | 'cooperatives'): Promise<unknown[][]> {
-  const history = storageAt(app.config.storage).openHistory();
+  const history = openHistory(storageAt(app.config.storage));
   const found: RowHistory | undefined =
     kind === 'members' ? await history.ofMember(Number(id)) : await history.ofCooperative(id);
   await history.close();

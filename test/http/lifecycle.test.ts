@@ -5,16 +5,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Awaitable } from '../../src/domain/values/awaitable.ts';
 import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
+import type { Middleware } from '../../src/http/declare/request.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
 import type { Route } from '../../src/http/declare/route.ts';
-import { chain } from '../../src/http/middleware/chain.ts';
-import type { Middleware } from '../../src/http/middleware/middleware.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
+import { chain } from '../../src/http/server/middleware.ts';
 import { createHandler } from '../../src/http/server/request-lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
+import type { Awaitable } from '../../src/values/errors.ts';
 import { sendToOwnRoute, startApp, type TestClock, testClock } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 

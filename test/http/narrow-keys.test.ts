@@ -1,8 +1,9 @@
 /** Keys that only look up, and keys that see some cooperatives (docs/keys.md#narrow-keys). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import type { TestApp } from '../support/app.ts';
+import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, startLending } from '../support/lending.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -203,12 +204,11 @@ test('a key that was narrowed is not shown what it was answered before', async (
 
 test('merged and erased members elsewhere are not told of', async (context) => {
   const { ask, app, get } = await start(context);
-  const { corrections } = app.registry.embedded;
   await app.send('/members', {
     method: 'POST',
     body: { cooperative_id: '1', identity_card: nid(5), member_code: 'M-5', full_name: 'Five' },
   });
-  await corrections.mergeMembers(4, 2, { reason: 'twice', user: 'test' });
+  await correct(app, (store, options) => store.mergeMembers(4, 2, options));
   assert.equal((await get('/members/4')).status, 410);
   assert.equal((await ask('/members/4')).status, 404);
   const both = app.issue(SCOPES, { cooperatives: [1] }).key;
@@ -217,9 +217,8 @@ test('merged and erased members elsewhere are not told of', async (context) => {
 
 test('a replaced national ID leads only to what the key sees', async (context) => {
   const { ask, app } = await start(context);
-  const { corrections } = app.registry.embedded;
-  await corrections.replaceIdentityCard(nid(2), nid(12), { reason: 'wrong', user: 'test' });
-  await corrections.replaceIdentityCard(nid(1), nid(11), { reason: 'wrong', user: 'test' });
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(2), nid(12), options));
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(11), options));
   assert.equal((await ask(`/members/${nid(2)}`)).status, 404);
   assert.equal((await ask(`/cooperatives/1/members/${nid(2)}`)).status, 404);
   assert.deepEqual(idsOf(await ask(`/members?identity_card=${nid(2)}`)), [0, []]);

@@ -1,7 +1,7 @@
 /** New deliveries and savings transactions over HTTP (docs/api.md#deliveries-and-savings-transactions). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { type ImportPlace, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { RegistryEvent } from '../../src/domain/events.ts';
-import { IDENTITY_CARD } from '../../src/domain/membership/identity-card.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { WEBHOOK_TYPES } from '../../src/domain/webhooks/types.ts';
 import { fullPath } from '../../src/http/declare/route.ts';
+import type { RegistryEvent } from '../../src/registry/changes/events.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { IDENTITY_CARD } from '../../src/values/identity-card.ts';
+import { WEBHOOK_TYPES } from '../../src/webhooks/target.ts';
 import {
   eventMessage,
   importMessage,
@@ -16,7 +16,7 @@ import {
   SigningKeys,
   signedHeaders,
   testMessage,
-} from '../../src/webhooks/message.ts';
+} from '../../src/webhooks/webhook-message.ts';
 import { startApp } from '../support/app.ts';
 import { createDescriber } from '../support/described.ts';
 import { declaredRoutes, OPENAPI_FILE, openApiText } from '../support/openapi-file.ts';

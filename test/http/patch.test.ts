@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openFile } from '../support/sqlite.ts';
 

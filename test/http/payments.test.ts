@@ -1,7 +1,7 @@
 /** Payments over HTTP: fields, which loan takes them, voiding (docs/api.md#loans-and-payments). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PAYMENT_METHODS } from '../../src/domain/lending/payments.ts';
+import { PAYMENT_METHODS } from '../../src/registry/payments.ts';
 import { startApp } from '../support/app.ts';
 import { COOPERATIVES, importPlace, member, members, nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';

@@ -1,10 +1,11 @@
 /** Whose data each route shows, and that every such response has a receipt (docs/ledger.md). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import type { AccessRecord, FieldGroup } from '../../src/access/access-ledger.ts';
+import { SCOPES } from '../../src/access/api-keys.ts';
 import { fullPath, type Route } from '../../src/http/declare/route.ts';
-import type { FieldGroup, Reading } from '../../src/store/contract/access-ledger.ts';
 import type { TestResponse } from '../support/app.ts';
+import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, LOAN_TERMS, startLending } from '../support/lending.ts';
 import { type MemoryLedger, memoryLedger, receiptOf } from '../support/memory-ledger.ts';
@@ -18,7 +19,7 @@ const MONEY: readonly FieldGroup[] = ['financials'];
 interface Place extends Lending {
   readonly ledger: MemoryLedger;
   /** The reading of a response, which has its receipt. */
-  read(path: string, sent?: Parameters<Lending['app']['send']>[1]): Promise<[TestResponse, Reading]>;
+  read(path: string, sent?: Parameters<Lending['app']['send']>[1]): Promise<[TestResponse, AccessRecord]>;
 }
 
 /** Loan 1 with payment 1 is of member 1; members 1 and 3 are one person. */
@@ -35,7 +36,7 @@ async function start(context: TestContext): Promise<Place> {
       const response = await lending.app.send(path, sent);
       assert.equal(ledger.readings.length, before + 1, response.text);
       assert.equal(response.headers['x-access-receipt'], receiptOf(before + 1));
-      return [response, ledger.readings[before] as Reading];
+      return [response, ledger.readings[before] as AccessRecord];
     },
   };
 }
@@ -48,7 +49,7 @@ const saving = { account_number: 'S-9', kind: 'contribution', amount: '1.00', tr
 
 type Case = readonly [
   path: string,
-  subject: Reading['subject'],
+  subject: AccessRecord['subject'],
   fields: readonly FieldGroup[],
   body?: { readonly [field: string]: unknown },
 ];
@@ -129,9 +130,9 @@ test('every route that shows persons has a case, and says which groups of fields
 
 /** Of an export the sequence is that which its headers say. */
 const expectedOf = (
-  { all, ...subject }: Reading['subject'],
+  { all, ...subject }: AccessRecord['subject'],
   { headers }: TestResponse,
-): Reading['subject'] =>
+): AccessRecord['subject'] =>
   all === undefined ? subject : { all: { ...all, asOfSequence: Number(headers['x-snapshot-sequence']) } };
 
 for (const route of personal) {
@@ -217,7 +218,7 @@ test('a refused write that tells that somebody is a member is a reading of the n
   const refused = await write();
   assert.equal(refused.status, 400, refused.text);
   assert.ok('x-access-receipt' in refused.headers);
-  const { subject, fields, status } = ledger.readings.at(-1) as Reading;
+  const { subject, fields, status } = ledger.readings.at(-1) as AccessRecord;
   assert.deepEqual([subject, fields, status], [{ identityCards: [nid(1)] }, [], 400]);
   ledger.isFull = true;
   const unrecorded = await write();
@@ -229,8 +230,7 @@ test('a list of one person names the number and the rows; a former number stands
   const { app, read } = await start(context);
   const [, filtered] = await read(`/members?identity_card=${nid(1)}`);
   assert.deepEqual(filtered.subject, { identityCards: [nid(1)], memberIds: [1, 3] });
-  const { corrections } = app.registry.embedded;
-  await corrections.replaceIdentityCard(nid(1), nid(8), { reason: 'New card', user: 'tester' });
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
   for (const [path, memberIds] of [
     [`/members/${nid(1)}`, [3, 1]],
     [`/cooperatives/2/members/${nid(1)}`, [3]],

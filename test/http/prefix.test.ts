@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/runtime/config.ts';
 import { type Sent, sendToOwnRoute, startApp, type TestApp } from '../support/app.ts';
+import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';
 
 /** A cooperative, three members, and a former national ID of the first. */
@@ -13,10 +14,7 @@ async function start(context: TestContext, publicUrl?: string): Promise<TestApp>
   const app = await startApp(context, publicUrl === undefined ? {} : { settings: { PUBLIC_URL: publicUrl } });
   assert.equal((await app.send('/cooperatives', post({ code: 'A-1', name: 'A' }))).status, 201);
   for (const n of [1, 2, 3]) assert.equal((await app.send('/members', post(member(n)))).status, 201);
-  await app.registry.embedded.corrections.replaceIdentityCard(nid(1), nid(8), {
-    reason: 'wrong',
-    user: 'test',
-  });
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
   return app;
 }
 

@@ -6,24 +6,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { scriptElement } from '../../src/html/html.ts';
 import type { BodyParts } from '../../src/http/declare/response.ts';
-import type { RouteRequest } from '../../src/http/declare/route.ts';
-import { fullPath } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/openapi/openapi.ts';
-import { WEBHOOK_MESSAGES } from '../../src/http/openapi/webhooks.ts';
-import { pageRoutes } from '../../src/http/reference/pages.ts';
+import { fullPath, type RouteRequest } from '../../src/http/declare/route.ts';
+import { describeApi } from '../../src/http/reference/openapi.ts';
 import { renderReference } from '../../src/http/reference/reference.ts';
-import { SCRIPT } from '../../src/http/reference/script.ts';
-import { createRoutes } from '../../src/http/routes.ts';
-import { exampleOf } from '../../src/json/example.ts';
+import { pageRoutes } from '../../src/http/reference/reference-routes.ts';
+import { SCRIPT } from '../../src/http/reference/style.ts';
+import { createRoutes } from '../../src/routes.ts';
+import { scriptElement } from '../../src/values/html.ts';
+import { exampleOf } from '../../src/values/schema.ts';
+import { WEBHOOK_MESSAGES, WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { declaredRoutes, routeDependencies } from '../support/openapi-file.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const described = declaredRoutes().filter(({ isPage }) => isPage !== true);
 const AT = { baseUrl: 'https://example.rw/registry', prefix: '/registry' };
-const reference = (): string => renderReference(described, '1.0.0', AT);
+const reference = (): string => renderReference(described, '1.0.0', AT, WEBHOOKS_DESCRIBED);
 
 /** As a browser shows it. */
 const toText = (page: string): string =>
@@ -135,7 +134,7 @@ test('the reference is rendered once, and has the address by which it is asked f
 
 test('the reference names all that the description has: paths, parameters, fields, choices, statuses', () => {
   const text = toText(reference());
-  const api = describeApi(described, '1.0.0');
+  const api = describeApi(described, '1.0.0', WEBHOOKS_DESCRIBED);
   for (const { method, operationId, summary, ...route } of described) {
     assert.ok(text.includes(`${method} ${fullPath(route)}`), operationId);
     assert.ok(text.includes(summary.replaceAll('`', '')), operationId);
@@ -168,7 +167,7 @@ test('every link leads to a place of the page, or under the prefix, and no two p
 test('the reference has every type of webhook, its payload, and what to answer', () => {
   const text = toText(reference());
   const squeezed = text.replace(/\s/g, '');
-  const { webhooks } = describeApi(described, '1.0.0') as { webhooks: object };
+  const { webhooks } = describeApi(described, '1.0.0', WEBHOOKS_DESCRIBED) as { webhooks: object };
   for (const type of Object.keys(webhooks)) assert.ok(text.includes(type), type);
   assert.deepEqual(
     WEBHOOK_MESSAGES.flatMap(({ types }) => types),

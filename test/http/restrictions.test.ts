@@ -1,14 +1,9 @@
 /** Where a key may be used from (docs/keys.md#create). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type AddressBlocks,
-  parseAddress,
-  parseAddressBlocks,
-} from '../../src/domain/access/address-blocks.ts';
-import { FieldError } from '../../src/domain/values/errors.ts';
-import { clientAddress } from '../../src/http/middleware/client-address.ts';
-import { matchesHost, requestDomain } from '../../src/http/middleware/restrict.ts';
+import { clientAddress, matchesHost, requestDomain } from '../../src/http/server/middleware.ts';
+import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/values/address-blocks.ts';
+import { FieldError } from '../../src/values/errors.ts';
 import { startApp } from '../support/app.ts';
 
 const blocks = (...texts: string[]): AddressBlocks => {

@@ -10,8 +10,7 @@ import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { BodyParts } from '../../src/http/declare/response.ts';
-import { gzipped } from '../../src/http/server/compression.ts';
-import { createPartSender } from '../../src/http/server/send-streamed.ts';
+import { createPartSender, gzipped } from '../../src/http/server/send.ts';
 
 test('many responses of many parts leave room for other work, and each has its turn', async () => {
   const sendParts = createPartSender();

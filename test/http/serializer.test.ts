@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { MEMBER, serializeMemberRow } from '../../src/http/resources/members/member-fields.ts';
-import { instant, plain, serializeObject, text } from '../../src/json/serializer.ts';
-import type { ListedMember } from '../../src/store/contract/registry.ts';
+import type { ListedMember } from '../../src/registry/registry-store.ts';
+import { MEMBER, serializeMemberRow } from '../../src/registry/routes/member-fields.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { instant, plain, serializeObject, text } from '../../src/values/serializer.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { openStore } from '../support/sqlite.ts';
 

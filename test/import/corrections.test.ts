@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { MemberValues } from '../../src/domain/membership/members.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { openRegistry } from '../../src/open-registry.ts';
+import type { MemberValues } from '../../src/registry/members.ts';
 import { type ImportPlace, MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 import { storageAt } from '../support/storage.ts';
 
 /** Changes the first member as the service does. */
 async function correct(place: ImportPlace, values: Partial<MemberValues>): Promise<void> {
-  const registry = storageAt(place.databaseFile).openRegistry();
+  const registry = openRegistry(storageAt(place.databaseFile));
   await registry.members.update(1, (stored) => ({ ...stored, ...values }), 1_750_000_000, 'key:7');
   await registry.close();
 }
@@ -59,7 +61,7 @@ test('an import that was undone does not count: the correction before it stays',
   await fileOf(place, list('active'));
   await correct(place, { status: 'inactive' });
   const { import_id: id } = await fileOf(place, list('active'), '--overwrite-corrections');
-  const log = storageAt(place.databaseFile).openJournal();
+  const log = openJournal(storageAt(place.databaseFile));
   assert.equal(
     (await log.undo(id, 1, { systemUser: 'tester', nowSeconds: 1_750_000_000 })).outcome,
     'undone',

@@ -1,9 +1,9 @@
 /** Dates whose order of day and month the column or a map settles (docs/import-reference.md#dates). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DateOrder } from '../../src/import/cells/context.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
-import type { ImportOptions } from '../../src/import/run/import-files.ts';
+import type { ImportOptions } from '../../src/import/import-files.ts';
+import type { DateOrder } from '../../src/import/reading/cell-context.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
 import { type ImportPlace, importText, nid, startedPlace } from '../support/importing.ts';
 
 const HEADER = 'cooperative_code,identity_card,member_code,full_name,date_of_birth,registration_date\n';

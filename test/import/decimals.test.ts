@@ -1,12 +1,12 @@
 /** Amounts with commas, points and spaces (docs/import-reference.md#decimals). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/domain/values/decimal.ts';
-import { FieldError } from '../../src/domain/values/errors.ts';
-import { type CellContext, cellContext } from '../../src/import/cells/context.ts';
-import { readDecimal } from '../../src/import/cells/decimals.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
+import { type CellContext, cellContext } from '../../src/import/reading/cell-context.ts';
+import { readDecimal } from '../../src/import/reading/decimals.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/values/decimal.ts';
+import { FieldError } from '../../src/values/errors.ts';
 import { importText, startedPlace } from '../support/importing.ts';
 
 const UNCLEAR = /thousands or decimals/;

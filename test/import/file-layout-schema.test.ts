@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { parseMap } from '../../src/import/map/parse-map.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { parseMap } from '../../src/import/reading/parse-map.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import {
   IMPORT_MAP_SCHEMA_FILE,
   importMapSchema,

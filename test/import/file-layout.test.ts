@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
-import type { MapFault } from '../../src/import/map/map-json.ts';
-import { parseMap } from '../../src/import/map/parse-map.ts';
-import type { ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import { type MapFault, parseMap } from '../../src/import/reading/parse-map.ts';
+import type { ImportKind } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);
 const parse = (text: string, kind: ImportKind = 'members', constants?: ReadonlyMap<string, string>) =>

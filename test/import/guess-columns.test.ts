@@ -1,13 +1,12 @@
 /** Guesses of columns: only what nearly all values fit, and only where nothing else would fit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { valueIn } from '../../src/import/cells/blanks.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { guessColumns, isPersonsName } from '../../src/import/proposal/guess-columns.ts';
-import { createObserver } from '../../src/import/proposal/observe-cells.ts';
-import type { ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { valueIn } from '../../src/formats/blanks.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { createObserver, guessColumns, isPersonsName } from '../../src/import/reading/guess-headings.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
+import type { ImportKind } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import { nid } from '../support/importing.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);

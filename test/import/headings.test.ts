@@ -1,15 +1,13 @@
 /** Headings as cooperatives write them (docs/import-reference.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { foldHeading } from '../../src/import/dictionary/fold.ts';
-import { foldPhrase } from '../../src/import/dictionary/fold-phrase.ts';
-import { BRACKETS, HEADINGS } from '../../src/import/dictionary/headings.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
-import { headingsOf, recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
-import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
-import { FILE_COLUMNS } from '../../src/store/contract/import/import-columns.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { BRACKETS, HEADINGS } from '../../src/import/reading/dictionary-headings.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import { foldHeading, foldPhrase } from '../../src/import/reading/fold.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
+import { headingsOf, recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
+import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
+import { inLanguage, LANGUAGES } from '../../src/values/language.ts';
 
 const columnOf = (kind: ImportKind, heading: string) => recogniseHeadings(kind, [heading])[0]?.column;
 const mapOf = (columns: Record<string, string | null>): FileLayout => ({

@@ -1,15 +1,22 @@
 /** Files that are made, or broken, so that reading them takes hours or all memory: they end soon. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { FieldError } from '../../src/domain/values/errors.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import { readMobile } from '../../src/import/cells/mobiles.ts';
-import { openFile } from '../../src/import/formats/open-file.ts';
-import { parseMap } from '../../src/import/map/parse-map.ts';
-import { proposeMap } from '../../src/import/proposal/propose-map.ts';
-import type { ReadFile } from '../support/importing.ts';
-import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
+import { openFile } from '../../src/formats/open-file.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { parseMap } from '../../src/import/reading/parse-map.ts';
+import { proposeMap } from '../../src/import/reading/propose-map.ts';
+import { readMobile } from '../../src/import/table/columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { FieldError } from '../../src/values/errors.ts';
+import {
+  importText,
+  MEMBERS_HEADER,
+  member,
+  members,
+  nid,
+  type ReadFile,
+  startedPlace,
+} from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 import { rowsOf, workbookOf, workbookParts, type ZipPart, zipOf } from '../support/workbook.ts';
 

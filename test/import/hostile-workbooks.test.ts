@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openFile } from '../../src/import/formats/open-file.ts';
+import { openFile } from '../../src/formats/open-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { startedPlace } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';

@@ -1,8 +1,9 @@
 /** Ledgers without references that are imported again after a correction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MemberValues } from '../../src/domain/membership/members.ts';
-import { parseTimeZone, type TimeZone } from '../../src/domain/values/date-time.ts';
+import { openRegistry } from '../../src/open-registry.ts';
+import type { MemberValues } from '../../src/registry/members.ts';
+import { parseTimeZone, type TimeZone } from '../../src/values/date-time.ts';
 import {
   type ImportPlace,
   importFile,
@@ -113,7 +114,7 @@ async function write(
   place: ImportPlace,
   change: { readonly member: number; readonly values: Partial<MemberValues> } | { readonly code: string },
 ): Promise<void> {
-  const registry = storageAt(place.databaseFile).openRegistry();
+  const registry = openRegistry(storageAt(place.databaseFile));
   const [now, actor] = [1_750_000_000, 'key:1'] as const;
   if ('code' in change)
     await registry.cooperatives.update(1, (stored) => ({ ...stored, code: change.code }), now, actor);

@@ -1,17 +1,17 @@
 /** Cells as people write them, read with a note (docs/import-reference.md#notes). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TRANSACTION_KINDS } from '../../src/domain/entries/savings.ts';
-import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
-import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/domain/lending/payments.ts';
-import { COOPERATIVE_STATUSES, SECTORS } from '../../src/domain/membership/cooperatives.ts';
-import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/membership/members.ts';
-import { CHOICE_LABELS } from '../../src/domain/values/choice-labels.ts';
-import { meaningsOf } from '../../src/import/cells/words.ts';
-import { foldHeading } from '../../src/import/dictionary/fold.ts';
-import * as words from '../../src/import/dictionary/words.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
-import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
+import { meaningsOf } from '../../src/import/reading/cell-context.ts';
+import * as words from '../../src/import/reading/dictionary-words.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import { foldHeading } from '../../src/import/reading/fold.ts';
+import { COOPERATIVE_STATUSES, SECTORS } from '../../src/registry/cooperatives.ts';
+import { TRANSACTION_KINDS } from '../../src/registry/entries.ts';
+import { LOAN_STATUSES } from '../../src/registry/loans.ts';
+import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/registry/members.ts';
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/registry/payments.ts';
+import { inLanguage, LANGUAGES } from '../../src/values/language.ts';
+import { CHOICE_LABELS } from '../../src/values/text.ts';
 import { importText, MEMBERS_HEADER, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 
 const MORE = 'gender,date_of_birth,mobile,role,status';

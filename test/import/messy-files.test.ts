@@ -2,20 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import { HEADINGS } from '../../src/import/dictionary/headings.ts';
-import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/dictionary/words.ts';
-import type { FileRecord, RecordSource, SourceFormat } from '../../src/import/formats/source/records.ts';
+import type { FileRecord, ImportFault, RecordSource, SourceFormat } from '../../src/formats/records.ts';
+import type { ImportSession } from '../../src/import/import-session.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { HEADINGS } from '../../src/import/reading/dictionary-headings.ts';
+import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/reading/dictionary-words.ts';
 import { readAndCheck } from '../../src/import/table/read-and-check.ts';
-import { FILE_COLUMNS } from '../../src/store/contract/import/import-columns.ts';
-import type {
-  ImportFault,
-  ImportKind,
-  ImportSession,
-  StagedRow,
-  StagedValue,
-} from '../../src/store/contract/import/import-session.ts';
+import { FILE_COLUMNS, type ImportKind } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import type { StagedRow, StagedValue } from '../../src/values/declared-fields.ts';
 import { nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 

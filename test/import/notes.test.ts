@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { NOTES, NoteLog } from '../../src/import/cells/notes.ts';
+import { NOTES, NoteLog } from '../../src/import/reading/notes.ts';
 
 test('notes are counted by kind and column, with every line in order', () => {
   const log = new NoteLog();

@@ -1,6 +1,8 @@
 /** The opening balance of loans, and until when it runs (docs/import-reference.md#opening-balances). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { checkStorage } from '../../src/check/check.ts';
+import { openRegistry } from '../../src/open-registry.ts';
 import { type ImportPlace, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -185,7 +187,7 @@ test('an undo that would count a payment twice is refused until the balance is u
     for (const id of ['6', '5'])
       assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
     assert.deepEqual(balances(place)[0], [0, null, 5_000]);
-    const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+    const faults = (await checkStorage(storageAt(place.databaseFile))).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
   }
 });
@@ -201,7 +203,7 @@ test('a loans file is not undone below the payments of its loans', async (contex
 test('a paid amount that the file sets back to before a payment became void is kept, with its end', async (context) => {
   const place = await lendingPlace(context, loan(''));
   await pay(place, ['A-1,L-1,P-1,50,cash,2025-04-01,']);
-  const registry = storageAt(place.databaseFile).openRegistry();
+  const registry = openRegistry(storageAt(place.databaseFile));
   const now = Math.floor(place.clock.now() / 1000);
   await registry.payments.update(1, (stored) => ({ ...stored, status: 'void' }), now, 'key:1');
   await registry.close();

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RegistryError } from '../../src/domain/values/errors.ts';
-import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
+import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
+import { RegistryError } from '../../src/values/errors.ts';
 import {
   type ImportPlace,
   importOptions,
@@ -15,7 +15,7 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
-import { type Connection, FORMAT, openFile, openImportSession, SqliteError } from '../support/sqlite.ts';
+import { type Connection, FORMAT, openFile, openImportSessionAt, SqliteError } from '../support/sqlite.ts';
 
 /** Imports one file and does something at the moment between its checks and its apply. */
 async function importWith(
@@ -24,7 +24,7 @@ async function importWith(
   between: (db: Connection) => void,
   more: Partial<ImportOptions> = {},
 ) {
-  const session = openImportSession(place.databaseFile, FORMAT, place.clock.monotonicMs);
+  const session = openImportSessionAt(place.databaseFile, FORMAT, place.clock.monotonicMs);
   const other = openFile(place.databaseFile);
   try {
     const options = { ...importOptions(place), ...more };
@@ -115,7 +115,7 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
     },
   };
   const format = { ...FORMAT, zone };
-  const session = openImportSession(place.databaseFile, format, place.clock.monotonicMs);
+  const session = openImportSessionAt(place.databaseFile, format, place.clock.monotonicMs);
   try {
     const [report] = await importFiles(session, [{ kind: 'loans', path }], importOptions(place));
     assert.deepEqual([report?.outcome, report?.changes.created], ['imported', 1]);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type ImportObserver, importFiles } from '../../src/import/run/import-files.ts';
-import { listImportFiles } from '../../src/import/run/import-folder.ts';
-import type { FileReport } from '../../src/import/run/import-report.ts';
+import { type ImportObserver, importFiles, listImportFiles } from '../../src/import/import-files.ts';
+import type { FileReport } from '../../src/import/import-report.ts';
+import { openImportSession } from '../../src/import/staging/session.ts';
 import { command } from '../support/command.ts';
 import {
   COOPERATIVES,
@@ -130,7 +130,7 @@ test('an unexpected error is reported with the outcome of every file', async (co
 
 /** Imports a folder without the command. */
 async function importFolder(place: ImportPlace, folder: string, observer: ImportObserver) {
-  const session = storageAt(place.databaseFile).openImportSession();
+  const session = openImportSession(storageAt(place.databaseFile));
   try {
     return await importFiles(session, listImportFiles(folder).files, importOptions(place), observer);
   } finally {

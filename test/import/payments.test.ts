@@ -1,6 +1,7 @@
 /** Payments files: which loans take them, and what is paid then (docs/import-reference.md#payments). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { checkStorage } from '../../src/check/check.ts';
 import { type ImportPlace, incoming, startedPlace } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 import { storageAt } from '../support/storage.ts';
@@ -40,7 +41,7 @@ const paidOf = (place: ImportPlace, loan = 'L-1') =>
   place.value(`SELECT paid_amount_minor FROM loans WHERE reference = '${loan}'`);
 
 async function assertSound(place: ImportPlace): Promise<void> {
-  const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+  const faults = (await checkStorage(storageAt(place.databaseFile))).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
   const differing = `SELECT l.id FROM loans l WHERE paid_amount_minor <> opening_balance_minor +
     (SELECT coalesce(sum(amount_minor), 0) FROM payments WHERE loan_id = l.id AND status = 'recorded')`;

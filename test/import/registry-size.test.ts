@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkStorage } from '../../src/check/check.ts';
 import { COOPERATIVES, member, members, placeWithoutRegistry, startedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 import { storageAt } from '../support/storage.ts';
@@ -95,7 +96,7 @@ test('entries are counted exactly, however they are written', async (context) =>
     'A-1,M-1,S-1,T-1,contribution,5,2025-01-01\n';
   const size = { deliveries: 10_002, loans: 0, payments: 0, transactions: 1 };
   assert.deepEqual(await afterOf('savings', saving), { cooperatives: 2, members: 3, ...size });
-  const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+  const faults = (await checkStorage(storageAt(place.databaseFile))).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
 });
 
@@ -104,7 +105,7 @@ test('check finds a number of rows that is wrong', async (context) => {
   const db = openFile(place.databaseFile);
   db.exec('INSERT INTO production_counts VALUES (0, 7)');
   db.close();
-  const found = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+  const found = (await checkStorage(storageAt(place.databaseFile))).filter(({ fault }) => fault !== null);
   assert.deepEqual(found, [
     { check: 'counters of production_entries in production_counts', fault: 'wrong: {"block":0,"rows":7}' },
   ]);

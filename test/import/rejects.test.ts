@@ -13,9 +13,9 @@ import { open } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { openFile } from '../../src/import/formats/open-file.ts';
-import { writeRejects } from '../../src/import/rejects/rejects-file.ts';
-import type { ImportFault } from '../../src/store/contract/import/import-session.ts';
+import { openFile } from '../../src/formats/open-file.ts';
+import type { ImportFault } from '../../src/formats/records.ts';
+import { writeRejects } from '../../src/import/rejects-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 

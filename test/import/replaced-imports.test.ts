@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkStorage } from '../../src/check/check.ts';
+import { openRegistry } from '../../src/open-registry.ts';
 import { command } from '../support/command.ts';
 import { type ImportPlace, LOANS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
@@ -38,7 +40,7 @@ const kilograms = (place: ImportPlace): unknown[] =>
     .map(({ grams }) => grams);
 
 async function assertSound(place: ImportPlace): Promise<void> {
-  const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+  const faults = (await checkStorage(storageAt(place.databaseFile))).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
 }
 
@@ -231,7 +233,7 @@ test('a loan with payments, and a row that was changed by hand, are not removed'
     'payments',
     'loan_reference,reference,amount,method,paid_at\nL-2,P-1,10,cash,2025-01-02\n',
   );
-  const store = storageAt(place.databaseFile).openRegistry();
+  const store = openRegistry(storageAt(place.databaseFile));
   await store.loans.update(3, (stored) => ({ ...stored, status: 'paid' }), 1, 'key:1');
   await store.close();
   const err = await refusal(place, 'loans', loans(loan(1)), '--replaces', String(id));

@@ -1,10 +1,10 @@
 /** Stored values as lists of changes show them (docs/api.md#formats). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { cellContext } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { formatStored } from '../../src/import/columns/stored-values.ts';
+import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
+import { formatStored } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 
 const CELLS = ['2024-03-31T08:30:00+02:00', '1250.50', '12.500', '18.50'];
 

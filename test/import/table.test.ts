@@ -1,8 +1,8 @@
 /** Where the table of a file begins, and what of it is skipped (docs/import-reference.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foldHeading } from '../../src/import/dictionary/fold.ts';
-import type { FileLayout } from '../../src/import/map/file-layout.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import { foldHeading } from '../../src/import/reading/fold.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
 const readingMap = (given: Partial<FileLayout>): FileLayout => ({

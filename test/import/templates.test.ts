@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { openFile as openImported } from '../../src/import/formats/open-file.ts';
-import { recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
-import { LANGUAGES } from '../../src/language/language.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
+import { openFile as openImported } from '../../src/formats/open-file.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
+import { recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
+import { LANGUAGES } from '../../src/values/language.ts';
 import { importPlace } from '../support/importing.ts';
 
 async function rowsOf(path: string, kind: ImportKind) {

@@ -95,6 +95,9 @@ test('where a value cannot be read nothing is compared, and a warning counts suc
     two.err.replace(/\n\s+/g, ' '),
     /colonne kg n'ont pas été comparés : 2 de ses cellules sont illisibles\. \(lignes 5, 7\)/,
   );
+  const wrong = Array.from({ length: 20 }, (_, i) => [delivery(10 + i), total(1)]).flat();
+  const many = await place.load('production', deliveries(...wrong, delivery('ten'), total(5)), '--dry-run');
+  assert.match(many.err.replace(/\n\s+/g, ' '), /not compared: 1 cell of it cannot be read\. \(line 43\)/);
   // What cannot be read is above totals that are right.
   const right = deliveries(delivery('ten', 3), total(30), delivery(10), total(10));
   const { err } = await place.load('production', right, '--dry-run');

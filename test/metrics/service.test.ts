@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { backUp, verifyBackup } from '../../src/backup/open-backups.ts';
+import { readStatus } from '../../src/health/registry-status.ts';
+import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 
@@ -84,7 +86,7 @@ test('how the registry is doing is looked up once a second, and what is not know
   const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
   await app.send('/cooperatives/', { method: 'POST', body });
   const folder = join(temporaryFolder(context), 'backup');
-  await storage.backUp(folder, { program: '1.0.0', now: () => 6_500 });
+  await backUp(storage, folder, { program: '1.0.0', now: () => 6_500 });
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 0']);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 1']);
@@ -94,7 +96,7 @@ test('how the registry is doing is looked up once a second, and what is not know
     `registry_last_backup_present ${isPresent}`,
   ];
   assert.deepEqual(await read('registry_last_'), backup(0));
-  await storage.verifyBackup(folder, () => 7_000);
+  await verifyBackup(storage, folder, () => 7_000);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_last_'), backup(1));
   rmSync(folder, { recursive: true });
@@ -123,8 +125,8 @@ test('the lag of each endpoint of a webhook is that of its oldest event', async 
   const { storage } = app.registry;
   const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
   await app.send('/cooperatives/', { method: 'POST', body });
-  const { epoch = '' } = (await storage.readCondition()).sequence ?? {};
-  const webhooks = storage.openWebhooks('issue');
+  const { epoch = '' } = (await readStatus(storage)).sequence ?? {};
+  const webhooks = openWebhooks(storage, 'issue');
   // A key that does not exist: nothing is delivered.
   const values = { keyId: 99, url: 'https://example.rw/hook', types: null, allowsPrivate: false };
   for (const sequence of [1, 0]) await webhooks.add(values, new Uint8Array(24), { epoch, sequence }, 1);

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DECLARATIONS } from '../../src/metrics/declarations.ts';
-import { Histogram } from '../../src/metrics/histogram.ts';
-import { formatMetric } from '../../src/metrics/text-format.ts';
+import { formatMetric, Histogram } from '../../src/metrics/service-metrics.ts';
 
 test('help and values of labels are escaped, each as the format says', () => {
   const declaration = { type: 'counter', help: 'a "b" \\ c\nd', labels: ['x', 'y'] } as const;

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConfiguredStorage } from '../../src/app/storage.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { openCommandLedger } from '../../src/ledger/open-ledger.ts';
+import { openConfiguredStorage } from '../../src/terminal/settings.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { type TestDesk, testDesk } from '../support/desk.ts';
@@ -39,7 +40,7 @@ export async function demoDesk(
   cpSync(await made, folder, { recursive: true });
   const databaseFile = join(folder, 'registry.db');
   const storage = openConfiguredStorage({ storage: databaseFile, zone: KIGALI }, testClock(TODAY_MS));
-  const desk = await testDesk(context, databaseFile, { ledger: storage.openCommandLedger() });
+  const desk = await testDesk(context, databaseFile, { ledger: openCommandLedger(storage) });
   desk.clock.advance(TODAY_MS - desk.clock.now());
   return { ...desk, databaseFile, origin: `http://127.0.0.1:${desk.port}` };
 }

@@ -1,12 +1,13 @@
 /** What a release promises to programs: the API, the commands, the settings, and what the package exports. */
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/program.ts';
-import { EXIT } from '../../src/cli/terminal/context.ts';
-import { SETTINGS } from '../../src/config.ts';
-import { describeApi } from '../../src/http/openapi/openapi.ts';
-import { API_VERSION } from '../../src/http/routes.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
+import { describeApi } from '../../src/http/reference/openapi.ts';
+import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import * as exported from '../../src/index.ts';
+import { createProgram } from '../../src/program.ts';
+import { API_VERSION } from '../../src/routes.ts';
+import { SETTINGS } from '../../src/runtime/config.ts';
+import { EXIT } from '../../src/terminal/context.ts';
+import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { testClock } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 
@@ -16,7 +17,7 @@ type Described = any;
 /** A line for each promise, in order; a later release may add lines, and takes none away unannounced. */
 export async function readInterface(): Promise<string[]> {
   const lines = [
-    ...listApi(describeApi(declaredRoutes(), API_VERSION)),
+    ...listApi(describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED)),
     ...(await listCommands()),
     ...Object.keys(SETTINGS).map((name) => `setting ${name}`),
     ...Object.entries(EXIT).map(([name, status]) => `exit status ${status} ${name}`),

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { IMPORT_KINDS } from '../../src/store/contract/import/import-session.ts';
+import { IMPORT_KINDS } from '../../src/registry/file-columns.ts';
 import { command } from '../support/command.ts';
 import { rowsOfEverything } from '../support/rows-of-everything.ts';
 import { readInterface } from './interface.ts';

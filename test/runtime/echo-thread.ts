@@ -1,8 +1,8 @@
 /** The module of a thread for task-thread.test.ts. */
 import { getPriority } from 'node:os';
 import { setTimeout as after } from 'node:timers/promises';
-import { RegistryError } from '../../src/domain/values/errors.ts';
 import { serveTasks } from '../../src/runtime/task-thread.ts';
+import { RegistryError } from '../../src/values/errors.ts';
 
 const createTasks = (setup: { readonly greeting: string }) => ({
   greet: (name: string) => `${setup.greeting} ${name}`,
@@ -16,6 +16,9 @@ const createTasks = (setup: { readonly greeting: string }) => ({
   },
   fail: () => {
     throw new TypeError('This is a defect.');
+  },
+  failWithNothing: () => {
+    throw undefined;
   },
   die: () => {
     setImmediate(() => {

@@ -25,6 +25,7 @@ test('a refusal stays a refusal, and a defect an error with its own message', as
     ...{ name: 'RegistryError', code: 'unavailable', message: 'Not now.', retryAfterSeconds: 7 },
   });
   await assert.rejects(thread.run('fail', undefined), { name: 'TypeError', message: 'This is a defect.' });
+  await assert.rejects(thread.run('failWithNothing', undefined));
 });
 
 test('what waits is bounded: one more is refused until a task has ended', async (context) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { IMPORT_KINDS } from '../../src/store/contract/import/import-session.ts';
+import { IMPORT_KINDS } from '../../src/registry/file-columns.ts';
 import { namedCommands } from './document-tables.ts';
 import { nid } from './importing.ts';
 import { rowsOfEverything } from './rows-of-everything.ts';

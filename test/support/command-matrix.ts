@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/program.ts';
 import { temporaryFolder, testClock } from './app.ts';
 import { command } from './command.ts';
 import { copyRegistry } from './sample-registry.ts';

@@ -3,10 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../src/cli/program.ts';
-import type { CliContext } from '../../src/cli/terminal/context.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { runCommand } from '../../src/program.ts';
+import { type Clock, systemClock } from '../../src/runtime/scheduler.ts';
+import type { CliContext } from '../../src/terminal/context.ts';
 
 // Of processes of their own: what they say is compared in English, whatever the language of the machine.
 process.env.LC_ALL = 'C';

@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { fullPath } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/openapi/openapi.ts';
-import { API_VERSION } from '../../src/http/routes.ts';
+import { describeApi } from '../../src/http/reference/openapi.ts';
+import { API_VERSION } from '../../src/routes.ts';
+import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { declaredRoutes } from './openapi-file.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
@@ -73,7 +74,7 @@ export interface Describer {
 
 /** @param document of the API; tests give broken ones */
 export function createDescriber(
-  document: Description = describeApi(declaredRoutes(), API_VERSION),
+  document: Description = describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED),
 ): Describer {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, strictRequired: false });
   addFormats.default(ajv);

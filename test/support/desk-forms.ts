@@ -1,6 +1,7 @@
 /** The forms of the pages of the desk, each sent with whatever it can be filled with. */
-import { SCREENS } from '../../src/desk/desk.ts';
-import { createRouter } from '../../src/desk/server/router.ts';
+
+import { createRouter } from '../../src/desk/desk-requests.ts';
+import { SCREENS } from '../../src/desk-screens.ts';
 import type { Browser, DeskResponse } from './desk.ts';
 import { type Fields, fieldsOf } from './desk-import.ts';
 import { nid } from './importing.ts';

@@ -1,7 +1,7 @@
 /** Files given to the desk by the forms of its pages. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Language } from '../../src/language/language.ts';
+import type { Language } from '../../src/values/language.ts';
 import { type Browser, testDesk } from './desk.ts';
 
 /** After the newest date of the samples. */

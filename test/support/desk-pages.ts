@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { SCREENS } from '../../src/desk/desk.ts';
-import { RECORDED } from '../../src/desk/screens/cooperative/looked-after.ts';
-import { createRouter } from '../../src/desk/server/router.ts';
-import type { Language } from '../../src/language/language.ts';
+import { RECORDED } from '../../src/browse/follow-up-lists.ts';
+import { createRouter } from '../../src/desk/desk-requests.ts';
+import { SCREENS } from '../../src/desk-screens.ts';
+import type { Language } from '../../src/values/language.ts';
 import { type Browser, type DeskResponse, testDesk } from './desk.ts';
 import { sendEveryForm } from './desk-forms.ts';
 import { give, SAMPLES_MS, submit } from './desk-import.ts';

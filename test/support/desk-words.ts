@@ -1,6 +1,6 @@
 /** Whether a page of the desk is in its language, word by word: a sentence may be made of several parts. */
 import { userInfo } from 'node:os';
-import { CATALOGUES, LANGUAGE_NAMES, type Language } from '../../src/language/language.ts';
+import { CATALOGUES, LANGUAGE_NAMES, type Language } from '../../src/values/language.ts';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/\p{L}{2,}/gu) ?? [];
 

@@ -3,10 +3,10 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openConfiguredStorage } from '../../src/app/storage.ts';
-import { type DeskOptions, openDesk } from '../../src/desk/desk.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import type { Language } from '../../src/language/language.ts';
+import { type DeskOptions, openDesk } from '../../src/desk-screens.ts';
+import { openConfiguredStorage } from '../../src/terminal/settings.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import type { Language } from '../../src/values/language.ts';
 import { NOON, type TestClock, testClock } from './app.ts';
 import { plainEnvironment } from './command.ts';
 

@@ -1,15 +1,15 @@
 /** The committed import-map.schema.json: what the columns declare, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { DATE_ORDERS } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/columns/columns.ts';
+import { DATE_ORDERS } from '../../src/import/reading/cell-context.ts';
 import {
   DECIMAL_MARKS,
   ENCODINGS,
   type MAP_KEYS,
   MAX_HEADER_LINE,
-} from '../../src/import/map/file-layout.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/contract/import/import-session.ts';
+} from '../../src/import/reading/file-layout.ts';
+import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/table/columns.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
 
 export const IMPORT_MAP_SCHEMA_FILE = fileURLToPath(new URL('../../import-map.schema.json', import.meta.url));
 

@@ -2,10 +2,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
-import type { FileReport, ImportFile } from '../../src/import/run/import-report.ts';
-import type { ImportFault, ImportKind } from '../../src/store/contract/import/import-session.ts';
+import type { ImportFault } from '../../src/formats/records.ts';
+import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
+import type { FileReport, ImportFile } from '../../src/import/import-report.ts';
+import { openImportSession } from '../../src/import/staging/session.ts';
+import type { ImportKind } from '../../src/registry/file-columns.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { type CommandOutcome, command } from './command.ts';
 import { createEmptyRegistry } from './empty-registry.ts';
@@ -115,7 +117,7 @@ export async function importFile(
   file: ImportFile,
   options: Partial<ImportOptions> = {},
 ): Promise<ReadFile> {
-  const session = storageAt(place.databaseFile).openImportSession();
+  const session = openImportSession(storageAt(place.databaseFile));
   const faults: ReadFault[] = [];
   try {
     const [report] = await importFiles(

@@ -1,12 +1,12 @@
 /** An access ledger in memory, which acknowledges as a thread does, or when the test says so. */
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
-import { RegistryError } from '../../src/domain/values/errors.ts';
-import type { AccessLedger, Reading } from '../../src/store/contract/access-ledger.ts';
+import type { AccessLedger, AccessRecord } from '../../src/access/access-ledger.ts';
+import { RegistryError } from '../../src/values/errors.ts';
 
 export interface MemoryLedger extends AccessLedger {
   /** What was given to `record`, acknowledged or not, in order. */
-  readonly readings: Reading[];
+  readonly readings: AccessRecord[];
   /** Takes readings, and acknowledges none until `release`. */
   hold(): void;
   release(): void;
@@ -19,7 +19,7 @@ export interface MemoryLedger extends AccessLedger {
 export const receiptOf = (sequence: number): string => `${sequence}-${'f'.repeat(32)}`;
 
 export function memoryLedger(): MemoryLedger {
-  const readings: Reading[] = [];
+  const readings: AccessRecord[] = [];
   let held: PromiseWithResolvers<void> | undefined;
   let coming = Promise.withResolvers<void>();
   const { port1: thread, port2: port } = new MessageChannel();

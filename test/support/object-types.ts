@@ -1,11 +1,10 @@
-/** The types of the objects that embedding programs get: their text from the routes, and what writes it. */
+/**
+ * The types of what the API answers: their text from the routes, and what writes it to a file.
+ * `node object-types.ts FILE`
+ */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { declaredRoutes } from './openapi-file.ts';
-
-export const OBJECT_TYPES_FILE = fileURLToPath(
-  new URL('../../src/app/embedding/objects.ts', import.meta.url),
-);
 
 /** What is read of schemas. */
 interface Described {
@@ -50,7 +49,7 @@ class Declarations {
 
   private plainTypeOf(type: string, schema: Described): string {
     if (type === 'integer') return 'number';
-    if (type === 'array') return `readonly ${this.typeOf(schema.items ?? {})}[]`;
+    if (type === 'array') return `ReadonlyArray<${this.typeOf(schema.items ?? {})}>`;
     return type === 'object' ? this.objectOf(schema) : type;
   }
 
@@ -66,17 +65,7 @@ class Declarations {
         this.choices.set(type, `${title}['${name}']`);
       return `readonly ${name}${required.includes(name) ? '' : '?'}: ${known};`;
     });
-    return `{ ${lines.join(' ')} }`;
-  }
-
-  /** Without the format of an export: what it gives is objects. */
-  queryOf(query: { readonly [name: string]: { readonly schema: object } }): string {
-    const given = Object.entries(query).filter(([name]) => name !== 'format');
-    const lines = given.map(([name, { schema }]) => {
-      const type = this.typeOf(schema as Described);
-      return `readonly ${name}?: ${union([this.choices.get(type) ?? type, 'undefined'])};`;
-    });
-    return `{ ${lines.join(' ')} }`;
+    return title === undefined ? `{ ${lines.join(' ')} }` : `{\n  ${lines.join('\n  ')}\n}`;
   }
 }
 
@@ -84,34 +73,28 @@ const PAGE = `/** A page of a list, as in docs/api.md#lists. */
 export interface Page<Row> {
   /** All rows of the list, exact. */
   readonly count: number;
-  /** A link, with \`publicUrl\` a complete one; null on the last page. */
+  /** A link; null on the last page. */
   readonly next: string | null;
   readonly previous: string | null;
   readonly results: readonly Row[];
 }`;
 
-/** As far as the formatter of the project leaves it: its line breaks and spaces are its own. */
+/** What `npm run build` adds to the package as `cooperative-registry/objects`. */
 export function objectTypesText(): string {
   const declarations = new Declarations();
-  // What a key may do is of no use to those who need none.
-  const reads = declaredRoutes().filter(
-    ({ method, access }) => method === 'GET' && access !== 'public' && access !== 'any key',
-  );
-  const results = reads.map(
-    ({ operationId, responses }) =>
-      `${operationId}: ${declarations.typeOf((responses[200]?.schema ?? {}) as Described)};`,
-  );
-  const queries = reads.flatMap(({ operationId, query }) =>
-    query === undefined ? [] : [`${operationId}: ${declarations.queryOf(query)};`],
-  );
+  const results = declaredRoutes()
+    .filter(({ method, isOutsideApi }) => method === 'GET' && !isOutsideApi)
+    .map(
+      ({ operationId, responses }) =>
+        `  ${operationId}: ${declarations.typeOf((responses[200]?.schema ?? {}) as Described)};`,
+    );
   return [
-    '/** The objects of the API, from the declarations of its routes: `make openapi` writes this file. */',
+    '/** The objects of the API, from the declarations of its routes. */',
     ...[...declarations.texts.values(), PAGE],
-    '/** What each operation gives; an export gives many. */',
-    `export interface Results { ${results.join('\n')} }`,
-    '/** The query parameters of each operation. */',
-    `export interface Queries { ${queries.join('\n')} }`,
+    '/** What each operation that reads gives; an export gives many. */\n' +
+      `export interface Results {\n${results.join('\n')}\n}\n`,
   ].join('\n\n');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OBJECT_TYPES_FILE, objectTypesText());
+const [, program, file] = process.argv;
+if (program === fileURLToPath(import.meta.url)) writeFileSync(file ?? '', objectTypesText());

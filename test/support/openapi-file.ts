@@ -1,14 +1,15 @@
 /** The committed openapi.json: its text as the routes declare it, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { InProcessRateLimiter } from '../../src/access/in-process-rate-limiter.ts';
 import type { Exporter } from '../../src/export/exporter.ts';
 import type { Route } from '../../src/http/declare/route.ts';
-import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-limiter.ts';
-import { describeApi } from '../../src/http/openapi/openapi.ts';
-import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import type { RegistryStore } from '../../src/store/contract/registry.ts';
+import { describeApi } from '../../src/http/reference/openapi.ts';
+import type { RegistryStore } from '../../src/open-registry.ts';
+import { API_VERSION, createRoutes } from '../../src/routes.ts';
+import { systemClock } from '../../src/runtime/scheduler.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
+import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 
@@ -26,6 +27,7 @@ export const routeDependencies = {
 export const declaredRoutes = (): Route[] => createRoutes(routeDependencies);
 
 /** Without white space: the formatter of the project adds its own. */
-export const openApiText = (): string => JSON.stringify(describeApi(declaredRoutes(), API_VERSION));
+export const openApiText = (): string =>
+  JSON.stringify(describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OPENAPI_FILE, openApiText());

@@ -2,10 +2,11 @@
  * The tables, views and triggers that follow declarations, as SQL: what a fresh registry has of them, and
  * what a migration that changes a declaration creates.
  */
-import { COUNTS } from '../../src/store/sqlite/schema/counts.ts';
-import { addRowsSql, TOTALS, type Totals } from '../../src/store/sqlite/schema/declared-totals.ts';
-import { wordsOnlySql } from '../../src/store/sqlite/schema/indexed-names.ts';
-import { type ReadModelColumn, STALE_SQL } from '../../src/store/sqlite/schema/stale-flag.ts';
+
+import { type ReadModelColumn, STALE_SQL } from '../../src/registry/changes/tables.ts';
+import { wordsOnlySql } from '../../src/registry/stores/member-filters.ts';
+import { COUNTS } from '../../src/sqlite/counts.ts';
+import { addRowsSql, TOTALS, type Totals } from '../../src/sqlite/declared-totals.ts';
 
 /** Not in any name, as texts have no control characters: a word that begins with it is not of the name. */
 const MARK = 31;

@@ -1,10 +1,10 @@
 /** Access ledgers of tests: where one is, readings to record, and what is in it. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { AccessLedger, LedgerEntry, Reading } from '../../src/store/contract/access-ledger.ts';
-import { openCommandLedger } from '../../src/store/sqlite/ledger/command-ledger.ts';
-import { listLedgerFiles } from '../../src/store/sqlite/ledger/ledger-files.ts';
-import { openLedgerReader } from '../../src/store/sqlite/ledger/ledger-reader.ts';
+import type { AccessLedger, AccessRecord, LedgerEntry } from '../../src/access/access-ledger.ts';
+import { listLedgerFiles } from '../../src/ledger/ledger-files.ts';
+import { openLedgerReaderAt } from '../../src/ledger/ledger-reader.ts';
+import { openCommandLedgerAt } from '../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder } from './app.ts';
 
 /** A registry, whether or not it is there. */
@@ -31,7 +31,7 @@ export const ledgerPlaceIn = (folder: string): LedgerPlace => {
     get ledgerFile() {
       return listLedgerFiles(databaseFile).at(-1)?.path ?? '';
     },
-    openLedger: () => openCommandLedger(databaseFile),
+    openLedger: () => openCommandLedgerAt(databaseFile),
   };
 };
 
@@ -42,7 +42,7 @@ export const ledgerNames = ({ databaseFile }: Pick<LedgerPlace, 'databaseFile'>)
 export const NID = '1199080000000001';
 
 /** A lookup by national ID. */
-export const reading = (more: Partial<Reading> = {}): Reading => ({
+export const reading = (more: Partial<AccessRecord> = {}): AccessRecord => ({
   timeMs: NOON,
   requestId: 'request-1',
   reader: { keyId: 7 },
@@ -59,11 +59,11 @@ export const reading = (more: Partial<Reading> = {}): Reading => ({
 type Place = Pick<LedgerPlace, 'databaseFile'>;
 
 export function allEntries({ databaseFile }: Place): LedgerEntry[] {
-  const ledger = openLedgerReader(databaseFile);
+  const ledger = openLedgerReaderAt(databaseFile);
   return [...ledger.batches()].flatMap((batch) => ledger.entriesOf(batch));
 }
 
-export const verifyIn = ({ databaseFile }: Place) => openLedgerReader(databaseFile).verify();
+export const verifyIn = ({ databaseFile }: Place) => openLedgerReaderAt(databaseFile).verify();
 
 export const findReceipt = ({ databaseFile }: Place, receipt: string) =>
-  openLedgerReader(databaseFile).verifyReceipt(receipt);
+  openLedgerReaderAt(databaseFile).verifyReceipt(receipt);

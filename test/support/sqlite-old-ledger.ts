@@ -1,7 +1,7 @@
 /** An access ledger as 1.0.0 has written it: one file, two chains, two months, retention at work. */
 import { createHash, randomBytes } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { takeMonthKey } from '../../src/store/sqlite/ledger/month-keys.ts';
+import { takeMonthKey } from '../../src/ledger/month-keys.ts';
 import { type LedgerPlace, NID } from './sqlite-ledger.ts';
 
 const SCHEMA = `

@@ -1,26 +1,26 @@
 /** White-box access to the SQLite engine, for tests that look at its files or hold its locks. */
 import { SqliteError } from 'better-sqlite3';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { Scheduler } from '../../src/runtime/scheduler.ts';
-import type { RegistryStore } from '../../src/store/contract/registry.ts';
-import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
-import { type OpenOptions, openDatabase } from '../../src/store/sqlite/engine/open-database.ts';
-import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
-import { createReadModelFormat } from '../../src/store/sqlite/read-model/format.ts';
+import { type ApiKeysOptions, openApiKeys } from '../../src/access/api-key-store.ts';
 import {
   openSqliteRegistry,
+  type RegistryStore,
   type SqliteRegistry,
   type SqliteRegistryOptions,
-} from '../../src/store/sqlite/registry.ts';
-import { MEMBER_COUNTS, sizeSql } from '../../src/store/sqlite/schema/counts.ts';
+} from '../../src/open-registry.ts';
+import { createReadModelFormat } from '../../src/registry/stores/read-model.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
+import type { Connection } from '../../src/sqlite/connection.ts';
+import { MEMBER_COUNTS, sizeSql } from '../../src/sqlite/counts.ts';
+import { type OpenOptions, openDatabase } from '../../src/sqlite/open-database.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 
-export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
-export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
-export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
-export { keysFileOf } from '../../src/store/sqlite/files/registry-files.ts';
-export { REGISTRY_SCHEMA } from '../../src/store/sqlite/schema/migrations/registry.ts';
-export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
-export { openWebhooks } from '../../src/store/sqlite/webhooks/store.ts';
+export type { SqliteApiKeys } from '../../src/access/api-key-store.ts';
+export { openImportSessionAt } from '../../src/import/staging/session.ts';
+export type { Connection } from '../../src/sqlite/connection.ts';
+export { keysFileOf } from '../../src/sqlite/registry-files.ts';
+export { REGISTRY_SCHEMA } from '../../src/sqlite/schemas.ts';
+export { isBusy } from '../../src/sqlite/sqlite-errors.ts';
+export { openWebhooksAt } from '../../src/webhooks/open-webhook-store.ts';
 export { SqliteError };
 
 /** How stores opened by hand show what they keep. */

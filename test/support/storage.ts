@@ -1,8 +1,8 @@
 /** Storage as commands open it, for tests of behaviour. */
 
-import { openConfiguredStorage } from '../../src/app/storage.ts';
-import { KIGALI, type TimeZone } from '../../src/domain/values/date-time.ts';
-import type { Storage } from '../../src/store/contract/storage.ts';
+import type { Storage } from '../../src/sqlite/storage.ts';
+import { openConfiguredStorage } from '../../src/terminal/settings.ts';
+import { KIGALI, type TimeZone } from '../../src/values/date-time.ts';
 import { testClock } from './app.ts';
 
 export const storageAt = (location: string, zone: TimeZone = KIGALI): Storage =>

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
-import type { WebhookEndpoint, WebhookStore } from '../../src/store/contract/webhooks.ts';
+import type { ApiKeyValues } from '../../src/access/api-keys.ts';
+import {
+  openWebhooks,
+  type WebhookEndpoint,
+  type WebhookStore,
+} from '../../src/webhooks/open-webhook-store.ts';
 import { startApp, type TestApp } from './app.ts';
 import { command } from './command.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -48,7 +52,7 @@ export async function startWebhooks(
   return {
     ...{ app, receiver, keyId, run, json },
     async stored() {
-      store ??= app.registry.storage.openWebhooks('manage');
+      store ??= openWebhooks(app.registry.storage, 'manage');
       return (await store.find(1)) as WebhookEndpoint;
     },
     add: (...args) => json('add', '--key', String(keyId), '--url', receiver.url, '--allow-private', ...args),

@@ -21,7 +21,7 @@ export const withFaults = (faults: readonly Fault[]): NodeJS.ProcessEnv =>
 /** What a command records so is lost when it closes its file. */
 const answersBeforeCommit = (ms: number) => ({
   name: `responses leave ${ms} ms before the ledger is committed`,
-  file: 'src/store/sqlite/ledger/ledger-writer.ts',
+  file: 'src/ledger/ledger-writer.ts',
   old: 'return db.transaction.immediate(() => {',
   planted: `const begin = () => {
       this.isBegun = true;
@@ -38,13 +38,13 @@ const answersBeforeCommit = (ms: number) => ({
 export const FAULTS = {
   syncsSeldom: {
     name: 'SQLite syncs only at checkpoints (synchronous=NORMAL)',
-    file: 'src/store/sqlite/engine/pragmas.ts',
+    file: 'src/sqlite/connection.ts',
     old: "pragma('synchronous', 'FULL', 2)",
     planted: "pragma('synchronous', 'NORMAL', 1)",
   },
   acknowledgesEarly: {
     name: 'writes are acknowledged 30 ms before they are committed',
-    file: 'src/store/sqlite/engine/group-commit.ts',
+    file: 'src/sqlite/group-commit.ts',
     old: 'else if (this.hasRoom()) this.commit(jobs);',
     planted: `else if (this.hasRoom()) {
         this.options.endReads?.();
@@ -59,7 +59,7 @@ export const FAULTS = {
   },
   forgetsFailure: {
     name: 'writes go on after a commit that failed',
-    file: 'src/store/sqlite/engine/group-commit.ts',
+    file: 'src/sqlite/group-commit.ts',
     old: `this.failure = { error };
     rejectAll(jobs, failed(error));
     this.options.onFailure?.(error);`,
@@ -67,19 +67,19 @@ export const FAULTS = {
   },
   failsWhenFull: {
     name: 'a full disk ends writing for good',
-    file: 'src/store/sqlite/engine/group-commit.ts',
+    file: 'src/sqlite/group-commit.ts',
     old: 'else rejectAll(jobs, diskFull());',
     planted: "else this.fail(jobs, new Error('planted'));",
   },
   answersUnrecorded: {
     name: 'responses leave although the ledger cannot be written',
-    file: 'src/store/sqlite/ledger/service-ledger.ts',
+    file: 'src/ledger/service-ledger.ts',
     old: 'reject(unrecorded(new Error(result)));',
     planted: "resolve(toReceipts({ first: 1, hash: '0'.repeat(64) }, count));",
   },
   noReserve: {
     name: 'no room is kept for readings on a full disk',
-    file: 'src/store/sqlite/ledger/ledger-thread.ts',
+    file: 'src/ledger/ledger-thread.ts',
     old: 'if (db === undefined || isScheduled) return;',
     planted: 'if (db !== undefined || isScheduled) return;',
   },
@@ -87,13 +87,13 @@ export const FAULTS = {
   answersUnsynced: answersBeforeCommit(50),
   ignoresSync: {
     name: 'an error of the sync of the ledger is ignored',
-    file: 'src/store/sqlite/ledger/ledger-writer.ts',
-    old: 'else if (isBusy(error) || isDiskFull(error) || isReplaced) throw error;',
+    file: 'src/ledger/ledger-writer.ts',
+    old: 'else if (isReplaced || isPassing(error, file)) throw error;',
     planted: "else if (!isDiskFull(error)) return { first: 1, hash: '0'.repeat(64) };",
   },
   limitsByWallClock: {
     name: 'limits of keys are counted by the wall clock',
-    file: 'src/http/middleware/in-process-rate-limiter.ts',
+    file: 'src/access/in-process-rate-limiter.ts',
     old: 'Math.floor(this.clock.monotonicMs())',
     planted: 'Math.floor(this.clock.now())',
   },
@@ -105,22 +105,22 @@ export const FAULTS = {
   },
   forgetsMoving: {
     name: 'a restore that puts back an older backup than the newest',
-    file: 'src/store/sqlite/backup/dated-backups.ts',
+    file: 'src/backup/dated-backups.ts',
     old: 'numberOf(b.name) - numberOf(a.name) ||',
     planted: 'numberOf(a.name) - numberOf(b.name) ||',
   },
   forgetsReadings: {
     name: 'a restore that adds no readings',
-    file: 'src/store/sqlite/backup/ledger-copy.ts',
-    old: 'if (listLedgerFiles(source).length === 0) {',
-    planted: 'if (listLedgerFiles(source).length > 0) {',
+    file: 'src/backup/ledger-copy.ts',
+    old: 'if (files.length === 0) {',
+    planted: 'if (files.length > 0) {',
   },
 } as const satisfies { readonly [name: string]: Fault };
 
 /** No fault of the program: its wall clock is moved by the milliseconds in a file. */
 export const steppedClock = (file: string): Fault => ({
   name: 'the wall clock steps',
-  file: 'src/runtime/clock.ts',
+  file: 'src/runtime/scheduler.ts',
   old: 'now: () => Date.now(),',
   planted: `now: () =>
     Date.now() + Number(process.getBuiltinModule('node:fs').readFileSync(${JSON.stringify(file)}, 'utf8')),`,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { formatDateTime } from '../../src/domain/values/date-time.ts';
+import { formatDateTime } from '../../src/values/date-time.ts';
 import type { Delivery } from '../support/receiver.ts';
 import { verify } from '../support/receiver.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';

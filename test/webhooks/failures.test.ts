@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { retryWaitMs } from '../../src/domain/webhooks/retries.ts';
-import { Connections } from '../../src/webhooks/connections.ts';
-import { post } from '../../src/webhooks/post.ts';
+import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
+import { Connections, post } from '../../src/webhooks/post.ts';
+import { retryWaitMs } from '../../src/webhooks/retries.ts';
 import { testClock } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';
@@ -109,6 +109,20 @@ test('410 disables the endpoint, and it goes on where it was when it is enabled'
   await until(() => sequences().length === 3);
   assert.deepEqual(sequences(), [1, 1, 2]);
   assert.equal(other.deliveries.length, 0);
+});
+
+test('a failure counts, and has its wait, when a command is run before it is stored', async (context) => {
+  const { app, receiver, failures, list, sequences } = await refuse(context);
+  const store = openWebhooks(app.registry.storage, 'manage');
+  context.after(() => store.close());
+  receiver.answer = (response) => {
+    store.skip(1, 2);
+    response.writeHead(500).end();
+  };
+  app.clock.advance(5_001);
+  await failures(2);
+  assert.ok(Date.parse((await list()).next_attempt_at) - app.clock.now() > 290_000);
+  assert.deepEqual(sequences(), [1, 1]);
 });
 
 test('a redirect is a failure, and nothing is sent to where it leads', async (context) => {

@@ -114,7 +114,7 @@ test('what cannot be stored is reported once, and deliveries go on when it can',
 });
 
 test('after a restore receivers are told to start again, and get what follows', async (context) => {
-  const { app, receiver, add, create, json } = await startWebhooks(context);
+  const { app, receiver, add, create, json, run } = await startWebhooks(context);
   const db = app.config.storage;
   const folder = join(temporaryFolder(context), 'backup');
   await create('C-1');
@@ -138,6 +138,8 @@ test('after a restore receivers are told to start again, and get what follows', 
   await receiver.waitFor(3);
   receiver.answer = 200;
   await until(async () => (await json('list')).webhooks[0].failures === 1);
+  assert.equal((await json('list')).webhooks[0].failing_sequence, null);
+  assert.match((await run('list')).out, /\(feed\.restarted failed once, next attempt /);
   again.clock.advance(6_000);
   await receiver.waitFor(4);
   await again.send('/cooperatives', { method: 'POST', body: { code: 'C-4', name: 'Fourth' } });

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { test } from 'node:test';
-import { isPublicAddress } from '../../src/domain/access/address-blocks.ts';
+import { isPublicAddress } from '../../src/values/address-blocks.ts';
+import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { post } from '../../src/webhooks/post.ts';
-import type { Resolve } from '../../src/webhooks/public-lookup.ts';
+import type { Resolve } from '../../src/webhooks/target.ts';
 import { testClock } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';
@@ -53,7 +54,7 @@ test('the service resolves the name for each delivery', async (context) => {
   const webhooks = { resolve: resolving('10.0.0.1') };
   const { app, keyId, json, create, stored } = await startWebhooks(context, {}, { webhooks });
   // As if the name had led to a public address when the endpoint was added.
-  const store = app.registry.storage.openWebhooks('issue');
+  const store = openWebhooks(app.registry.storage, 'issue');
   const target = { keyId, url: 'https://portal.example.rw/', types: null, allowsPrivate: false };
   const { epoch } = await app.registry.store.events.read({ after: 0, limit: 1, epoch: undefined });
   await store.add(target, Buffer.alloc(32), { epoch, sequence: 0 }, 0);

@@ -1,6 +1,7 @@
-/** What is deprecated of a route, from all its declarations, and the headers that say so. */
-import { assertDeprecation, type Deprecation } from '../../domain/values/deprecation.ts';
-import type { Schema } from '../../json/schema.ts';
+/** Collects a route's deprecations from all its declarations, and makes the headers that announce them. */
+
+import { assertDeprecation, type Deprecation } from '../../values/declared-fields.ts';
+import type { Schema } from '../../values/schema.ts';
 import type { ApiRequest } from './request.ts';
 import type { Headers } from './response.ts';
 import { fullPath, type Route } from './route.ts';
@@ -8,21 +9,21 @@ import { fullPath, type Route } from './route.ts';
 type SentRequest = Pick<ApiRequest, 'search' | 'body'>;
 
 export interface Deprecated {
-  /** For clients and operators, such as `GET /api/v1/things, parameter old`. */
+  /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** Whether a request uses it. A part of the response concerns every request: any may read it. */
+  /** True if a request uses it. A response field concerns every request, as any client may read it. */
   isUsedBy(request: SentRequest): boolean;
 }
 
 const always = () => true;
 
-/** @throws Error for a declaration that leaves clients less than six months, or is wrong otherwise */
+/** @throws Error for a declaration that leaves clients less than six months, or is otherwise invalid */
 export function deprecatedOf(route: Route): Deprecated[] {
   const found: Deprecated[] = [];
   function add(part: string, deprecation: Deprecation | undefined, isUsedBy: Deprecated['isUsedBy']): void {
     const name = `${route.method} ${fullPath(route)}${part}`;
-    // Responses of several statuses may have the field.
+    // Responses of several statuses may have the same field.
     if (deprecation === undefined || found.some((known) => known.name === name)) return;
     assertDeprecation(name, deprecation);
     found.push({ name, deprecation, isUsedBy });
@@ -42,7 +43,7 @@ export function deprecatedOf(route: Route): Deprecated[] {
 const hasField = (body: unknown, name: string): boolean =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 
-/** Those in other properties and in arrays too, as `results.name`. */
+/** Yields deprecated properties, including nested ones and those in arrays, as `results.name`. */
 function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, Deprecation]> {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as { [name: string]: Schema })) {
     const deprecation = property['x-deprecation'] as Deprecation | undefined;
@@ -55,11 +56,11 @@ function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, De
 
 const earliest = (dates: readonly string[]): Date => new Date([...dates].sort()[0] as string);
 
-/** Of several, the first to have been deprecated and the first to end; the links of all. */
+/** Combines several deprecations: the earliest dates, and the links of all. */
 export const deprecationHeaders = (deprecations: readonly Deprecation[]): Headers => ({
-  // RFC 9745: a date of structured fields.
+  // A date of structured fields (RFC 9745)
   Deprecation: `@${earliest(deprecations.map(({ since }) => since)).getTime() / 1000}`,
-  // RFC 8594: a date of HTTP.
+  // An HTTP date (RFC 8594)
   Sunset: earliest(deprecations.map(({ sunset }) => sunset)).toUTCString(),
   Link: [...new Set(deprecations.map(({ link }) => `<${new URL(link).href}>; rel="deprecation"`))].join(', '),
 });

@@ -1,38 +1,47 @@
-/** Bodies of POST, PUT and PATCH: declared fields, checked together, every fault reported at once. */
-import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../../domain/values/errors.ts';
-import { exampleOf } from '../../json/example.ts';
-import type { FieldContext, FieldKind } from '../../json/fields.ts';
-import { deprecationKeywords, nullable, objectWith, type Schema } from '../../json/schema.ts';
+/** Parses bodies of POST, PUT and PATCH: declared fields, with all faults reported at once. */
+
+import {
+  type Field,
+  type Fields,
+  type GivenValues,
+  isGiven,
+  listFields,
+  type NamedField,
+  NOW,
+} from '../../values/declared-fields.ts';
+import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../../values/errors.ts';
+import { kindOf } from '../../values/field-json.ts';
+import type { FieldContext, FieldKind } from '../../values/fields.ts';
+import { deprecationKeywords, exampleOf, nullable, objectWith, type Schema } from '../../values/schema.ts';
 
 export interface BodyField extends FieldKind<unknown> {
-  /** In the body. */
+  /** Name in the body. */
   readonly name: string;
   readonly presence: 'required' | 'nullable' | 'default';
-  /** What an omitted field becomes; undefined where that depends on more than the body. */
+  /** Value of an omitted field; undefined where it depends on more than the body. */
   readonly fallback?: string | number;
 }
 
 declare const BODY: unique symbol;
 
-/** What a route takes in its body. `Body` is the type of its checked values. */
+/** A route's request body. `Body` is the type of its checked values. */
 export interface BodyDeclaration<Body = unknown> {
-  /** Its name in OpenAPI. */
+  /** Name in OpenAPI. */
   readonly title: string;
-  /** By the names of their values in code. */
+  /** Fields by the names of their values in code. */
   readonly fields: { readonly [property: string]: BodyField };
-  /** Fields that responses of the resource carry, accepted and ignored. */
+  /** Response fields of the resource, accepted and ignored in bodies. */
   readonly readOnly?: readonly string[];
   /** Sets of fields of which one must be given, where no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
-  /** A JSON merge patch (RFC 7396): what it leaves out stays as it is. */
+  /** True for a JSON merge patch (RFC 7396): omitted fields stay as they are. */
   readonly isPatch?: boolean;
-  /** Of PUT: the body of PATCH, of which it has all fields. */
+  /** For PUT: the body of PATCH, all of whose fields it has. */
   readonly patch?: BodyDeclaration;
   /** Never present: it carries the type. */
   readonly [BODY]?: Body;
 }
 
-/** The media types that a body may have. */
 export const mediaTypesOf = ({ isPatch }: Pick<BodyDeclaration, 'isPatch'>): readonly string[] =>
   isPatch === true ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
 
@@ -40,9 +49,9 @@ const REQUIRED = 'This field is required.';
 const NOT_NULL = 'This field may not be null.';
 
 /**
- * Checks a parsed JSON body against its fields. The values of invalid fields are missing: check for faults
- * before using them. So are those of fields that PATCH leaves out, and optional ones that PUT leaves out:
- * they keep what is stored. Those that POST leaves out are null, the fallback or undefined.
+ * Checks a parsed JSON body against its fields. Values of invalid fields are missing: check for faults before
+ * using them. So are those that PATCH omits, and optional ones that PUT omits: they keep the stored value.
+ * Those that POST omits are null, the fallback or undefined.
  * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Body>(
@@ -87,7 +96,7 @@ function asObject(body: unknown, faults: FieldErrorList): { [name: string]: unkn
   return {};
 }
 
-/** The type's name in DRF's words. */
+/** Returns the type's name as Django REST framework words it. */
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'string') return 'str';
@@ -95,7 +104,6 @@ function typeName(value: unknown): string {
   return Number.isInteger(value) ? 'int' : 'float';
 }
 
-/** The JSON schema of a body. */
 export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: BodyDeclaration): Schema {
   const declared = Object.values(fields);
   const isRequired = ({ presence }: BodyField) => presence === 'required' && isPatch !== true;
@@ -114,7 +122,7 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
-/** A body that gives every field; of a patch, which changes some, the status. */
+/** Returns an example body with every field; for a patch, with the status only where there is one. */
 export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
   const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
   const changed = all.filter(([name]) => name === 'status');
@@ -126,3 +134,58 @@ const IGNORED: Schema = {
   readOnly: true,
   description: 'Accepted as GET gives it, and ignored.',
 };
+
+// Bodies of a resource's POST, PUT and PATCH, derived from its field declarations
+
+interface BodyOptions {
+  /** Title of the resource, from which its bodies are named. */
+  readonly title: string;
+  /** Schema of the GET response; PUT and PATCH ignore those of its fields that they do not accept. */
+  readonly response: Schema;
+  /** Sets of fields of which one must be given, where no single field is required. */
+  readonly oneOf?: BodyDeclaration['oneOf'];
+}
+
+export interface Bodies<Body> {
+  readonly post: BodyDeclaration<Body>;
+  /** Accepts a changed GET response. */
+  readonly put: BodyDeclaration<Body>;
+  readonly patch: BodyDeclaration<Body>;
+}
+
+export function declareBodies<Declared extends Fields>(
+  declared: Declared,
+  { title, response, oneOf }: BodyOptions,
+): Bodies<GivenValues<Declared>> {
+  const given = listFields(declared).filter(isGiven);
+  const fieldsOf = (toField: (field: NamedField) => BodyField): BodyDeclaration['fields'] =>
+    Object.fromEntries(given.map((field) => [field.property, toField(field)]));
+  const fields = fieldsOf(ofUpdate);
+  const names = given.map(({ name }) => name);
+  const readOnly = Object.keys(response.properties as object).filter((name) => !names.includes(name));
+  const either = oneOf === undefined ? {} : { oneOf };
+  const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true };
+  return {
+    post: { title: `${title}Body`, fields: fieldsOf(ofNew), ...either },
+    put: { title: `${title}UpdateBody`, fields, readOnly, patch },
+    patch,
+  };
+}
+
+function ofNew(field: NamedField): BodyField {
+  const { name, initial, whenNew } = field;
+  const kind = kindOf(whenNew === undefined ? field : { kind: 'choice', label: field.label, ...whenNew });
+  if (initial === undefined) return { ...kind, name, presence: presenceOf(field) };
+  return { ...kind, name, presence: 'default', ...(initial === NOW ? {} : { fallback: initial }) };
+}
+
+function ofUpdate(field: NamedField): BodyField {
+  const { name, initial, isFixed } = field;
+  // Optional, as the response to GET may be sent back without it.
+  if (isFixed === true)
+    return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
+  return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };
+}
+
+const presenceOf = ({ isNullable, isComposed }: Field): BodyField['presence'] =>
+  isNullable === true || isComposed === true ? 'nullable' : 'required';

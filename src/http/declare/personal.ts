@@ -1,15 +1,14 @@
-/** Whose data a response shows, and what its reader says of why (docs/ledger.md). */
+/** The data subjects of a response, and the purpose and end user that a client states (docs/ledger.md). */
 import type { IncomingMessage } from 'node:http';
-import { parseStated } from '../../domain/access/key-values.ts';
-import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import type { FieldGroup } from '../../domain/values/declared-fields.ts';
-import { FieldError, IS_MEMBER, NON_FIELD_ERRORS } from '../../domain/values/errors.ts';
-import type { Reading, Subject } from '../../store/contract/access-ledger.ts';
-import { badRequest } from './errors.ts';
-import type { ApiResponse } from './response.ts';
+import type { AccessRecord, Subject } from '../../access/access-ledger.ts';
+import { parseStated } from '../../access/api-keys.ts';
+import type { FieldGroup } from '../../values/declared-fields.ts';
+import { FieldError, IS_MEMBER, NON_FIELD_ERRORS } from '../../values/errors.ts';
+import { isIdentityCard } from '../../values/identity-card.ts';
+import { type ApiResponse, badRequest } from './response.ts';
 import { type Creation, fullPath, type Personal, type Route, type RouteRequest } from './route.ts';
 
-/** What is declared of a route by what its responses show. */
+/** Derives a route's `personal` declaration from the groups of fields that its responses show. */
 export const showing = (
   persons: Exclude<Personal, 'none'>['persons'],
   fields: readonly FieldGroup[],
@@ -17,7 +16,7 @@ export const showing = (
 
 type Asking = Pick<RouteRequest, 'params' | 'query'> & { readonly body?: unknown };
 
-/** The national ID that a request names in its path or query. */
+/** Returns the national ID that a request names in its path or query. */
 function askedIdentityCard({ params, query }: Asking): string | undefined {
   for (const name in params) if (isIdentityCard(params[name] as string)) return params[name];
   const { identity_card: filter } = query;
@@ -25,9 +24,9 @@ function askedIdentityCard({ params, query }: Asking): string | undefined {
 }
 
 /**
- * What is to be recorded before a response leaves.
- * @returns undefined for a response that shows nobody
- * @throws Error for one that shows persons and does not say whom: it must not leave
+ * Returns the data subjects to record before a response leaves.
+ * @returns undefined for a response that shows no person
+ * @throws Error for a response that shows persons without naming them: it must not leave
  */
 export function subjectOf(
   route: Route | undefined,
@@ -52,7 +51,10 @@ const showsOnlyItsRequest = (
   { body }: Asking,
 ): boolean => (typeof shows === 'function' ? shows(body) : shows === true);
 
-/** A refusal that tells that somebody is a member is a reading (docs/ledger.md#what-is-recorded). */
+/**
+ * Returns the subject of a refusal that reveals a person's membership, as that counts as access
+ * (docs/ledger.md#what-is-recorded).
+ */
 function subjectOfRefusal({ body: given }: Asking, refusal: unknown): Subject | undefined {
   const told = (refusal as { readonly [field: string]: unknown } | null | undefined)?.[NON_FIELD_ERRORS];
   if (!Array.isArray(told) || !told.includes(IS_MEMBER)) return undefined;
@@ -70,11 +72,11 @@ function nameOf(route: Route): string {
   return name;
 }
 
-/** What a reading says of the route and its response: never a value. */
+/** Describes the route and its response for the record, never including a value. */
 export function describeShown(
   route: Route,
   { status, fields }: ApiResponse,
-): Pick<Reading, 'route' | 'fields' | 'status' | 'isPage'> {
+): Pick<AccessRecord, 'route' | 'fields' | 'status' | 'isPage'> {
   const { personal } = route;
   const shown = status >= 400 || personal === 'none' ? undefined : personal;
   return {
@@ -87,7 +89,7 @@ export function describeShown(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** node:http gives the bytes of a header as Latin-1; most clients send UTF-8. */
+/** Decodes a header: node:http reads its bytes as Latin-1, while most clients send UTF-8. */
 function decode(latin1: string): string {
   try {
     return utf8.decode(Buffer.from(latin1, 'latin1'));
@@ -104,20 +106,20 @@ function readStated(
 ): string | null {
   if (incoming.headers[lower] === undefined) return null;
   const given = incoming.headersDistinct[lower] ?? [];
-  // Sent twice it is no text.
+  // A header sent twice is invalid.
   const text = parseStated(given.length === 1 ? decode(given[0] as string) : '');
   if (text instanceof FieldError) throw badRequest(`${name}: ${text.message}`);
   return text;
 }
 
-/** What a reader says of a reading; null where it says nothing. */
-export type Stated = Pick<Reading, 'purpose' | 'endUser'>;
+/** The stated purpose and end user; null where none is stated. */
+export type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
 
 export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
 /**
- * @param purposeOfKey for a request that states none
- * @throws HttpError 400 for what is not text, or is sent twice
+ * @param purposeOfKey purpose for a request that states none
+ * @throws HttpError 400 for a header that is not text, or is sent twice
  */
 export function readStatements(
   incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,

@@ -1,9 +1,9 @@
-/** Query parameters: declared ones only, each at most once, every fault reported at once. */
-import { DATE_TIME } from '../../domain/values/date-time.ts';
-import type { Deprecation } from '../../domain/values/deprecation.ts';
-import { FieldError, FieldErrorList, shownName } from '../../domain/values/errors.ts';
-import { ID, parseId } from '../../domain/values/ids.ts';
-import { anyOf, integer, type Schema, string } from '../../json/schema.ts';
+/** Parses query parameters: declared ones only, each at most once, with all faults reported at once. */
+import { DATE_TIME } from '../../values/date-time.ts';
+import type { Deprecation } from '../../values/declared-fields.ts';
+import { FieldError, FieldErrorList, ID, parseId, shownName } from '../../values/errors.ts';
+import { anyOf, integer, type Schema, string } from '../../values/schema.ts';
+import { parseSearch } from '../../values/search-words.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
@@ -13,9 +13,9 @@ export interface QueryParameter<T> {
 }
 
 /**
- * A filter by the id of another resource. What cannot be an id, such as a code, is refused: it must not read
- * as a resource without rows. An id that nothing has gives an empty list.
- * @param message of what is not an id
+ * Declares a filter by the id of another resource. A malformed id, such as a code, is refused: it must not
+ * pass for a resource without rows. An id that does not exist gives an empty list.
+ * @param message message for a malformed id
  */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
   description,
@@ -25,7 +25,7 @@ export const idFilter = (description: string, message: string): QueryParameter<n
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** A number of which too large a value is clipped to the maximum. @param bounds both included */
+/** Declares a number that is clipped to its maximum. @param bounds inclusive */
 export const wholeNumber = (
   description: string,
   bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },
@@ -43,7 +43,6 @@ export const wholeNumber = (
   },
 });
 
-/** A filter by a date or a date-time. */
 export const momentFilter = (
   description: string,
   parse: QueryParameter<number>['parse'],
@@ -62,8 +61,8 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * A misspelt filter must never return everyone: unknown and repeated parameters are refused
- * (docs/api.md#lists).
+ * Parses a query. Unknown and repeated parameters are refused, as a misspelt filter must never return
+ * everyone (docs/api.md#lists).
  * @throws RegistryError `invalid`
  */
 export function parseQuery<Parameters extends QueryParameters>(
@@ -89,3 +88,14 @@ export function parseQuery<Parameters extends QueryParameters>(
   faults.throwIfAny();
   return values as ParsedQuery<Parameters>;
 }
+
+// Search by words of a name (docs/api.md#search)
+
+export const SEARCH_FILTER = {
+  description:
+    'Only those with these words in the name, in any order: each, of at least 3 characters, is the ' +
+    'beginning of one. Letter case, accents and apostrophes make no difference. At most 5 words, and ' +
+    '10,000 rows.',
+  schema: string({ maxLength: 200 }),
+  parse: parseSearch,
+};

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { PREFIX, type PublicUrl } from '../../config.ts';
-import type { ApiKey } from '../../domain/access/api-keys.ts';
-import type { Visible } from '../../domain/access/visible.ts';
-import { badRequest } from './errors.ts';
+import type { ApiKey, Visible } from '../../access/api-keys.ts';
+import { PREFIX, type PublicUrl } from '../../runtime/config.ts';
 import { NOTHING_STATED, type Stated } from './personal.ts';
-import { type ApiResponse, type Headers, refusal } from './response.ts';
+import { type ApiResponse, badRequest, type Headers, refusal } from './response.ts';
 import { API_ROOT, type Route, type RouteRequest } from './route.ts';
 
 const NO_SEARCH = new URLSearchParams();
@@ -17,15 +15,15 @@ const NO_PARAMS = {};
 export class ApiRequest implements RouteRequest {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Names it in the log and in the response. */
+  /** Identifies the request in the log and in the response. */
   readonly id: string;
-  /** Monotonic milliseconds of its arrival. */
+  /** Monotonic milliseconds of arrival. */
   readonly startMs: number;
   readonly path: string;
   readonly prefix: string;
-  /** The template of the path, known once a path has matched. */
+  /** Template of the path, empty until a path has matched. */
   template = '';
-  /** Set when path and method have matched. */
+  /** Set once path and method have matched. */
   route: Route | undefined;
   params: RouteRequest['params'] = NO_PARAMS;
   /** Set by the middleware that authenticates. */
@@ -33,9 +31,9 @@ export class ApiRequest implements RouteRequest {
   query: RouteRequest['query'] = {};
   body: unknown;
   bodyHash: string | undefined;
-  /** Of a route that shows persons. */
+  /** Set for routes that show persons. */
   stated: Stated = NOTHING_STATED;
-  /** Sent with whatever response follows, refusals too. */
+  /** Headers sent with any response, refusals too. */
   readonly headers: Headers = {};
   private readonly searchText: string;
   private readonly publicOrigin: string | undefined;
@@ -81,7 +79,7 @@ export class ApiRequest implements RouteRequest {
   }
 }
 
-/** @throws HttpError 400: what is no UTF-8 would find nobody, where somebody was meant */
+/** @throws HttpError 400 for invalid UTF-8, which would find nobody where a person was meant */
 function parseSearch(text: string): URLSearchParams {
   const search = new URLSearchParams(text);
   const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
@@ -89,12 +87,12 @@ function parseSearch(text: string): URLSearchParams {
   return search;
 }
 
-/** U+FFFD, which stands for bytes that are no UTF-8. */
+/** U+FFFD, which replaces bytes that are not valid UTF-8. */
 const REPLACED = '%EF%BF%BD';
 
 /**
- * Where a framework has mounted the handler: Express, and Fastify with middie, take that part off `url` and
- * keep what was sent in `originalUrl`.
+ * Returns the prefix at which a framework has mounted the handler: Express, and Fastify with middie, remove
+ * it from `url` and keep the original in `originalUrl`.
  */
 function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -103,10 +101,10 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
   return PREFIX.test(mount) ? mount : '';
 }
 
-/** Some proxies take the prefix off, and others leave it on (docs/operating.md#behind-a-prefix). */
+/** Removes the prefix where a proxy has left it on (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
   if (prefix !== '' && path === prefix) return '/';
-  // Under the prefix /api, /api/v1/… has lost it already.
+  // Under the prefix /api, /api/v1/… has already lost it.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);
 }
@@ -114,9 +112,9 @@ function withoutPrefix(path: string, prefix: string): string {
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * What node:http lets through and what two programs could read differently, such as a proxy and this service
- * (docs/api.md#responses-and-errors).
- * @returns a refusal with status 400 or 501, or undefined for a request that has one reading
+ * Refuses requests that node:http lets through but that two programs, such as a proxy and this service, could
+ * interpret differently (docs/api.md#responses-and-errors).
+ * @returns a refusal with status 400 or 501, or undefined for an unambiguous request
  */
 export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefined {
   if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0')
@@ -139,7 +137,7 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
   // RFC 9112, section 6.1: a coding that the server does not understand is 501.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     return refusal(501, 'Unsupported transfer encoding in request.');
-  // Other methods are refused by what comes next, 404 or 405.
+  // Other methods are refused later, with 404 or 405.
   if (READING.has(incoming.method ?? '') && hasBody(incoming))
     return refusal(400, 'Only POST, PUT and PATCH take a body.');
   return undefined;
@@ -147,13 +145,13 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
 
-/** Whether the text is a host with an optional port: anything else would make links that lead nowhere. */
+/** True for a host with an optional port; anything else would make broken links. */
 function isHost(text: string): boolean {
   const match = HOST.exec(text);
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
-/** Whether bytes of a body were announced. */
+/** True if the headers announce a body. */
 export function hasBody(incoming: IncomingMessage): boolean {
   return (
     incoming.headers['transfer-encoding'] !== undefined || Number(incoming.headers['content-length'] ?? 0) > 0
@@ -163,9 +161,46 @@ export function hasBody(incoming: IncomingMessage): boolean {
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const SECRET_LIKE = /[0-9]{16}|crs_/;
 
-/** The client's own request id when it is safe to repeat and to log, else a new one. */
+/** Returns the client's own request ID if it is safe to repeat and log, else a new one. */
 function readRequestId(incoming: IncomingMessage): string {
   const given = incoming.headers['x-request-id'];
   const isSafe = typeof given === 'string' && REQUEST_ID.test(given) && !SECRET_LIKE.test(given);
   return isSafe ? given : randomUUID();
+}
+
+/**
+ * Refuses by returning a response, or adds a fact to the request and returns undefined. No middleware wraps
+ * the next, so there is no `next()`, and none waits: the chain stays in one event-loop iteration.
+ */
+export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
+
+// Content negotiation (RFC 9110, section 12.5)
+
+const PART = /^\s*([!#$%&'*+.^_`|~0-9a-z/-]+)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
+
+/** @returns the weight of each name, in lower case; a part that cannot be parsed is skipped */
+function weightsOf(header: string | string[] | undefined): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of String(header ?? '').split(',')) {
+    const [, name, weight = '1'] = PART.exec(part) ?? [];
+    if (name !== undefined) weights.set(name.toLowerCase(), Number(weight));
+  }
+  return weights;
+}
+
+/** @param header the value of Accept-Encoding */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const weights = weightsOf(header);
+  const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
+  return weight > 0 && weight >= (weights.get('identity') ?? 0);
+}
+
+/**
+ * True if HTML is preferred: browsers name it, programs such as curl do not.
+ * @param header the value of Accept
+ */
+export function prefersHtml(header: string | undefined): boolean {
+  const weights = weightsOf(header);
+  const weight = weights.get('text/html') ?? 0;
+  return weight > 0 && weight >= (weights.get('application/json') ?? 0);
 }

@@ -1,12 +1,13 @@
-/** The response to a request, before it becomes bytes. */
-import type { Refusal } from '../../domain/access/refusal-reasons.ts';
-import type { FieldGroup } from '../../domain/values/declared-fields.ts';
-import type { UnavailableReason } from '../../domain/values/errors.ts';
-import type { Subject } from '../../store/contract/access-ledger.ts';
+/** A response before it is turned into bytes. */
+
+import type { Subject } from '../../access/access-ledger.ts';
+import type { Refusal, Scope } from '../../access/api-keys.ts';
+import type { FieldGroup } from '../../values/declared-fields.ts';
+import { RegistryError, type RegistryErrorCode, type UnavailableReason } from '../../values/errors.ts';
 
 export type Headers = { [name: string]: string };
 
-/** JSON that was serialized already, to be sent as it is. */
+/** JSON text already serialized, sent as it is. */
 export class JsonText {
   readonly text: string;
 
@@ -17,10 +18,10 @@ export class JsonText {
 
 export const JSON_TYPE = 'application/json';
 
-/** A body in parts, each of which is made when the client has taken those before it. */
+/** A body in parts, each of which is made once the client has taken those before it. */
 export class BodyParts {
   readonly parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
-  /** Its media type. */
+  /** Media type. */
   readonly type: string;
 
   constructor(parts: BodyParts['parts'], type = JSON_TYPE) {
@@ -34,21 +35,22 @@ export interface ApiResponse {
   /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Whom it shows: a success of a route that is `personal` is not sent without. */
+  /** Data subjects. A successful response of a `personal` route is not sent without them. */
   readonly subject?: Subject | undefined;
-  /** The groups of fields that it shows, where those are fewer than its route declares. */
+  /** Groups of fields shown, where those are fewer than the route declares. */
   readonly fields?: readonly FieldGroup[];
-  /** Why it was refused, for the log and metrics. */
+  /** Reason of a refusal, for the log and metrics. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** What lies behind it, for the log only: it may hold more than the client should learn. */
+  /** Underlying cause, for the log only: it may hold more than the client should learn. */
   readonly cause?: string;
 }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
 /**
- * A refusal as a value: middleware returns it, as making an Error with its stack costs more than all else.
- * @param reason for the log
+ * A refusal as a value. Middleware returns it, since creating an Error with its stack would cost more than
+ * everything else.
+ * @param reason reason for the log
  */
 export const refusal = (
   status: number,
@@ -61,3 +63,76 @@ export const refusal = (
   headers,
   reason,
 });
+
+// Errors: those of HTTP itself, and the mapping from error codes to statuses
+
+/** An error with its status, thrown while a request is read or handled. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(status: number, detail: string, headers: Headers = {}, options?: ErrorOptions) {
+    super(detail, options);
+    this.name = 'HttpError';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
+/** Response of Django REST framework for a page that does not exist. */
+export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
+export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
+
+export const PERMISSION_DENIED = 'You do not have permission to perform this action.';
+export const REALM = 'Bearer realm="cooperative-registry"';
+
+const refusals = new Map<string, ApiResponse>();
+
+/** Returns status 403 for a key that lacks a required scope, naming all of them (RFC 6750, section 3). */
+export function refuseWithout(...scopes: readonly Scope[]): ApiResponse {
+  const needed = scopes.join(' ');
+  let refused = refusals.get(needed);
+  if (refused === undefined) {
+    const challenge = `${REALM}, error="insufficient_scope", scope="${needed}"`;
+    const response = refusal(403, PERMISSION_DENIED, { 'WWW-Authenticate': challenge }, 'scope');
+    refused = { ...response, cause: needed };
+    refusals.set(needed, refused);
+  }
+  return refused;
+}
+
+const STATUS: { readonly [code in RegistryErrorCode]: number } = {
+  invalid: 400,
+  not_found: 404,
+  gone: 410,
+  repeated: 409,
+  unavailable: 503,
+};
+
+const SERVER_ERROR: ApiResponse = {
+  status: 500,
+  body: new JsonText('{"detail":"A server error occurred."}'),
+};
+
+/**
+ * @returns the response, with the reason of a 503 for the log; `isUnexpected` for an error of neither class,
+ * which belongs in the log only
+ */
+export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
+  if (error instanceof HttpError)
+    return { response: refusal(error.status, error.message, error.headers), isUnexpected: false };
+  if (!(error instanceof RegistryError)) return { response: SERVER_ERROR, isUnexpected: true };
+  const headers: Headers =
+    error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };
+  const status = STATUS[error.code];
+  const body = error.fields ?? { detail: error.message };
+  const response: ApiResponse = { status, body, headers };
+  return {
+    response: status === 503 ? { ...response, reason: error.reason, cause: causeOf(error) } : response,
+    isUnexpected: false,
+  };
+}
+
+const causeOf = (error: Error): string =>
+  error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

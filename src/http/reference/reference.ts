@@ -1,18 +1,253 @@
-/** The reference of the API: one page, from the declarations that openapi.json is made of. */
-import { SCOPE_MEANINGS } from '../../domain/access/api-keys.ts';
-import { type Html, html, scriptElement } from '../../html/html.ts';
-import { API_PREFIX, type Route } from '../declare/route.ts';
-import { describeApi } from '../openapi/openapi.ts';
-import { isExport } from './commands.ts';
-import type { Described, Description } from './description.ts';
-import { entries, entry, fieldList, withCode } from './fields.ts';
-import { inFrame } from './frame.ts';
-import { operationSection, shortNameOf } from './operations.ts';
-import { SCRIPT } from './script.ts';
-import { webhooks } from './webhooks.ts';
+/** The API reference: one page, rendered from the same declarations as openapi.json. */
+import { SCOPE_MEANINGS } from '../../access/api-keys.ts';
+import { type Html, type HtmlValue, html, scriptElement } from '../../values/html.ts';
+import { exampleOf } from '../../values/schema.ts';
+import { exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
+import { API_PREFIX, fullPath, type Route, scopesOf } from '../declare/route.ts';
+import { describeApi, type OutgoingMessages } from './openapi.ts';
+import {
+  code,
+  type Described,
+  type DescribedResponse,
+  type Description,
+  entries,
+  entry,
+  fieldList,
+  marksOf,
+  meaningOf,
+  nameIn,
+  type Operation,
+  objectLink,
+  resolve,
+  typeOf,
+  withCode,
+} from './schema-fields.ts';
+import { inFrame, SCRIPT } from './style.ts';
+
+// Examples of an operation with curl, Python and TypeScript, each of which runs as it is
+
+export const isExport = ({ access }: Route): boolean =>
+  typeof access === 'object' && access.isExport === true;
+
+/** Quotes any text as one word of the shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Uses the key in the variable KEY, and the examples that the route declares. */
+export function curlLine(route: Route, baseUrl: string): string {
+  const { method, access, body } = route;
+  const parts = [
+    `curl -s${isExport(route) ? 'OJ --compressed' : ''}`,
+    ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
+    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $KEY"']),
+    ...(method === 'POST' ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
+    ...(body === undefined
+      ? []
+      : [
+          `-H 'Content-Type: ${mediaTypesOf(body).at(-1)}'`,
+          `-d ${quoted(JSON.stringify(exampleOfBody(body), null, 2))}`,
+        ]),
+    quoted(addressOf(route, baseUrl)),
+  ];
+  return parts.join(body === undefined ? ' ' : ' \\\n  ');
+}
+
+const addressOf = (route: Route, baseUrl: string): string =>
+  baseUrl + fullPath(route).replace(/\{(\w+)\}/g, (_, name: string) => route.params?.[name]?.example ?? name);
+
+/** Indents the lines of a call by one level. */
+const indented = (lines: readonly string[], by: string): string =>
+  lines
+    .flatMap((line) => line.split('\n'))
+    .map((line) => `${by}${line}\n`)
+    .join('');
+
+/** Uses the standard library alone, as docs/clients.md#python does. */
+export function pythonProgram(route: Route, baseUrl: string): string {
+  const { method, access, body } = route;
+  const isPost = method === 'POST';
+  const headers = [
+    ...(access === 'public' ? [] : [`"Authorization": f"Bearer {os.environ['KEY']}",`]),
+    ...(body === undefined ? [] : [`"Content-Type": "${mediaTypesOf(body).at(-1)}",`]),
+    ...(isPost ? ['"Idempotency-Key": str(uuid.uuid4()),'] : []),
+  ];
+  const given = [
+    `${JSON.stringify(addressOf(route, baseUrl))},`,
+    ...(method === 'GET' ? [] : [`method="${method}",`]),
+    ...(headers.length === 0 ? [] : [`headers={\n${indented(headers, '    ')}},`]),
+    ...(body === undefined ? [] : [`data=json.dumps(${pythonLiteral(exampleOfBody(body))}).encode(),`]),
+  ];
+  const modules = [
+    ...(body === undefined ? [] : ['json']),
+    ...(access === 'public' ? [] : ['os']),
+    'urllib.request',
+    ...(isPost ? ['uuid'] : []),
+  ];
+  return `import ${modules.join(', ')}
+
+request = urllib.request.Request(
+${indented(given, '    ')})
+with urllib.request.urlopen(request, timeout=60) as response:
+    for line in response:
+        print(line.decode(), end="")`;
+}
+
+const PYTHON_WORDS: { readonly [json: string]: string } = { true: 'True', false: 'False', null: 'None' };
+
+/** Writes JSON with Python's spelling of true, false and null, except inside strings. */
+const pythonLiteral = (value: unknown): string =>
+  JSON.stringify(value, null, 4).replace(
+    /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
+    (found) => PYTHON_WORDS[found] ?? found,
+  );
+
+/** For Node and browsers, as in docs/clients.md#typescript. */
+export function typescriptProgram(route: Route, baseUrl: string): string {
+  const { method, access, body } = route;
+  const headers = [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template there
+    ...(access === 'public' ? [] : ['Authorization: `Bearer ${process.env.KEY}`,']),
+    ...(body === undefined ? [] : [`'Content-Type': '${mediaTypesOf(body).at(-1)}',`]),
+    ...(method === 'POST' ? ["'Idempotency-Key': crypto.randomUUID(),"] : []),
+  ];
+  const given = [
+    ...(method === 'GET' ? [] : [`method: '${method}',`]),
+    ...(headers.length === 0 ? [] : [`headers: {\n${indented(headers, '  ')}},`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(exampleOfBody(body), null, 2)}),`]),
+  ];
+  const address = JSON.stringify(addressOf(route, baseUrl));
+  const options = given.length === 0 ? '' : `, {\n${indented(given, '  ')}}`;
+  return `const response = await fetch(${address}${options});
+${
+  isExport(route)
+    ? 'for await (const part of response.body ?? []) process.stdout.write(part);'
+    : 'console.log(response.status, await response.text());'
+}`;
+}
+
+// Sections of operations: requirements, parameters, body and responses
+
+/** Lets a long path break at its slashes. */
+const breakable = (path: string): HtmlValue =>
+  path.split('/').map((part, i) => (i === 0 ? part : html`<wbr>/${part}`));
+
+const nameOf = ({ method }: Route, path: string): Html =>
+  html`<span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code>`;
+
+/** Name without the API's common path prefix. */
+export const shortNameOf = (route: Route): Html => nameOf(route, route.path);
+
+export function operationSection(route: Route, description: Description, baseUrl: string): Html {
+  const path = fullPath(route);
+  const operation = description.paths[path]?.[route.method.toLowerCase()] as Operation;
+  return html`<section class="operation">
+<h3 id="${route.operationId}">${nameOf(route, path)}</h3>
+<p><strong>${withCode(route.summary)}</strong></p>
+${route.description === undefined ? undefined : html`<p>${withCode(route.description)}</p>`}
+${deprecation(route)}
+<p>${needs(route)}</p>
+<pre class="curl"><code>${curlLine(route, baseUrl)}</code></pre>
+<details><summary>Python</summary>
+<pre class="python"><code>${pythonProgram(route, baseUrl)}</code></pre></details>
+<details><summary>TypeScript</summary>
+<pre class="typescript"><code>${typescriptProgram(route, baseUrl)}</code></pre></details>
+${parameters(operation, description)}
+${requestBody(operation, description)}
+${answers(route, operation, description)}
+</section>
+`;
+}
+
+const deprecation = ({ deprecated }: Route): HtmlValue =>
+  deprecated &&
+  html`<p class="deprecated">Deprecated since ${deprecated.since}; it may end on ${deprecated.sunset}.
+<a href="${deprecated.link}">What to use instead</a></p>`;
+
+function needs(route: Route): Html {
+  const { access, optionalScopes = [], narrowed } = route;
+  if (access === 'public') return html`Needs no key.`;
+  const scopes = scopesOf(route);
+  const key =
+    access === 'any key'
+      ? 'any key'
+      : html`the ${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.map(
+          (scope, i) => html`${i > 0 ? ' and ' : ''}<a href="#scopes"><code>${scope}</code></a>`,
+        )}`;
+  const toExport = isExport(route) ? ' and the right to export' : '';
+  const more =
+    optionalScopes.length === 0
+      ? undefined
+      : html` It shows more to keys with ${code(optionalScopes, ', ')}.`;
+  const lookupOnly = typeof narrowed.lookupOnly === 'string' ? narrowed.lookupOnly : 'byNumber';
+  return html`Needs ${key}${toExport}.${more} <a href="#keys">Narrow keys</a>: lookup-only keys are
+${LOOKUP_ONLY[lookupOnly]}; keys limited to cooperatives ${COOPERATIVES[narrowed.cooperatives]}.`;
+}
+
+const LOOKUP_ONLY = {
+  allowed: 'allowed',
+  refused: 'refused',
+  byNumber: 'allowed with a full national ID only',
+};
+
+const COOPERATIVES = {
+  narrowed: 'reach only what belongs to those',
+  allowed: 'get the same as others',
+  refused: 'are refused',
+};
+
+const PLACES = { path: 'in the path', query: 'in the query', header: 'in a header' };
+
+function parameters({ parameters: declared = [] }: Operation, { components }: Description): HtmlValue {
+  if (declared.length === 0) return undefined;
+  const lines = declared.map((each) => {
+    const parameter = resolve(each, components.parameters);
+    const { name, in: place, schema, description, example } = parameter;
+    const type = html`${typeOf(schema)}, ${PLACES[place]}`;
+    const shown = example === undefined ? undefined : html` For example <code>${example}</code>.`;
+    const marks = marksOf(place === 'path', parameter);
+    return entry(name, type, marks, html`${meaningOf(schema, description)}${shown}`);
+  });
+  return html`<h4>Parameters</h4>
+${entries(lines)}`;
+}
+
+function requestBody({ requestBody: body }: Operation, { components }: Description): HtmlValue {
+  const types = Object.entries(body?.content ?? {});
+  const schema = types[0]?.[1].schema;
+  if (schema === undefined) return undefined;
+  return html`<h4>Body <span class="quiet">${types.map(([type]) => type).join(' or ')}</span></h4>
+${fieldList(schema, components.schemas, 'body')}`;
+}
+
+function answers(route: Route, { responses }: Operation, { components }: Description): Html {
+  const all = Object.entries(responses).map(([status, response]) => ({
+    status,
+    ...resolve<DescribedResponse>(response, components.responses),
+  }));
+  const refusals = all.filter(({ status }) => status >= '4');
+  return html`<h4>Responses</h4>
+${all.filter(({ status }) => status < '4').map(({ status, ...response }) => success(route, status, response))}
+<p>Errors: ${refusals.map(
+    ({ status }) =>
+      html`<a class="status" href="#status-${status}">${status === 'default' ? 'others' : status}</a> `,
+  )}</p>`;
+}
+
+function success(route: Route, status: string, response: DescribedResponse): Html {
+  const { description, content = {}, headers = {} } = response;
+  const { schema, example = schema && exampleOf(schema) } = route.responses[Number(status)] ?? {};
+  const isLines = isExport(route);
+  const text = example === undefined ? undefined : JSON.stringify(example, null, isLines ? 0 : 2);
+  const reference = Object.values(content)[0]?.schema.$ref;
+  const linked = reference === undefined ? undefined : html` ${objectLink(nameIn({ $ref: reference }))}.`;
+  const object = isLines ? html` Each line: ${objectLink(String(schema?.title))}; or CSV.` : linked;
+  const named = Object.keys(headers).filter((name) => !name.includes('RateLimit'));
+  const extra = named.length === 0 ? undefined : html` <a href="#headers">Headers</a>: ${code(named, ', ')}.`;
+  return html`<p><span class="status good">${status}</span> ${withCode(description)}${object}${extra}</p>
+${text === undefined ? undefined : html`<pre><code>${text}</code></pre>`}`;
+}
 
 export interface Addresses {
-  /** What stands before all paths. */
+  /** Base of all absolute links. */
   readonly baseUrl: string;
   readonly prefix: string;
 }
@@ -27,10 +262,15 @@ interface Group {
 const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Conventions' };
 const BEHIND = { webhooks: 'Webhooks', statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
 
-/** @param routes of the API, all of which are described */
-export function renderReference(routes: readonly Route[], version: string, addresses: Addresses): string {
+/** @param routes routes of the API, all of which are described */
+export function renderReference(
+  routes: readonly Route[],
+  version: string,
+  addresses: Addresses,
+  outgoing?: OutgoingMessages,
+): string {
   const { baseUrl, prefix } = addresses;
-  const description = describeApi(routes, version) as unknown as Description;
+  const description = describeApi(routes, version, outgoing) as unknown as Description;
   const groups = description.tags.map((tag) => groupOf(tag, routes));
   const body = html`<a class="skip" href="#start">Skip to the content</a>
 <div class="columns">
@@ -46,7 +286,7 @@ ${groups.map(
 <p>${withCode(group.description)}</p>
 ${group.routes.map((route) => operationSection(route, description, baseUrl))}`,
 )}<h2 id="webhooks">${BEHIND.webhooks}</h2>
-${webhooks()}
+${outgoing?.explain()}
 ${refusals(description)}
 ${headers(description)}
 ${objects(description)}
@@ -55,7 +295,7 @@ ${objects(description)}
   return inFrame('Reference of the API · Cooperative registry', body);
 }
 
-/** Exports come last: they are read least. */
+/** Sorts exports last, as they are read least. */
 const groupOf = ({ name, description }: Description['tags'][number], routes: readonly Route[]): Group => ({
   anchor: `about-${name}`,
   title: name.charAt(0).toUpperCase() + name.slice(1),
@@ -83,7 +323,6 @@ ${groups.map(
 )}${links(BEHIND)}
 </nav>`;
 
-/** @param baseUrl for absolute links */
 export const tryKey = (baseUrl: string): Html => html`<pre class="curl"
 ><code>read -rs KEY && export KEY   # paste the key
 curl -s -H "Authorization: Bearer $KEY" '${baseUrl}${API_PREFIX}/me'</code></pre>`;
@@ -136,7 +375,7 @@ function headers({ components }: Description): Html {
 ${entries(lines)}`;
 }
 
-/** Those of responses: bodies are with their operations. */
+/** True for response schemas: bodies are described with their operations. */
 const isShown = ({ title = '' }: Described): boolean => !title.endsWith('Body') && title !== 'Ignored';
 
 const objects = ({

@@ -1,8 +1,9 @@
-/** One JSON line per request, written after its response: together with the others of the iteration. */
-import type { LogLevel } from '../../config.ts';
-import type { Refusal } from '../../domain/access/refusal-reasons.ts';
-import type { UnavailableReason } from '../../domain/values/errors.ts';
+// The access log: one JSON line per request, written once per event-loop iteration.
+
+import type { Refusal } from '../../access/api-keys.ts';
+import type { LogLevel } from '../../runtime/config.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
+import type { UnavailableReason } from '../../values/errors.ts';
 
 export interface RequestEntry {
   /** Epoch milliseconds. */
@@ -10,36 +11,35 @@ export interface RequestEntry {
   readonly requestId: string;
   readonly keyId: number | undefined;
   readonly method: string;
-  /** The template of the route, not the path, which may hold a national ID. Empty when no route matched. */
+  /** Route template rather than the path, which may hold a national ID. Empty when no route matched. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Why a key was refused or the service unavailable. */
+  /** Reason for refusing the key, or for being unavailable. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** The scope that a key lacks; or what made the service unavailable, with what was behind that. */
+  /** The scope a key lacks, or the cause of unavailability with its own causes. */
   readonly cause?: string | undefined;
-  /** Whether the client left before it could be sent the entire response. */
+  /** True if the client disconnected before the entire response was sent. */
   readonly isAborted?: boolean;
 }
 
 export interface AccessLog {
   request(entry: RequestEntry): void;
-  /** An unexpected error: its cause is written here and nowhere else. */
+  /** Logs an unexpected error. Its cause is written here and nowhere else. */
   unexpected(requestId: string, error: unknown): void;
-  /** Something an operator should know, such as that the server listens. */
+  /** Logs a message for operators, for example that the server is listening. */
   note(message: string): void;
-  /** A connection was closed because there are too many: logged once a second, with their number. */
+  /** Counts a connection closed because there are too many, logging once a second how many. */
   connectionClosed(message: string): void;
-  /** Writes what is buffered now. */
   flush(): void;
 }
 
-/** Removes what could be a national ID or a key from an error's text. */
+/** Removes from an error's text anything that could be a national ID or a key. */
 export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
 
 export interface AccessLogOptions {
   readonly level: LogLevel;
-  /** Takes complete lines. */
+  /** Receives complete lines. */
   readonly write: (lines: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -83,9 +83,9 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
     request(entry) {
       if (level === 'silent' || (level === 'error' && entry.status < 500)) return;
       const { reason, cause, isAborted } = entry;
-      // Lines would cost as much as the refusals.
+      // Logging each refusal would cost as much as the refusal itself.
       if (reason === 'overloaded') return count('overloaded: requests refused with 503');
-      // No other value needs escaping: ids are checked, templates and methods are ours.
+      // No other value needs escaping: request IDs are validated, templates and methods are from the code.
       const more =
         (reason === undefined ? '' : `,"reason":"${reason}"`) +
         (cause === undefined ? '' : `,"cause":${JSON.stringify(redact(cause))}`) +
@@ -114,9 +114,10 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
 }
 
 const COUNTED_MS = 1_000;
+
 const MAX_CAUSES = 5;
 
-/** The stack of an error, with those of its causes. */
+/** Returns the error's stack followed by those of its causes. */
 function describe(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.stack ?? error.message;
@@ -124,7 +125,7 @@ function describe(error: unknown, causes = 0): string {
   return `${own}\ncaused by ${describe(error.cause, causes + 1)}`;
 }
 
-/** Formats epoch milliseconds as toISOString does; the text of a second serves all its requests. */
+/** Formats epoch milliseconds as `toISOString` does, caching the text of the current second. */
 function createTimeFormatter(): (ms: number) => string {
   let shownSecond = -1;
   let shownText = '';

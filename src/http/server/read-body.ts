@@ -1,19 +1,19 @@
-/** The JSON of a request's body: its media type, its size, its time, its text. */
+/** Reads a request's JSON body within its limits of media type, size, time and nesting. */
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
-import { mayEcho } from '../../domain/values/errors.ts';
-import { badRequest, bodyTooLarge, HttpError } from '../declare/errors.ts';
+import { mayEcho } from '../../values/errors.ts';
 import { type BodyDeclaration, mediaTypesOf } from '../declare/parse-body.ts';
 import { hasBody } from '../declare/request.ts';
+import { badRequest, bodyTooLarge, HttpError } from '../declare/response.ts';
 
-/** Bytes of the largest body that is read (docs/api.md#writing). */
+/** Maximum bytes of a body (docs/api.md#writing). */
 export const MAX_BODY_BYTES = 65_536;
-/** Deeper JSON is refused: nothing here has more than two levels, and `positionOfFault` recurses. */
+/** Maximum nesting depth: no body here has more than two levels, and `positionOfFault` recurses. */
 const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 
 /**
- * The bytes of a body.
+ * Reads the bytes of a body.
  * @throws HttpError 413, 415, 400 or 408
  */
 export async function readBody(
@@ -28,7 +28,7 @@ export async function readBody(
 
 const NO_BYTES = new Uint8Array();
 
-/** Whether more bytes are announced than are read. */
+/** True if `Content-Length` exceeds the limit. */
 export const isTooLarge = (incoming: IncomingMessage): boolean =>
   Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 
@@ -47,15 +47,15 @@ const FAILURE = Symbol('why the rest of the body cannot be read');
 type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
- * Ends the reading of a body whose rest will never come, because the bytes on the connection are not HTTP any
- * more. Destroying the message would destroy the connection, and with it the response.
+ * Stops reading a body whose rest will never arrive because the following bytes on the connection are not
+ * HTTP. Destroying the message would destroy the connection, and with it the response.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;
   incoming.emit(FAILURE, error);
 }
 
-/** Whether the rest of the body will never come. */
+/** True if the rest of the body will never arrive. */
 export const hasFailed = (incoming: IncomingMessage): boolean => FAILURE in incoming;
 
 function readBytes(incoming: IncomingMessage): Promise<Buffer> {
@@ -91,8 +91,8 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The JSON of a body; an empty one is `{}`.
- * @throws HttpError 400 that names the position of the fault, never the text around it
+ * Parses the JSON of a body; an empty one is `{}`.
+ * @throws HttpError 400 with the position of the fault, never the text around it
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
@@ -106,12 +106,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without its cause: V8's message quotes the body.
+    // No `cause`: V8's message quotes the body.
     throw badRequest(`JSON parse error${positionOfFault(text)}.`);
   }
 }
 
-/** Counts brackets outside strings; what the text is otherwise does not matter here. */
+/** Counts brackets outside strings, without validating anything else. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;

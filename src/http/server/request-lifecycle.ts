@@ -1,31 +1,63 @@
 /**
- * The lifecycle of a request, one function with its stages numbered. ARCHITECTURE.md#the-life-of-a-request
- * lists them with the statuses that each may end with; stage 1 is in server.ts, stage 7 in send.ts.
+ * The lifecycle of a request: one function with numbered stages. ARCHITECTURE.md#the-life-of-a-request lists
+ * them with the statuses that each may return; stage 1 is in server.ts, stage 7 in send.ts.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PublicUrl } from '../../config.ts';
-import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { ApiKeyStore } from '../../store/contract/api-keys.ts';
-import { toErrorResponse } from '../declare/errors.ts';
+import type { ApiKeyStore } from '../../access/api-key-store.ts';
+import type { PublicUrl } from '../../runtime/config.ts';
+import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
+import { type Awaitable, isThenable } from '../../values/errors.ts';
+import { deprecatedOf, deprecationHeaders } from '../declare/deprecated.ts';
 import { readStatements } from '../declare/personal.ts';
+import type { Create } from '../declare/preconditions.ts';
 import { parseQuery } from '../declare/query.ts';
-import { ApiRequest, refuseAmbiguous } from '../declare/request.ts';
-import { type ApiResponse, refusal } from '../declare/response.ts';
+import { ApiRequest, type Middleware, refuseAmbiguous } from '../declare/request.ts';
+import { type ApiResponse, refusal, toErrorResponse } from '../declare/response.ts';
 import { METHODS, type Route } from '../declare/route.ts';
-import type { Middleware } from '../middleware/middleware.ts';
-import type { Create } from '../writes/idempotency.ts';
 import type { AccessLog } from './access-log.ts';
-import { announceDeprecated } from './announce-deprecated.ts';
-import { preflightHeaders } from './cors.ts';
 import { isTooLarge, parseJson, readBody } from './read-body.ts';
 import { createRouter, type Match, type Router } from './router.ts';
-import type { Sender } from './send.ts';
+import { preflightHeaders, type Sender } from './send.ts';
+
+// Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
+
+export interface AnnounceDependencies {
+  readonly routes: readonly Route[];
+  readonly send: Sender;
+  readonly keys: Pick<ApiKeyStore, 'countUse'>;
+  readonly clock: Clock;
+}
+
+/** Statuses of refusals by key or rate limit: nothing deprecated was used. */
+const UNUSED: readonly number[] = [401, 403, 429];
+
+/**
+ * @returns a sender that adds the headers to every response, refusals too; `send` itself while nothing is
+ * deprecated
+ * @throws Error at start-up for a declaration that leaves clients less than six months
+ */
+export function announceDeprecated({ routes, send, keys, clock }: AnnounceDependencies): Sender {
+  const declared = routes.map((route) => [route, deprecatedOf(route)] as const);
+  const byRoute = new Map(declared.filter(([, deprecated]) => deprecated.length > 0));
+  if (byRoute.size === 0) return send;
+  return (request, response) => {
+    const { route, caller, headers } = request;
+    const used = route && byRoute.get(route)?.filter((deprecated) => deprecated.isUsedBy(request));
+    if (used !== undefined && used.length > 0) {
+      Object.assign(headers, deprecationHeaders(used.map(({ deprecation }) => deprecation)));
+      if (caller !== undefined && !UNUSED.includes(response.status))
+        for (const { name } of used) keys.countUse(caller.id, 'deprecated', name, nowSeconds(clock));
+    }
+    send(request, response);
+  };
+}
+
+// The stages of a request (ARCHITECTURE.md#the-life-of-a-request)
 
 export interface HandlerDependencies {
   readonly routes: readonly Route[];
-  /** Counts what is used although it is deprecated. */
+  /** Counts uses of deprecated features. */
   readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly middleware: Middleware;
   readonly create: Create;
@@ -40,7 +72,7 @@ export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => v
 /** Marks a request whose client waits for `100 Continue`, on servers that leave this to the handler. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
-/** @throws Error at start-up for routes that contradict each other, or a deprecation at too short notice */
+/** @throws Error at start-up for contradictory routes, or for a deprecation at too short notice */
 export function createHandler(dependencies: HandlerDependencies): Handler {
   const { clock, log, publicUrl } = dependencies;
   const send = announceDeprecated(dependencies);
@@ -77,7 +109,7 @@ const NOT_FOUND = refusal(404, 'Not found.');
 
 /** @throws RegistryError and HttpError, also as a rejection */
 function respond(request: ApiRequest, { router, middleware, create }: Stages): Awaitable<ApiResponse> {
-  // 2. Has it only one reading? 400, 501
+  // 2. Ambiguous requests: 400, 501
   const ambiguity = refuseAmbiguous(request.incoming);
   if (ambiguity !== undefined) return ambiguity;
 
@@ -116,7 +148,7 @@ function readAndHandle(request: ApiRequest, route: Route, create: Create): Await
 }
 
 function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
-  // 5. What is said of the reading, and the query: 400
+  // 5. Statements about the access, and the query: 400
   if (route.personal !== 'none') request.stated = readStatements(request.incoming, request.caller?.purpose);
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler: what the route declares

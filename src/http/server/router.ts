@@ -1,13 +1,12 @@
-/** Paths → routes: matched segment by segment on the raw path, with and without the trailing slash. */
+/** Maps paths to routes, segment by segment on the raw path, with or without the trailing slash. */
 import { fullPath, type Method, type Parameter, type Route } from '../declare/route.ts';
 
 export interface Match {
-  /** By method; HEAD is served by GET. */
+  /** Routes by method; GET also serves HEAD. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
   /** The matched path with `{name}` for parameters. */
   readonly template: string;
-  /** The value of an `Allow` header. */
   readonly allow: string;
 }
 
@@ -32,9 +31,7 @@ const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 export type Router = (path: string) => Match | undefined;
 
-/**
- * @throws Error at start-up for two routes of one method and path, and for one place with two parameter names
- */
+/** @throws Error at start-up for two routes of a method and path, or two parameter names at one position */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) add(root, route);

@@ -1,22 +1,110 @@
-/** Responses → bytes, sent together with the others of the event-loop iteration; and the log line of each. */
+/** Turns responses into bytes, sends all those of an event-loop iteration together, and logs each request. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { Reading, Subject } from '../../store/contract/access-ledger.ts';
-import { toErrorResponse } from '../declare/errors.ts';
+import { pipeline } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import type { AccessRecord, Subject } from '../../access/access-ledger.ts';
+import type { Clock, Scheduler } from '../../runtime/scheduler.ts';
 import { subjectOf } from '../declare/personal.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
-import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '../declare/response.ts';
-import { API_ROOT, METHODS } from '../declare/route.ts';
+import {
+  type ApiResponse,
+  BodyParts,
+  type Headers,
+  JSON_TYPE,
+  JsonText,
+  toErrorResponse,
+} from '../declare/response.ts';
+import { API_ROOT, METHODS, requestHeadersOf } from '../declare/route.ts';
+import { HEADER_NAMES } from '../reference/headers.ts';
 import type { AccessLog } from './access-log.ts';
-import { IS_FOLLOWED } from './connection.ts';
-import { allowOrigin } from './cors.ts';
+import { IS_FOLLOWED } from './client-connection.ts';
+import { admitsHost } from './middleware.ts';
 import { hasFailed, MAX_BODY_BYTES } from './read-body.ts';
-import { type Recording, refuseUnrecorded, toReading } from './recorded-readings.ts';
-import { createPartSender, type PartSender } from './send-streamed.ts';
+import { type Recording, refuseUnrecorded, toReading } from './record-accesses.ts';
+import type { Match } from './router.ts';
 
-/** The end of a connection whose client still sends a body that nobody reads. */
+// CORS, for scripts on pages of other hosts (docs/keys.md#use-in-browsers)
+
+/** Headers of every response, which OpenAPI describes in prose. */
+const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];
+const EXPOSED = [...HEADER_NAMES, ...OF_ALL].join(', ');
+/** Request headers a key may need on every path, besides those that a route reads. */
+const ACCEPTED = ['Authorization', 'Content-Type', 'X-Request-Id'];
+/** Seconds for which a browser caches a preflight; Chromium's maximum. */
+const MAX_AGE = '7200';
+
+/**
+ * Lets the page that sent a request read the response, even a refusal, if the key allows its host.
+ * @param headers response headers, to which the CORS headers are added
+ */
+export function allowOrigin(
+  { caller, incoming }: Pick<ApiRequest, 'caller' | 'incoming'>,
+  headers: Headers,
+): void {
+  const { origin } = incoming.headers;
+  if (origin === undefined || caller === undefined || !admitsHost(caller, incoming.headers)) return;
+  headers['Access-Control-Allow-Origin'] = origin;
+  headers['Access-Control-Expose-Headers'] = EXPOSED;
+  headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`;
+}
+
+/**
+ * Returns the headers that tell a browser what it may send. A preflight carries no key, so the answer is the
+ * same for every page; the request after it needs a key that admits the page.
+ * @returns no headers for OPTIONS not sent by a browser
+ */
+export function preflightHeaders({ headers }: Pick<IncomingMessage, 'headers'>, match: Match): Headers {
+  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
+  const read = Object.values(match.routes).flatMap(requestHeadersOf);
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': match.allow,
+    'Access-Control-Allow-Headers': [...new Set([...ACCEPTED, ...read])].join(', '),
+    'Access-Control-Max-Age': MAX_AGE,
+  };
+}
+
+// Streamed responses: each part is made once the client has taken those before it, a few at a time
+
+/** Maximum parts per event-loop iteration: other requests must not wait for thousands of them. */
+const PARTS_AT_ONCE = 20;
+
+/** @param onError receives the error of a part that failed; the client gets a truncated response */
+export type PartSender = (
+  body: BodyParts,
+  outgoing: ServerResponse,
+  onError: (error: unknown) => void,
+) => void;
+
+export function createPartSender(): PartSender {
+  /** Responses whose next part can be sent, in order of their turns. */
+  let ready: (() => void)[] = [];
+
+  function sendSome(): void {
+    const first = ready.slice(0, PARTS_AT_ONCE);
+    ready = ready.slice(PARTS_AT_ONCE);
+    for (const sendNext of first) sendNext();
+    if (ready.length > 0) setImmediate(sendSome);
+  }
+
+  async function* inTurn(parts: BodyParts['parts']): AsyncGenerator<string | Uint8Array> {
+    for await (const part of parts) {
+      yield part;
+      await new Promise<void>((resolve) => {
+        if (ready.push(resolve) === 1) setImmediate(sendSome);
+      });
+    }
+  }
+
+  return ({ parts }, outgoing, onError) => {
+    pipeline(inTurn(parts), outgoing, (error) => {
+      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error);
+    });
+  };
+}
+
+/** Maximum milliseconds before closing a connection whose client still sends a refused body. */
 const DRAIN_MS = 1_000;
 
 /**
@@ -30,7 +118,7 @@ export function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResp
     clearTimeout(timer);
     incoming.off('data', onData);
     if (!outgoing.writableEnded) outgoing.end();
-    // What still comes is not read, node's own unbounded draining included.
+    // Stops reading further bytes, including node's own unbounded draining.
     incoming.socket.destroySoon();
   }
   function onData(chunk: Buffer): void {
@@ -44,21 +132,21 @@ export interface SenderDependencies {
   readonly scheduler: Scheduler;
   readonly log: AccessLog;
   readonly clock: Clock;
-  /** Whether connections should end after their response. */
+  /** True if connections should end after their response. */
   readonly isDraining: () => boolean;
-  /** Where readings of personal data are recorded; without it, none is. */
+  /** Destination for records of access to personal data; without it, none are made. */
   readonly recording?: Recording | undefined;
 }
 
-/** A response that leaves once its reading is on disk. */
+/** A response that leaves once its record is on disk. */
 interface Unrecorded {
   readonly request: ApiRequest;
   readonly response: ApiResponse;
   readonly text: string | undefined;
-  readonly reading: Reading;
+  readonly reading: AccessRecord;
 }
 
-/** Sends the response of a request; never throws. */
+/** Sends the response to a request; never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
 export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
@@ -69,7 +157,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     try {
       write(request, response, text, { log, sendParts, isDraining: isDraining() });
     } catch (error) {
-      // One response that cannot be sent must not keep back the others.
+      // A failed response must not hold up the others.
       log.unexpected(request.id, error);
       request.outgoing.destroy();
     }
@@ -82,7 +170,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     finish(request, response, toText(response.body));
   }
 
-  /** What is ready in one iteration of the event loop is recorded together, as it is sent together. */
+  /** Records all pending responses of an event-loop iteration together, as they are sent together. */
   async function recordAll({ ledger }: Recording): Promise<void> {
     const all = unrecorded;
     unrecorded = [];
@@ -114,7 +202,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(sent.body);
     }
-    // Waking a client costs as much as making its response: what is ready together is sent together.
+    // Waking a client costs as much as making its response, so responses ready together are sent together.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, sent, text));
     const reading = toReading(request, sent, subject, clock.now(), recording.trustedProxies);
@@ -128,7 +216,7 @@ function toText(body: unknown): string | undefined {
   return body instanceof JsonText ? body.text : JSON.stringify(body);
 }
 
-function write(
+export function write(
   request: ApiRequest,
   response: ApiResponse,
   text: string | undefined,
@@ -141,7 +229,7 @@ function write(
   const { incoming, outgoing } = request;
   if (outgoing.destroyed) return;
   const isFollowed = IS_FOLLOWED in outgoing;
-  // A body with a request behind it has arrived in full, and node:http drops it.
+  // A body followed by another request has arrived in full, and node:http drops it.
   const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
   const { headers } = request;
   headers['X-Request-Id'] = request.id;
@@ -152,7 +240,7 @@ function write(
   if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
-  // Node then says `Connection: close`, and `Connection.begin` handles nothing behind it.
+  // Node then sends `Connection: close`, and `Connection.receive` ignores any request after it.
   if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
   if (incoming.method !== 'HEAD' && body instanceof BodyParts) {
@@ -168,13 +256,13 @@ function write(
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Paths of routes → paths of clients; here, because a kept response may be repeated under another prefix. */
+/** Adds the prefix to paths. Done last, because a stored response may be repeated under another prefix. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
 }
 
-/** Names and values in turn, which node:http reads faster than an object. */
+/** Flattens headers to alternating names and values, which node:http reads faster than an object. */
 function toList(headers: Headers): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name] as string);
@@ -190,7 +278,7 @@ function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
 
 type LogDependencies = Pick<SenderDependencies, 'log' | 'clock'>;
 
-/** Logs a request once the system has taken its entire response, or when the client has left before. */
+/** Logs a request once the system has taken its entire response, or the client has disconnected. */
 function logWhenSent(request: ApiRequest, response: ApiResponse, dependencies: LogDependencies): void {
   const { outgoing } = request;
   if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) {
@@ -213,7 +301,7 @@ function logRequest(
     time: clock.now(),
     requestId: id,
     keyId: caller?.id,
-    // Others could hold anything.
+    // Unknown methods could hold anything.
     method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
     route: template,
     status,
@@ -222,4 +310,19 @@ function logRequest(
     cause,
     isAborted,
   });
+}
+
+// Gzip
+
+/**
+ * Compresses in another thread, no faster than the output is read; optimized for speed rather than size.
+ * @param parts each is requested once the one before it has been compressed
+ */
+export async function* gzipped(
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  // An error reaches the reader through `gzip`.
+  pipeline(parts, gzip, () => {});
+  yield* gzip;
 }

@@ -1,45 +1,136 @@
 /**
  * The node:http server: limits on slow clients, responses below the handler, orderly shutdown. The program
- * opens its listener in app/compose.ts, where a second one would be opened.
+ * opens its listener in compose.ts; a second one would be opened there too.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, duplexPair } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { METHODS } from '../declare/route.ts';
-import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
-import { type Listeners, listenTogether } from './listeners.ts';
+import {
+  Connection,
+  type ConnectionLog,
+  type ConnectionRefusal,
+  type Listeners,
+  listenTogether,
+  type RunningServer,
+} from './client-connection.ts';
 import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
-import { DEFAULT_TIMEOUTS, KEEP_ALIVE_MS, type ServerTimeouts } from './timeouts.ts';
 
-/** More are not kept open (docs/operating.md#overload). */
+// Timeouts for sending a request, reading its response, and between requests
+
+/** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
+export interface ServerTimeouts {
+  readonly headersMs: number;
+  /** From the first byte to the end of the body; the body's own limit of 30 s is in read-body.ts. */
+  readonly requestMs: number;
+  /** Without a byte in either direction, or without progress of a response; between requests, 65 s. */
+  readonly idleMs: number;
+  /** Time that an orderly shutdown waits for requests that have begun. */
+  readonly closeMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: ServerTimeouts = {
+  headersMs: 10_000,
+  requestMs: 42_000,
+  idleMs: 60_000,
+  closeMs: 10_000,
+};
+/** Idle time between requests: more than a proxy's usual 60 s, so that it never uses a closing connection. */
+export const KEEP_ALIVE_MS = 65_000;
+
+/** Default maximum of open connections (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
-/** With more than this part of them open, those that nobody uses are closed: the next clients find room. */
+/** Above this share of the maximum, unused connections are closed to make room for new clients. */
 const CROWDED = 0.9;
-/** What clients leave unread is kept in memory: of all connections together not more than this for long. */
+/** Maximum unread response bytes, which are kept in memory, over all connections; checked by the sweep. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
-// Timeouts fire only as often as connections are looked at.
+// Idle timeouts have no finer resolution than the sweep.
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
-export interface RunningServer {
-  readonly address: AddressInfo;
-  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
-  close(): Promise<void>;
-}
-
-export interface ServerOptions {
+interface ConnectionOptions {
   readonly handler: Handler;
-  readonly host: string;
-  readonly port: number;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Further ones are closed without a response. */
+  /** Connections beyond this number are closed without a response. */
   readonly maxConnections?: number;
+}
+
+export interface ServerOptions extends ConnectionOptions {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** @throws (as rejection) the system's error when the address cannot be listened on */
 export async function listen(options: ServerOptions): Promise<RunningServer> {
+  const { server, serve } = openServer(options);
+  const close = serve(await listenTogether(server, options));
+  return { address: server.address() as AddressInfo, close };
+}
+
+/** A server that listens nowhere: its clients are in the process. */
+export interface InProcessServer extends Pick<RunningServer, 'close'> {
+  /** @returns the client's end of a new connection. @throws Error once the server closes */
+  connect(): Duplex;
+}
+
+export function serveInProcess(options: ConnectionOptions): InProcessServer {
+  const { server, connections, serve } = openServer(options);
+  let isClosing = false;
+  const close = serve({
+    async close() {
+      await Promise.all(
+        [...connections.keys()].map((socket) => new Promise((end) => socket.once('close', end))),
+      );
+    },
+  });
+  return {
+    connect() {
+      if (isClosing) throw new Error('The registry is closed.');
+      const { client, socket } = pair();
+      server.emit('connection', socket);
+      return client;
+    },
+    close() {
+      isClosing = true;
+      return close();
+    },
+  };
+}
+
+/** Who is in the process comes from this machine. */
+const LOOPBACK = '127.0.0.1';
+
+/** The two ends of a connection within the process: the server's has what it asks of a socket. */
+function pair(): { readonly client: Duplex; readonly socket: Duplex } {
+  const [client, end] = duplexPair();
+  const bytes = { read: 0, taken: 0 };
+  end.on('data', (part: Buffer) => {
+    bytes.read += part.length;
+  });
+  client.on('data', (part: Buffer) => {
+    bytes.taken += part.length;
+  });
+  // The process does not end while somebody waits, as with a socket.
+  const isOpen = setInterval(() => {}, SWEEP_MS);
+  // Neither end learns by itself that the other was destroyed.
+  client.once('close', () => end.destroy());
+  end.once('close', () => {
+    clearInterval(isOpen);
+    client.destroy();
+  });
+  const socket = Object.defineProperties(end, {
+    remoteAddress: { value: LOOPBACK },
+    bytesRead: { get: () => bytes.read },
+    bytesWritten: { get: () => bytes.taken + end.writableLength },
+    destroySoon: { value: () => end.end(() => end.destroy()) },
+  });
+  return { client, socket };
+}
+
+/** @returns what begins to look after connections, and gives what closes them */
+function openServer(options: ConnectionOptions) {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const server = createServer({
     headersTimeout: timeouts.headersMs,
@@ -47,36 +138,33 @@ export async function listen(options: ServerOptions): Promise<RunningServer> {
     // The sweep below ends idle connections: node:http would set two timers for every request.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
-    // A request without a body needs no stream; from Node 24.12 on, earlier ones ignore it.
+    // A request without a body needs no stream. Node ignores this option before 24.12.
     optimizeEmptyRequests: true,
-    // The handler refuses a missing one itself, in the form of every response.
+    // The handler refuses a missing Host header itself, in the format of every other response.
     requireHostHeader: false,
     shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
   });
   const { log, maxConnections = MAX_CONNECTIONS } = options;
   const connections = trackConnections(server, log, maxConnections);
   answerRequests(server, options.handler, connections);
-  const listeners = await listenTogether(server, options);
-  const sweep = setInterval(
-    () => {
-      for (const connection of connections.values()) {
-        connection.dropIfIdle(performance.now(), { idleMs: timeouts.idleMs, keepAliveMs: KEEP_ALIVE_MS });
-      }
-      makeRoom(connections, Math.floor(maxConnections * CROWDED), log);
-    },
-    Math.min(SWEEP_MS, timeouts.idleMs),
-  );
-  sweep.unref();
-  return {
-    address: server.address() as AddressInfo,
-    close: () =>
-      close({ server, listeners, connections, closeMs: timeouts.closeMs }).finally(() =>
-        clearInterval(sweep),
-      ),
-  };
+
+  function serve(listeners: Listeners): RunningServer['close'] {
+    const { idleMs, closeMs } = timeouts;
+    const sweep = setInterval(
+      () => {
+        for (const connection of connections.values())
+          connection.dropIfIdle(performance.now(), { idleMs, keepAliveMs: KEEP_ALIVE_MS });
+        makeRoom(connections, Math.floor(maxConnections * CROWDED), log);
+      },
+      Math.min(SWEEP_MS, idleMs),
+    );
+    sweep.unref();
+    return () => close({ server, listeners, connections, closeMs }).finally(() => clearInterval(sweep));
+  }
+  return { server, connections, serve };
 }
 
-/** Closes connections that have been unused for longest, and those whose clients leave most unread. */
+/** Closes the connections that have been unused longest, and those whose clients leave most unread. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -96,7 +184,7 @@ function makeRoom(connections: Connections, most: number, log: ConnectionLog): v
   }
 }
 
-/** What node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */
+/** Timeout that node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */
 type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 type Connections = ReadonlyMap<Duplex, Connection>;
@@ -116,9 +204,9 @@ function trackConnections(server: Server, log: ConnectionLog, maxConnections: nu
 }
 
 /**
- * This server never changes the protocol, and answers a request to do so like any other (RFC 9110, section
- * 7.8). But node's parser stops behind it and drops what follows in the same packet, half a request
- * perhaps: what comes next cannot be told from a request, so the connection ends with the response
+ * Answers a request to change the protocol like any other (RFC 9110, section 7.8), since this server never
+ * does. But node's parser stops after it and drops the rest of the packet, perhaps half a request: the next
+ * bytes cannot be told apart from a request, so the connection ends with the response
  * (docs/api.md#responses-and-errors).
  */
 function ignoreUpgrade(incoming: IncomingMessage, connections: Connections): boolean {
@@ -175,7 +263,10 @@ async function close({ server, listeners, connections, closeMs }: Closing): Prom
     server.closeIdleConnections();
     for (const connection of connections.values()) connection.endIfUnused();
   }, CLOSE_POLL_MS);
-  const deadline = setTimeout(() => server.closeAllConnections(), closeMs);
+  // Not closeAllConnections(): a server that does not listen knows none.
+  const deadline = setTimeout(() => {
+    for (const connection of connections.values()) connection.drop();
+  }, closeMs);
   const allClosed = listeners.close();
   server.closeIdleConnections();
   await allClosed;

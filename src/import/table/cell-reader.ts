@@ -1,29 +1,30 @@
-/** The cells of a row, each read as its column in this file requires. */
-import { FieldError } from '../../domain/values/errors.ts';
-import { say, type Text } from '../../domain/values/message.ts';
-import type { ImportKind, StagedValue } from '../../store/contract/import/import-session.ts';
+/** Reads the cells of a row, each as its column in this file requires. */
+
 import {
   isEmptyWord,
   isFormulaText,
   MAX_CELL_CHARACTERS,
   mayBeSpecial,
   unwrapText,
-} from '../cells/blanks.ts';
-import type { CellContext, DecimalForm } from '../cells/context.ts';
-import type { NoteKind } from '../cells/notes.ts';
-import { MOST_UNKNOWN_WORDS } from '../cells/words.ts';
-import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
-import { foldHeading } from '../dictionary/fold.ts';
-import type { FileRecord, SourceFormat } from '../formats/source/records.ts';
-import type { FileLayout } from '../map/file-layout.ts';
+} from '../../formats/blanks.ts';
+import type { FileRecord, SourceFormat } from '../../formats/records.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import type { StagedValue } from '../../values/declared-fields.ts';
+import { FieldError } from '../../values/errors.ts';
+import { say, type Text } from '../../values/message.ts';
+import { type CellContext, type DecimalForm, MOST_UNKNOWN_WORDS } from '../reading/cell-context.ts';
+import type { FileLayout } from '../reading/file-layout.ts';
+import { foldHeading } from '../reading/fold.ts';
+import type { NoteKind } from '../reading/notes.ts';
+import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';
 import type { FileSurvey } from './survey-dates.ts';
 
-/** What is found in a row; `column` is empty when it concerns no single one. */
+/** Findings in a row; `column` is empty if a finding concerns no single one. */
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /** What its cells show that their columns have not shown before. @see CellReader.accept */
+  /** Decimal forms in its cells that their columns have not shown before. @see CellReader.accept */
   readonly evidence: DecimalEvidence[] = [];
 
   fault(column: string, message: Text): void {
@@ -50,7 +51,7 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
-/** What is wrong with a column as a whole. */
+/** A fault of an entire column. */
 export interface ColumnFault {
   readonly column: string;
   readonly message: string;
@@ -64,15 +65,15 @@ export interface CellReader {
    */
   read(record: FileRecord, i: number, findings: RowFindings): StagedValue | FieldError;
   /**
-   * Whether a date was met that cannot be read before all dates of its column are surveyed, or more unknown
+   * True after a date that cannot be read before all dates of its column are surveyed, or after more unknown
    * words than may be shown.
    */
   needsSurvey(): boolean;
-  /** The columns with these words. */
+  /** Columns with more unknown words than may be shown. */
   columnsOfUnknownWords(): string[];
-  /** Keeps what a row has shown of its columns: it is one of the table's. */
+  /** Keeps the evidence of a row that belongs to the table: a row of totals does not. */
   accept(findings: RowFindings): void;
-  /** The columns whose decimals contradict each other. */
+  /** Columns whose decimals contradict each other. */
   unclearDecimals(): ColumnFault[];
 }
 
@@ -86,7 +87,7 @@ export function createCellReader(options: CellReaderOptions): CellReader {
   const words = declared.map(({ name }) => map?.values.get(name));
   let isSurveyNeeded = false;
   let findings: RowFindings;
-  /** By place of the column. */
+  /** Decimal forms by place of the column. */
   const decimals = declared.map(() => new Set<DecimalForm>());
   const contexts = declared.map(({ name }, place) =>
     columnContext(options, name, {
@@ -104,7 +105,7 @@ export function createCellReader(options: CellReaderOptions): CellReader {
   function unwrap(cell: string, i: number): string {
     let text = unwrapText(cell);
     const { name, isRequired } = declared[i] as ImportColumn;
-    // Our own rejects of a workbook keep national IDs so.
+    // The registry's own rejects of a workbook wrap national IDs like this.
     if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', name);
     text = words[i]?.get(foldHeading(text)) ?? text;
     if (isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
@@ -154,7 +155,7 @@ const UNCLEAR_BESIDE_POINT =
   'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
   'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
 
-/** @returns undefined when the forms of the column agree */
+/** @returns undefined if the forms of the column agree */
 function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   if (!forms.has('comma')) return undefined;
   if (forms.has('point before three')) return UNCLEAR_POINT;
@@ -163,7 +164,7 @@ function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   return forms.has('point') ? UNCLEAR_BESIDE_POINT : undefined;
 }
 
-/** The reader's own context of a column, changed from cell to cell. */
+/** Context of a column, which the reader changes from cell to cell. */
 interface OwnContext extends CellContext {
   isNumber: boolean;
 }

@@ -1,30 +1,35 @@
-/** What the totals of a file say, and what its rows add up to (docs/import-reference.md#rows-of-totals). */
-import { type DecimalKind, formatDecimal, RATE } from '../../domain/values/decimal.ts';
-import { say, Written } from '../../domain/values/message.ts';
-import { byKind } from '../../store/contract/import/import-columns.ts';
-import type { ImportKind, StagedValue } from '../../store/contract/import/import-session.ts';
-import { type ImportWarning, WARNINGS } from '../../store/contract/import/import-warnings.ts';
-import { IMPORT_COLUMNS } from '../columns/columns.ts';
+/**
+ * Compares the totals that a file states with the sums of its rows (docs/import-reference.md#rows-of-totals).
+ */
+
+import { isEmptyWord, trimmedCell } from '../../formats/blanks.ts';
+import { byKind, type ImportKind } from '../../registry/file-columns.ts';
+import { type DecimalKind, formatDecimal, RATE } from '../../values/decimal.ts';
+import type { StagedValue } from '../../values/declared-fields.ts';
+import { say, Written } from '../../values/message.ts';
+import { type ImportWarning, WARNINGS } from '../import-session.ts';
+import { IMPORT_COLUMNS } from './columns.ts';
+import type { Header } from './header.ts';
 
 type Values = readonly StagedValue[];
 
 export interface TotalsCheck {
-  /** @param faulty columns of the row with a fault, whose values are not known */
+  /** @param faulty columns of the row with a fault, whose values are unknown */
   addRow(values: Values, faulty: readonly string[]): void;
-  /** Of a row of totals. */
+  /** Compares the values of a row of totals. */
   compare(line: number, values: Values): void;
-  /** Once the file is read. */
+  /** Warnings, complete once the file is read. */
   warnings(): ImportWarning[];
 }
 
 interface SummedColumn {
   readonly name: string;
-  /** Among the columns of the kind. */
+  /** Place among the columns of the kind. */
   readonly place: number;
   readonly decimal: DecimalKind;
 }
 
-/** Amounts and weights. A sum of rates says nothing. */
+/** Columns of amounts and weights. A sum of rates says nothing. */
 export const SUMMED = byKind((kind) =>
   IMPORT_COLUMNS[kind].flatMap(({ name, decimal }, place): SummedColumn[] =>
     decimal === undefined || decimal === RATE ? [] : [{ name, place, decimal }],
@@ -33,17 +38,19 @@ export const SUMMED = byKind((kind) =>
 
 type Factor = readonly [column: string, value: string, factor: number];
 
-/** As some add up: withdrawals are taken away from what was paid in, and void payments are left out. */
+/** Factors with which some files add up: withdrawals are subtracted, and void payments left out. */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],
   payments: ['status', 'void', 0],
 };
 
-/** Between two rows of totals, in minor units or grams; exact up to 2^53, which is more than is compared. */
+/**
+ * Sums between two rows of totals, in minor units or grams; exact up to 2^53, which is more than is compared.
+ */
 interface Section {
   all: number;
   counted: number;
-  /** Cells whose value is not known. */
+  /** Number of cells whose value is unknown. */
   unread: number;
 }
 
@@ -54,20 +61,20 @@ interface Differing {
   readonly sum: number;
 }
 
-/** Totals of a column that were compared with nothing. */
+/** Totals of a column that could not be compared. */
 interface Uncompared {
   readonly unread: number;
   readonly lines: readonly number[];
 }
 
-/** Nobody looks at more, or has totals of totals of more sections. */
+/** Limits: nobody reads more warnings, or has totals over more sections. */
 const [MOST_WARNINGS, MOST_SECTIONS] = [20, 500];
 
 export function createTotalsCheck(kind: ImportKind): TotalsCheck {
   const [column, value, factor] = FACTORS[kind] ?? [];
   const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === column);
   const columns = SUMMED[kind].map((summed) => ({ summed, sections: [emptySection()] }));
-  /** Above all rows: compared at the end. */
+  /** Totals above all rows, compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differing: Differing[] = [];
   const uncompared = new Map<string, Uncompared>();
@@ -75,12 +82,12 @@ export function createTotalsCheck(kind: ImportKind): TotalsCheck {
 
   function compareColumn(line: number, values: Values, { summed, sections }: (typeof columns)[number]): void {
     const said = values[summed.place];
-    if (typeof said !== 'number' || differing.length === MOST_WARNINGS) return;
+    if (typeof said !== 'number') return;
     const { isFound, unread, last } = sumsOf(sections, summed.decimal, said);
     if (isFound) return;
-    if (unread === 0) differing.push({ column: summed, line, said, sum: last });
-    else
+    if (unread > 0)
       uncompared.set(summed.name, { unread, lines: [...(uncompared.get(summed.name)?.lines ?? []), line] });
+    else if (differing.length < MOST_WARNINGS) differing.push({ column: summed, line, said, sum: last });
   }
 
   return {
@@ -92,7 +99,7 @@ export function createTotalsCheck(kind: ImportKind): TotalsCheck {
         const given = values[summed.place];
         if (typeof given === 'number') section.all += given;
         if (typeof given === 'number') section.counted += given * share;
-        // A row with too many cells or too few has a fault of no column.
+        // The fault of a row with too many or too few cells names no column.
         if (faulty.includes(summed.name) || faulty.includes('')) section.unread++;
       }
     },
@@ -129,9 +136,9 @@ const joined = (...sections: (Section | undefined)[]): Section =>
   );
 
 /**
- * Whether the rows since any earlier totals, or since the beginning, add up to what is said. Less than a
- * kilogram or franc is taken for rounding.
- * @returns also the sum of the last section with rows: what was probably meant
+ * Adds up the rows since each of the earlier totals, and since the beginning, and looks for the stated sum. A
+ * difference of less than a kilogram or franc is taken for rounding.
+ * @returns also `last`, the sum of the last section with rows, which was probably meant
  */
 function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, said: number) {
   const isSaid = (sum: number) => Math.abs(sum - said) < 10 ** fractionDigits;
@@ -173,3 +180,33 @@ const notCompared = ([column, { unread, lines }]: [string, Uncompared]): ImportW
   count: lines.length,
   lines: () => lines,
 });
+
+// Rows of totals among or below the other rows of a file (docs/import-reference.md#notes)
+
+const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
+const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
+
+/** Columns that identify a row. The cooperative's code may be filled in everywhere, so it does not count. */
+const IDENTITY = ['code', 'identity_card', 'member_code', 'loan_reference', 'reference', 'account_number'];
+
+/**
+ * Detects a row of totals among those that cannot be read: its first cell says so, and nothing identifies it.
+ * Rows without a fault are not examined, so a person called Total stays a person.
+ */
+export function isTotalsRow(
+  kind: ImportKind,
+  { places, headings }: Pick<Header, 'places' | 'headings'>,
+  cells: readonly string[],
+): boolean {
+  const isOfCooperative = (place: number) => headings[place]?.column === 'cooperative_code';
+  const isTotal = (place: number) => TOTAL.test(trimmedCell(cells, place));
+  const first = cells.findIndex(
+    (cell, place) => cell.trim() !== '' && !(isOfCooperative(place) && !isTotal(place)),
+  );
+  if (!isTotal(first)) return false;
+  return IMPORT_COLUMNS[kind].every(({ name }, i) => {
+    const place = places[i] as number;
+    const cell = (cells[place] ?? '').trim();
+    return !IDENTITY.includes(name) || place === first || cell === '' || isEmptyWord(cell);
+  });
+}

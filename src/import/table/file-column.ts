@@ -1,14 +1,19 @@
-/** Which files have rejected a row, in the column `registry_file` (docs/import-reference.md#rejects). */
-import type { FileRecord } from '../formats/source/records.ts';
+/** The column `registry_file`: the files that have rejected a row (docs/import-reference.md#rejects). */
+
+import { hash } from 'node:crypto';
+import type { FileRecord } from '../../formats/records.ts';
+import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import type { RowFindings } from './cell-reader.ts';
-import { FILE_COLUMN } from './headings.ts';
+import type { Heading } from './recognise-headings.ts';
 
 const DIGITS = 16;
 const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
-/** Rows of each are looked up apart. */
+/** Limit of different cells, as the rows of each are looked up separately. */
 const MAX_CELLS = 100;
 
-/** The cell of a row of this file. @param before its cell, when other files have rejected it already */
+/**
+ * The cell for a row that this file rejects. @param before its cell, if other files have rejected it already
+ */
 export function filesOf(sha256: string, before: string): string {
   const own = `sha256:${sha256.slice(0, DIGITS)}`;
   return FILES.test(before) ? `${before} ${own}` : own;
@@ -16,7 +21,7 @@ export function filesOf(sha256: string, before: string): string {
 
 /**
  * @param place of the column, -1 for a file without it
- * @returns reads the cell of a row; undefined for one that no file has rejected
+ * @returns a reader of the cell of a row, which is undefined for a row that no file has rejected
  */
 export function createFilesReader(
   place: number,
@@ -32,5 +37,48 @@ export function createFilesReader(
     else if (!known.has(cell))
       findings.fault(FILE_COLUMN, `The rows are of more than ${MAX_CELLS} files. Import the rejects apart.`);
     return cell;
+  };
+}
+
+// The column `registry_repeats`: the mark of a row that was rejected because its file has it twice. Imported
+// unchanged, such a row would overwrite the other one (docs/import-reference.md#rejects).
+
+const MARK = /^key:[0-9a-f]{16}$/;
+/** Columns that identify a row within its cooperative; the first one that a file has counts. */
+const KEYS = ['code', 'reference', 'identity_card'];
+/** Characters that spreadsheets add to a code or number, and people put between its digits. */
+const AROUND = /[\s"'=]/g;
+
+/** @returns a function that makes the mark of a row from the cells that identify it */
+export function createMarks(headings: readonly Heading[]): (cells: readonly string[]) => string {
+  const placeOf = (name: string) => headings.findIndex(({ column }) => column === name);
+  const key = KEYS.map(placeOf).find((place) => place >= 0) ?? -1;
+  const places = [placeOf('cooperative_code'), key];
+  return (cells) => {
+    const values = places.map((place) => (cells[place] ?? '').replace(AROUND, '').toUpperCase());
+    return `key:${hash('sha256', values.join('\n')).slice(0, 16)}`;
+  };
+}
+
+const REPEATED =
+  'This row was rejected because its file has it twice. Correct what tells the two apart, or leave it out; ' +
+  'if this one is right, empty this cell.';
+
+/** @param place of the column, -1 for a file without it */
+export function createRepeatCheck(
+  place: number,
+  headings: readonly Heading[],
+): (record: FileRecord, findings: RowFindings) => void {
+  if (place < 0) return () => {};
+  const markOf = createMarks(headings);
+  return ({ cells }, findings) => {
+    const mark = (cells[place] ?? '').trim();
+    if (mark === '') return;
+    if (mark === markOf(cells)) findings.fault(REPEATS_COLUMN, REPEATED);
+    else if (!MARK.test(mark))
+      findings.fault(
+        REPEATS_COLUMN,
+        'This cell is not as the rejects had it. Copy it from there, or empty it.',
+      );
   };
 }

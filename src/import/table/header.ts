@@ -1,36 +1,42 @@
-/** The header of a file → where its columns are, or every fault of it. */
-import { mayEcho } from '../../domain/values/errors.ts';
-import { say, type Text } from '../../domain/values/message.ts';
-import type { ImportKind } from '../../store/contract/import/import-session.ts';
-import type { NoteTaker } from '../cells/notes.ts';
-import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
-import { nearestName } from '../dictionary/near-spelling.ts';
-import { SEPARATORS } from '../formats/csv/separator.ts';
-import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
-import type { FileLayout } from '../map/file-layout.ts';
+/** Reads the header of a file: the places of its columns, or all its faults. */
+
+import {
+  FileFault,
+  type FileRecord,
+  fileFault,
+  HEADER_ROWS,
+  type RecordBatch,
+  type SourceFormat,
+} from '../../formats/records.ts';
+import { SEPARATORS } from '../../formats/separator.ts';
+import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
+import { mayEcho } from '../../values/errors.ts';
+import { say, type Text } from '../../values/message.ts';
+import type { FileLayout } from '../reading/file-layout.ts';
+import { nearestName } from '../reading/fold.ts';
+import type { NoteTaker } from '../reading/notes.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS } from './columns.ts';
 import {
   addedColumnOf,
-  FAULTS_COLUMN,
-  FILE_COLUMN,
   type Heading,
   MAX_COLUMNS,
   mayBeData,
-  REPEATS_COLUMN,
   recogniseHeadings,
-} from './headings.ts';
+  scoreHeader,
+} from './recognise-headings.ts';
 
 export interface Header {
   readonly line: number;
   readonly headings: readonly Heading[];
-  /** The known columns that the file has, those with a constant included. */
+  /** Known columns that the file has, including those with a constant. */
   readonly columns: ReadonlySet<string>;
-  /** For each column of the kind, in its order, the index of its cell; -1 for one that the file lacks. */
+  /** Index of the cell of each column of the kind, in the kind's order; -1 for one that the file lacks. */
   readonly places: readonly number[];
-  /** Index of the cell that says from which file a refused row is; -1 for a file without it. */
+  /** Index of the cell that names the file of a refused row; -1 for a file without it. */
   readonly filePlace: number;
-  /** Likewise of the cell that marks a row which its file has twice. */
+  /** Index of the cell that marks a row which its file has twice; -1 for a file without it. */
   readonly repeatsPlace: number;
-  /** Whether the file holds the refused rows of an import. */
+  /** True if the file holds the refused rows of an import. */
   readonly isOfRejects: boolean;
 }
 
@@ -41,13 +47,13 @@ interface HeaderFault {
 
 export interface HeaderOptions {
   readonly map?: FileLayout | undefined;
-  /** Whether the row was recognised as the header; otherwise an unknown column is a fault. */
+  /** True if the row was recognised as the header; otherwise an unknown column is a fault. */
   readonly isCertain: boolean;
   readonly notes: NoteTaker;
 }
 
 /**
- * Reads a header: its columns in any order, each once, none of the required ones missing.
+ * Reads a header: its columns may be in any order, each once, and none of the required ones may be missing.
  * @throws FileFault with every fault of the header
  */
 export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
@@ -114,7 +120,7 @@ interface Unread {
   readonly columns: ReadonlySet<string>;
 }
 
-/** Faults of unknown columns; of those that are ignored, a note. */
+/** Faults of unknown columns. Those that are ignored get a note instead. */
 function unknownColumns(
   kind: ImportKind,
   { line, headings, columns }: Unread,
@@ -149,8 +155,8 @@ function unknownColumns(
 }
 
 /**
- * Whether a row names columns. Of a file without a header it is the data of a person, of which nothing is
- * shown: so the unknown columns must not be the majority.
+ * True if at least half of the headings are known. Otherwise the file may have no header and the row be
+ * personal data, of which nothing is shown.
  */
 function looksLikeHeader(headings: readonly Heading[]): boolean {
   const named = headings.filter(({ text }) => text !== '');
@@ -159,13 +165,15 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
 
 /** A heading that is read as no column. */
 export interface IgnoredHeading {
-  /** Of its column, from 1. */
+  /** Position of its column, from 1. */
   readonly position: number;
-  /** Undefined where it may be somebody's data. */
+  /** Undefined if it may be personal data. */
   readonly text: string | undefined;
 }
 
-/** For whoever is to agree to the file: the headings that the registry or the map has no place for. */
+/**
+ * Headings that the registry or the map has no place for, to be shown to the person who confirms the file.
+ */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>): IgnoredHeading[] {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {
@@ -174,7 +182,10 @@ export function ignoredHeadings({ headings }: Pick<Header, 'headings'>): Ignored
   });
 }
 
-/** One word, as column names are: a person's name has several, a code or a date has other characters. */
+/**
+ * True for a single word, as column names are: a person's name has several, a code or a date has other
+ * characters.
+ */
 const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
 const MISSING = 'The column is missing.';
@@ -195,4 +206,97 @@ function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderF
       faults.push({ column, message: missing });
   }
   return faults;
+}
+
+// The beginning of the table in a file: the row of its headings (docs/import-reference.md#headings)
+
+/** A row with fewer recognised headings may as well be data. */
+const LOWEST_SCORE = 2;
+
+export interface HeaderPlace {
+  /** Index of its record. */
+  readonly index: number;
+  /** True if its headings or the map identify it. Otherwise it may be data, of which nothing is shown. */
+  readonly isCertain: boolean;
+}
+
+/**
+ * @param records from the beginning of the file, as many as are searched
+ * @throws FileFault if the map names a line that has no row
+ */
+export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout): HeaderPlace {
+  const [first] = records;
+  // Corrected rejects: their file begins with its header, wherever the map finds that of the original.
+  if (first?.cells.some((cell) => addedColumnOf(cell) === FAULTS_COLUMN) === true)
+    return { index: 0, isCertain: true };
+  if (map?.headerRow !== undefined) return headerOnLine(records, map.headerRow);
+  const scores = records.slice(0, HEADER_ROWS).map(({ cells }, i) => {
+    const score = scoreHeader(kind, cells, map);
+    // A first row of exact names only is the header, whatever follows it.
+    return i === 0 && isExact(kind, cells) ? Number.POSITIVE_INFINITY : score;
+  });
+  const best = Math.max(...scores);
+  return best >= LOWEST_SCORE
+    ? { index: scores.indexOf(best), isCertain: true }
+    : { index: 0, isCertain: false };
+}
+
+const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
+  cells.length <= MAX_COLUMNS &&
+  recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
+
+function headerOnLine(records: readonly FileRecord[], line: number): HeaderPlace {
+  const index = records.findIndex((record) => record.line === line);
+  if (index < 0) throw fileFault(line, 'The map expects the header on this line, which has no row.');
+  return { index, isCertain: true };
+}
+
+/**
+ * Passes the batches on, the first of them extended to all rows among which the header is searched. Rows read
+ * before an error are passed on before the error.
+ */
+export async function* withHeaderRows(
+  batches: AsyncIterable<RecordBatch>,
+  map?: FileLayout,
+): AsyncGenerator<RecordBatch> {
+  const records: FileRecord[] = [];
+  let bytesRead = 0;
+  let isComplete = false;
+  try {
+    for await (const batch of batches) {
+      if (isComplete) {
+        yield batch;
+        continue;
+      }
+      for (const record of batch.records) records.push(record);
+      bytesRead = batch.bytesRead;
+      isComplete = records.length >= HEADER_ROWS && (records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
+      if (isComplete) yield { records, bytesRead };
+    }
+  } catch (error) {
+    if (!isComplete) yield { records, bytesRead };
+    throw error;
+  }
+  if (!isComplete) yield { records, bytesRead };
+}
+
+// Checks the number of cells in a row.
+
+/**
+ * Detects a row with too few cells for the columns with a heading, or too many for the header. In a text
+ * file, even an empty cell is too many, unless the header itself ends with one: a separator within a value,
+ * as in `12,500`, has moved the other values. In a workbook a row ends with its last value.
+ */
+export function createWidthCheck(
+  { headings }: Header,
+  format: SourceFormat,
+): (cells: readonly string[]) => boolean {
+  const width = headings.length;
+  const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
+  const mayBeLonger = format.type !== 'text' || namedWidth < width;
+  return (cells) => {
+    if (cells.length === width) return false;
+    if (cells.length < namedWidth) return format.type === 'text';
+    return cells.length > width && (!mayBeLonger || cells.slice(width).some((cell) => cell.trim() !== ''));
+  };
 }

@@ -1,51 +1,54 @@
-/** Reads a file into an import session and has it checked. */
+/** Reads a file into an import session and checks it. */
+
+import {
+  FileFault,
+  fileFault,
+  type ImportFault,
+  type RecordSource,
+  type SourceFormat,
+} from '../../formats/records.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import type { StagedRow } from '../../values/declared-fields.ts';
 import type {
   CheckedFile,
   CheckOptions,
   FileStaging,
-  ImportFault,
-  ImportKind,
   ImportSession,
-  StagedRow,
-} from '../../store/contract/import/import-session.ts';
-import type { ImportWarning } from '../../store/contract/import/import-warnings.ts';
-import type { CellContext } from '../cells/context.ts';
-import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
-import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';
-import type { FileLayout } from '../map/file-layout.ts';
-import { withHeaderRows } from './find-header.ts';
-import type { Header } from './header.ts';
+  ImportWarning,
+} from '../import-session.ts';
+import type { CellContext } from '../reading/cell-context.ts';
+import type { FileLayout } from '../reading/file-layout.ts';
+import { createNoteTaker, type ImportNote } from '../reading/notes.ts';
+import { type Header, withHeaderRows } from './header.ts';
 import { type FileSurvey, surveyDates } from './survey-dates.ts';
 import { openTable, type Table } from './table.ts';
 
 export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
-  /** What would be read leniently or skipped is a fault. */
+  /** Makes a fault of everything that would be read leniently or skipped. */
   readonly isStrict?: boolean | undefined;
   readonly cells: CellContext;
-  /** Called between batches; what it throws ends the reading. @param bytesRead of the file so far */
+  /** Called between batches; an exception from it ends the reading. @param bytesRead of the file so far */
   readonly onBatch: (bytesRead: number) => void;
 }
 
 const FIRST_ROWS = 3;
 
-/** How a file was read. */
 export interface FileFindings {
   readonly notes: readonly ImportNote[];
-  /** Of the rows as they are in the file; those about what is stored are with the checked file. */
+  /** Warnings about the rows as they are in the file; those about stored data are with the checked file. */
   readonly warnings: readonly ImportWarning[];
-  /** Undefined when it could not be read. */
+  /** Undefined if it could not be read. */
   readonly header: Header | undefined;
-  /** Some, as they were understood. */
+  /** The first rows, as they were understood. */
   readonly firstRows: readonly StagedRow[];
-  /** Whether a row comes without a reference. */
   readonly isReferenceMissing: boolean;
-  /** The cell of a workbook in which a fault is, such as `C12`; undefined where it is not in a single one. */
+  /** The cell of a workbook with the fault, such as `C12`; undefined if it is not in a single one. */
   cellOf(fault: Pick<ImportFault, 'line' | 'column'>): string | undefined;
 }
 
-/** @throws RegistryError `unavailable`; the system's error when the file cannot be read */
+/** @throws RegistryError `unavailable`; the system's error if the file cannot be read */
 export async function readAndCheck(
   session: ImportSession,
   source: RecordSource,
@@ -53,7 +56,7 @@ export async function readAndCheck(
 ): Promise<{ checked: CheckedFile; findings: FileFindings }> {
   let survey: FileSurvey = { hidden: new Set() };
   let staged = await stageOnce(session, source, options, survey);
-  // Rare, so that a file with dates in one order, and known words, is read once.
+  // Rare: a file with dates in one order, and known words, is read once.
   while (staged.needsSurvey && staged.table !== undefined) {
     const { table } = staged;
     survey = {
@@ -77,11 +80,11 @@ export async function readAndCheck(
 
 interface Staged {
   readonly staging: FileStaging;
-  /** Undefined for a file without a header that can be read. */
+  /** Undefined for a file without a readable header. */
   readonly table: Table | undefined;
   readonly notes: readonly ImportNote[];
   readonly firstRows: readonly StagedRow[];
-  /** Whether it is to be staged again, with what its table asks for. */
+  /** True if the file must be staged again, with the survey that its table asks for. */
   readonly needsSurvey: boolean;
 }
 
@@ -131,7 +134,7 @@ function cellOf(
   return format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
 }
 
-/** How a workbook calls a column: `A` to `Z`, `AA`, … @param place counted from 0 */
+/** Letters of a column in a workbook: `A` to `Z`, `AA`, … @param place counted from 0 */
 function columnLetters(place: number): string {
   const last = String.fromCharCode(65 + (place % 26));
   return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;

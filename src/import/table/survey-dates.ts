@@ -1,29 +1,29 @@
 /**
- * Goes through an entire file for the order of day and month in its dates, before its rows are staged. What
- * the evidence decides is in cells/dates.ts.
+ * Surveys an entire file for the order of day and month in its dates, before its rows are staged. The order
+ * that the evidence implies is determined in reading/dates.ts.
  */
-import type { ImportKind } from '../../store/contract/import/import-session.ts';
-import { valueIn } from '../cells/blanks.ts';
-import { type DateEvidence, noDates } from '../cells/context.ts';
-import { collectDateEvidence } from '../cells/dates.ts';
-import { IMPORT_COLUMNS, isOfDates } from '../columns/columns.ts';
-import { FileFault, type FileRecord, type RecordSource } from '../formats/source/records.ts';
-import type { Header } from './header.ts';
-import { createWidthCheck } from './row-width.ts';
-import { isTotalsRow } from './totals-row.ts';
 
-/** By column, what its dates show. */
+import { valueIn } from '../../formats/blanks.ts';
+import { FileFault, type FileRecord, type RecordSource } from '../../formats/records.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import { type DateEvidence, noDates } from '../reading/cell-context.ts';
+import { collectDateEvidence } from '../reading/dates.ts';
+import { IMPORT_COLUMNS, isOfDates } from './columns.ts';
+import { isTotalsRow } from './compare-totals.ts';
+import { createWidthCheck, type Header } from './header.ts';
+
+/** Evidence of the date order by column. */
 export type DateSurvey = ReadonlyMap<string, DateEvidence>;
 
-/** What is known of all of a file from earlier readings. */
+/** Facts about an entire file from earlier readings. */
 export interface FileSurvey {
-  /** Undefined before the dates were surveyed. */
+  /** Undefined until the dates are surveyed. */
   readonly dates?: DateSurvey | undefined;
-  /** Columns of which no unknown word is shown, as there are too many. */
+  /** Columns with too many unknown words for any of them to be shown. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** @param onBatch called between batches; what it throws ends the reading */
+/** @param onBatch called between batches; an exception from it ends the reading */
 export async function surveyDates(
   source: RecordSource,
   kind: ImportKind,
@@ -34,7 +34,7 @@ export async function surveyDates(
     isOfDates(column) ? [{ name: column.name, place: header.places[i] as number, evidence: noDates() }] : [],
   );
   const isWrongWidth = createWidthCheck(header, source.format);
-  // What is no row of the table does not speak for its columns.
+  // A row outside the table is no evidence about its columns.
   const isRow = ({ line, cells }: FileRecord): boolean =>
     line > header.line && !isWrongWidth(cells) && !isTotalsRow(kind, header, cells);
   try {

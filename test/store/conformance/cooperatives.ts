@@ -1,7 +1,7 @@
 /** Conformance of a store of cooperatives. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

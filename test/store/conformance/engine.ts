@@ -1,12 +1,12 @@
 /**
- * What the contract in src/store/contract/ promises. These tests know only the contract: what opens a storage
+ * What storage promises to the rest of the program. These tests know only its functions: what opens a storage
  * location of its own is passed to them.
  */
 import type { TestContext } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { ApiKeyStore } from '../../../src/store/contract/api-keys.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
-import type { Storage } from '../../../src/store/contract/storage.ts';
+import { type ApiKeyStore, openKeys as openKeysIn } from '../../../src/access/api-key-store.ts';
+import { openRegistry as openRegistryIn, type RegistryStore } from '../../../src/open-registry.ts';
+import type { Storage, StorageUse } from '../../../src/sqlite/storage.ts';
 
 export interface Engine {
   readonly name: string;
@@ -30,18 +30,14 @@ export function openPlace(engine: Engine, context: TestContext): Place {
 
 /** A registry that is closed after the test. */
 export function openRegistry(context: TestContext, storage: Storage): RegistryStore {
-  const store = storage.openRegistry();
+  const store = openRegistryIn(storage);
   context.after(() => store.close());
   return store;
 }
 
 /** Keys that are closed after the test. */
-export function openKeys(
-  context: TestContext,
-  storage: Storage,
-  use: Parameters<Storage['openKeys']>[0],
-): ApiKeyStore {
-  const keys = storage.openKeys(use);
+export function openKeys(context: TestContext, storage: Storage, use: StorageUse): ApiKeyStore {
+  const keys = openKeysIn(storage, use);
   context.after(() => keys.close());
   return keys;
 }

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { DeliveryFilter, Period } from '../../../src/domain/entries/entries.ts';
-import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
-import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
+import type { DeliveryFilter, Period } from '../../../src/registry/entries.ts';
+import type { Awaitable, Page, PageRequest } from '../../../src/values/errors.ts';
 import {
   accepted,
   type Cells,

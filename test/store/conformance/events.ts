@@ -1,9 +1,9 @@
 /** Conformance of the sequence of changes: what followers read, and how they wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RegistryEvent } from '../../../src/domain/events.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { FeedRequest } from '../../../src/store/contract/events.ts';
+import type { FeedRequest } from '../../../src/events/feed.ts';
+import type { RegistryEvent } from '../../../src/registry/changes/events.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 
@@ -167,7 +167,7 @@ export function eventsConformance(engine: Engine): void {
   );
 
   test(title('closing answers all who wait'), async (context) => {
-    const store = openPlace(engine, context).storage.openRegistry();
+    const store = openRegistry(context, openPlace(engine, context).storage);
     const waiting = store.events.wait(asked(0), 20_000, stays);
     await store.close();
     assert.deepEqual((await waiting).events, []);

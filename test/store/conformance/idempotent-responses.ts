@@ -1,12 +1,12 @@
 /** Conformance of what a store keeps for requests that are repeated. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import { KEPT_SECONDS, type ResponseToKeep } from '../../../src/store/contract/entity-store.ts';
+import { type ResponseToSave, SAVED_SECONDS } from '../../../src/sqlite/entity-store.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER } from './sample.ts';
 
-const keepFor = (more: Partial<ResponseToKeep<{ id: number }>> = {}): ResponseToKeep<{ id: number }> => ({
+const keepFor = (more: Partial<ResponseToSave<{ id: number }>> = {}): ResponseToSave<{ id: number }> => ({
   keyId: 1,
   idempotencyKey: 'k',
   requestHash: 'h',
@@ -32,8 +32,8 @@ export function idempotentResponsesConformance(engine: Engine): void {
         assert.deepEqual({ ...(await store.responses.find(keyId, 'k', 100)) }, stored);
       assert.equal(await store.responses.find(3, 'k', 100), undefined);
       assert.equal(await store.responses.find(1, 'K', 100), undefined);
-      assert.ok(await store.responses.find(1, 'k', 100 + KEPT_SECONDS - 1));
-      assert.equal(await store.responses.find(1, 'k', 100 + KEPT_SECONDS), undefined);
+      assert.ok(await store.responses.find(1, 'k', 100 + SAVED_SECONDS - 1));
+      assert.equal(await store.responses.find(1, 'k', 100 + SAVED_SECONDS), undefined);
     },
   );
 
@@ -55,7 +55,7 @@ export function idempotentResponsesConformance(engine: Engine): void {
       // After a day the key is free.
       const again = store.cooperatives.create(
         { ...COOPERATIVE, code: 'B' },
-        1 + KEPT_SECONDS,
+        1 + SAVED_SECONDS,
         'key:1',
         keepFor(),
       );

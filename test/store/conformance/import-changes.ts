@@ -1,12 +1,10 @@
 /** What an import session does to stored rows, on every engine. */
 import assert from 'node:assert/strict';
-import type { Member } from '../../../src/domain/membership/members.ts';
-import type {
-  ImportKind,
-  ImportSession,
-  StagedChange,
-  StagedValue,
-} from '../../../src/store/contract/import/import-session.ts';
+import type { ImportSession } from '../../../src/import/import-session.ts';
+import type { StagedChange } from '../../../src/journal/operations.ts';
+import type { ImportKind } from '../../../src/registry/file-columns.ts';
+import type { Member } from '../../../src/registry/members.ts';
+import type { StagedValue } from '../../../src/values/declared-fields.ts';
 import {
   accepted,
   allMembers,

@@ -1,7 +1,7 @@
 /** What imports of loans and payments do to what is paid on loans, on every engine. */
 import assert from 'node:assert/strict';
-import { decideNewPayment, type PaymentValues } from '../../../src/domain/lending/payments.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { decideNewPayment, type PaymentValues } from '../../../src/registry/payments.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 import {
   accepted,
   type Cells,

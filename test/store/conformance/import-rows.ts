@@ -1,25 +1,21 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
-import type { Member } from '../../../src/domain/membership/members.ts';
-import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
-import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
+import type { ImportFault } from '../../../src/formats/records.ts';
 import type {
   AcceptedFile,
   CheckedFile,
   CheckOptions,
-  ImportChanges,
-  ImportFault,
-  ImportKind,
-  ImportRecord,
   ImportSession,
   RefusedFile,
-  StagedChange,
-  StagedRow,
-  StagedValue,
-} from '../../../src/store/contract/import/import-session.ts';
-import type { HistoryStore } from '../../../src/store/contract/journal/history.ts';
-import type { Journal } from '../../../src/store/contract/journal/operations.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+} from '../../../src/import/import-session.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
+import type { ImportChanges, ImportRecord, Journal, StagedChange } from '../../../src/journal/operations.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import type { HistoryStore } from '../../../src/registry/changes/record-changes.ts';
+import type { ImportKind } from '../../../src/registry/file-columns.ts';
+import type { Member } from '../../../src/registry/members.ts';
+import type { StagedRow, StagedValue } from '../../../src/values/declared-fields.ts';
+import type { Awaitable } from '../../../src/values/errors.ts';
 
 export interface ImportPlace {
   /** Each call gives a new session on the same registry. */

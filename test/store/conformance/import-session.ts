@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import type { ImportSession } from '../../../src/store/contract/import/import-session.ts';
+import type { ImportSession } from '../../../src/import/import-session.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
+import { type Awaitable, RegistryError } from '../../../src/values/errors.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
 import { testPayments } from './import-payments.ts';

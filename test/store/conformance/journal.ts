@@ -1,9 +1,11 @@
 /** What is recorded of imports and writes, and how an import is undone, on every engine. */
 import assert from 'node:assert/strict';
-import type { Member } from '../../../src/domain/membership/members.ts';
-import type { ImportKind, ImportSession } from '../../../src/store/contract/import/import-session.ts';
-import type { Actor, HistoryStore, RowHistory } from '../../../src/store/contract/journal/history.ts';
-import type { Journal, RecordedChange } from '../../../src/store/contract/journal/operations.ts';
+import type { ImportSession } from '../../../src/import/import-session.ts';
+import type { Journal, RecordedChange } from '../../../src/journal/operations.ts';
+import type { HistoryStore, RowHistory } from '../../../src/registry/changes/record-changes.ts';
+import type { ImportKind } from '../../../src/registry/file-columns.ts';
+import type { Member } from '../../../src/registry/members.ts';
+import type { Actor } from '../../../src/sqlite/entity-store.ts';
 import {
   accepted,
   allMembers,

@@ -1,8 +1,8 @@
 /** Conformance of a store of API keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StorageError } from '../../../src/store/contract/storage-error.ts';
-import { type Engine, nextIteration, openKeys, openPlace } from './engine.ts';
+import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { type Engine, nextIteration, openKeys, openPlace, openRegistry } from './engine.ts';
 import { createSecret, KEY } from './sample.ts';
 
 export function keysConformance(engine: Engine): void {
@@ -10,9 +10,9 @@ export function keysConformance(engine: Engine): void {
 
   test(title('keys that nobody has issued yet can be served and issued, not managed'), async (context) => {
     const { storage } = openPlace(engine, context);
-    await storage.openRegistry().close();
+    await openRegistry(context, storage).close();
     const unusable = (error: unknown) => error instanceof StorageError && error.kind === 'unusable';
-    assert.throws(() => storage.openKeys('manage'), unusable);
+    assert.throws(() => openKeys(context, storage, 'manage'), unusable);
     openKeys(context, storage, 'serve');
     openKeys(context, storage, 'manage');
   });
@@ -40,7 +40,7 @@ export function keysConformance(engine: Engine): void {
     title('a change by another process is seen from the next iteration of the event loop'),
     async (context) => {
       const { storage, elsewhere } = openPlace(engine, context);
-      await storage.openRegistry().close();
+      await openRegistry(context, storage).close();
       const [serving, command] = [
         openKeys(context, storage, 'serve'),
         openKeys(context, elsewhere, 'manage'),

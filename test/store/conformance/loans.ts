@@ -1,9 +1,9 @@
 /** Conformance of a store of loans. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { LoanFilter } from '../../../src/domain/lending/loans.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import type { LoanFilter } from '../../../src/registry/loans.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, LOAN, MEMBER, memberOf } from './sample.ts';
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { isVisible } from '../../../src/domain/access/visible.ts';
-import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/membership/members.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import { isVisible } from '../../../src/access/api-keys.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import { MEMBER_STATUSES, type MemberValues } from '../../../src/registry/members.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

@@ -1,10 +1,11 @@
 /** Conformance of a store of payments: each changes what is paid on its loan, in the same transaction. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { PaymentFilter, PaymentValues } from '../../../src/domain/lending/payments.ts';
-import { MAX_MONEY_MINOR } from '../../../src/domain/values/decimal.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import type { PaymentFilter, PaymentValues } from '../../../src/registry/payments.ts';
+import { MAX_MONEY_MINOR } from '../../../src/values/decimal.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
 import { LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';
@@ -184,7 +185,7 @@ export function paymentsConformance(engine: Engine): void {
       );
       assert.equal((await store.payments.list({ status: 'void' }, { page: 1, pageSize: 1 })).count, 128);
       assert.deepEqual(
-        (await elsewhere.check()).filter(({ fault }) => fault !== null),
+        (await checkStorage(elsewhere)).filter(({ fault }) => fault !== null),
         [],
       );
     },

@@ -1,8 +1,11 @@
 /** Conformance of a registry store: one method is one atomic change, on disk when its promise settles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RegistryError } from '../../../src/domain/values/errors.ts';
-import { StorageError } from '../../../src/store/contract/storage-error.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import { removeStaleStaging } from '../../../src/import/staging/session.ts';
+import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import type { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
 import { COOPERATIVE, LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';
@@ -16,25 +19,25 @@ export function registryConformance(engine: Engine): void {
       const { storage, elsewhere } = openPlace(engine, context);
       assert.equal(await storage.exists(), false);
       const unusable = (error: unknown) => error instanceof StorageError && error.kind === 'unusable';
-      await assert.rejects(async () => storage.check(), unusable);
-      await assert.rejects(async () => storage.refreshReadModel(1), unusable);
+      await assert.rejects(async () => checkStorage(storage), unusable);
+      await assert.rejects(async () => refreshReadModel(storage, 1), unusable);
       assert.equal(await storage.exists(), false);
       const store = openRegistry(context, storage);
       assert.equal(await store.isReady(), true);
       assert.equal(await elsewhere.exists(), true);
-      const findings = await elsewhere.check();
+      const findings = await checkStorage(elsewhere);
       assert.ok(findings.length > 0);
       assert.deepEqual(
         findings.filter(({ fault }) => fault !== null),
         [],
       );
-      assert.equal(await elsewhere.refreshReadModel(1), 0);
-      assert.equal(await elsewhere.removeStaleStaging(), 0);
+      assert.equal(await refreshReadModel(elsewhere, 1), 0);
+      assert.equal(await removeStaleStaging(elsewhere), 0);
     },
   );
 
   test(title('a store that was closed is not ready'), async (context) => {
-    const store = openPlace(engine, context).storage.openRegistry();
+    const store = openRegistry(context, openPlace(engine, context).storage);
     await store.close();
     assert.equal(await store.isReady(), false);
   });
@@ -79,7 +82,7 @@ export function registryConformance(engine: Engine): void {
     assert.match(String((results[1] as PromiseRejectedResult).reason), /decided otherwise/);
     assert.equal((await store.members.list({}, { page: 1, pageSize: 10 })).count, 2);
     assert.deepEqual(
-      (await elsewhere.check()).filter(({ fault }) => fault !== null),
+      (await checkStorage(elsewhere)).filter(({ fault }) => fault !== null),
       [],
     );
   });
@@ -109,7 +112,7 @@ export function registryConformance(engine: Engine): void {
 
   test(title('closing finishes the writes that are queued'), async (context) => {
     const { storage, elsewhere } = openPlace(engine, context);
-    const store = storage.openRegistry();
+    const store = openRegistry(context, storage);
     const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1');
     await store.close();
     assert.equal((await writing).id, 1);

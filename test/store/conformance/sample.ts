@@ -1,11 +1,11 @@
 /** Values of a cooperative, a member, a loan, a payment and a key. */
 import { randomBytes } from 'node:crypto';
-import type { ApiKeyValues } from '../../../src/domain/access/api-keys.ts';
-import type { LoanValues } from '../../../src/domain/lending/loans.ts';
-import type { PaymentValues } from '../../../src/domain/lending/payments.ts';
-import type { CooperativeValues } from '../../../src/domain/membership/cooperatives.ts';
-import type { MemberValues } from '../../../src/domain/membership/members.ts';
-import type { KeySecret } from '../../../src/store/contract/api-keys.ts';
+import type { KeySecret } from '../../../src/access/api-key-store.ts';
+import type { ApiKeyValues } from '../../../src/access/api-keys.ts';
+import type { CooperativeValues } from '../../../src/registry/cooperatives.ts';
+import type { LoanValues } from '../../../src/registry/loans.ts';
+import type { MemberValues } from '../../../src/registry/members.ts';
+import type { PaymentValues } from '../../../src/registry/payments.ts';
 
 export const COOPERATIVE: CooperativeValues = {
   code: 'A-1',

@@ -7,15 +7,21 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
-import type { Storage } from '../../../src/store/contract/storage.ts';
+import {
+  openCommandLedger,
+  openLedgerReader,
+  pruneLedger,
+  serveLedger,
+} from '../../../src/ledger/open-ledger.ts';
+import type { Storage } from '../../../src/sqlite/storage.ts';
+import { parseTimeZone, type TimeZone } from '../../../src/values/date-time.ts';
 import { temporaryFolder, testClock } from '../../support/app.ts';
 import { command, spawnCommand } from '../../support/command.ts';
 import { nid } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 
-interface Reading {
+interface RecordedLookup {
   readonly request: string;
   readonly receipt: string;
   readonly person: number;
@@ -26,7 +32,7 @@ interface Reading {
 interface Known {
   /** Ids of members, by person. */
   readonly members: Map<number, number>;
-  readonly readings: Map<string, Reading>;
+  readonly readings: Map<string, RecordedLookup>;
   zone: string;
   /** Whether files of its ledger cannot be read. */
   isDamaged: boolean;
@@ -140,7 +146,7 @@ export class Copies {
       await this.run(place, ['check'], statuses);
       await this.run(place, ['ledger', 'verify'], statuses);
       assert.deepEqual(membersOf(place.file), [...place.members.values()].sort(ascending));
-      const ledger = await this.storage(place).openLedgerReader();
+      const ledger = await openLedgerReader(this.storage(place));
       for (const { receipt, request } of place.readings.values())
         assert.equal(ledger.verifyReceipt(receipt).entry?.request_id, request, receipt);
       ledger.close();
@@ -184,7 +190,7 @@ export class Copies {
       endUser: null,
       subject: isByNumber ? { identityCards: [nid(person)], memberIds: [id] } : { memberIds: [id] },
     } as const;
-    const ledger = this.storage(place).openCommandLedger();
+    const ledger = openCommandLedger(this.storage(place));
     const [receipt = ''] = await ledger.record([reading]);
     await ledger.close();
     place.readings.set(request, { request, receipt, person, isByNumber });
@@ -237,8 +243,8 @@ export class Copies {
   private async serve(place: Place): Promise<void> {
     const retention = { nowMs: this.clock.now(), days: 730 };
     const options = { clock: this.clock, days: 730, note: () => {} };
-    await this.storage(place).serveLedger(options).close();
-    assert.deepEqual(this.storage(place).pruneLedger(retention).names, []);
+    await serveLedger(this.storage(place), options).close();
+    assert.deepEqual(pruneLedger(this.storage(place), retention).names, []);
   }
 
   /** Every file of the ledger: readings go on in a new one. */

@@ -1,11 +1,8 @@
 /** The corrections of a random history, and what people must have before and after each. */
 import assert from 'node:assert/strict';
-import { DAY_SECONDS } from '../../../src/domain/values/date-time.ts';
-import type {
-  CorrectionOptions,
-  CorrectionResult,
-  CorrectionStore,
-} from '../../../src/store/contract/journal/corrections.ts';
+import type { CorrectionResult, CorrectionStore } from '../../../src/people/correction-types.ts';
+import type { CorrectionOptions } from '../../../src/registry/changes/correction-kinds.ts';
+import { DAY_SECONDS } from '../../../src/values/date-time.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
 import { type Row, type Rows, rowsOf, writtenBetween } from './rows.ts';
 import { CODES, type Correction, memberCode } from './steps.ts';

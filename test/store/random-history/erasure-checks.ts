@@ -1,9 +1,9 @@
 /** Who has had which name, number, code and telephone, and that no file has those of erased persons. */
 import assert from 'node:assert/strict';
-import { MEMBER_FIELDS } from '../../../src/domain/membership/members.ts';
-import { listFields } from '../../../src/domain/values/declared-fields.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { MemberStore } from '../../../src/store/contract/registry.ts';
+import { MEMBER_FIELDS } from '../../../src/registry/members.ts';
+import type { MemberStore } from '../../../src/registry/registry-store.ts';
+import { listFields } from '../../../src/values/declared-fields.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { isErased, type Rows, rowsOf } from './rows.ts';
 

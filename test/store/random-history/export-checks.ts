@@ -1,8 +1,8 @@
 /** A copy of the registry that begins with an export and goes on with the feed is the registry. */
 import assert from 'node:assert/strict';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { ExportedRows, ExportSession } from '../../../src/store/contract/exports.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import type { ExportedRows, ExportSession } from '../../../src/export/open-export-session.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 
 const STORES = {
   cooperative: 'cooperatives',

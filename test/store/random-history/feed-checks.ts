@@ -1,6 +1,6 @@
 /** What the sequence of changes must say of a step, from all rows before and after it. */
 import assert from 'node:assert/strict';
-import { EVENT_FIELDS, type EventEntity, type RegistryEvent } from '../../../src/domain/events.ts';
+import { EVENT_FIELDS, type EventEntity, type RegistryEvent } from '../../../src/registry/changes/events.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 /** Stored columns whose fields have other names. */

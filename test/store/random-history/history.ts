@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { AcceptedFile } from '../../../src/store/contract/import/import-session.ts';
-import type { CorrectionResult } from '../../../src/store/contract/journal/corrections.ts';
-import type { CommandStatistics, RegistryStore } from '../../../src/store/contract/registry.ts';
-import type { Storage } from '../../../src/store/contract/storage.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { openExportSession } from '../../../src/export/open-export-session.ts';
+import type { AcceptedFile } from '../../../src/import/import-session.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openJournal } from '../../../src/journal/journal.ts';
+import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';
+import type { CorrectionResult } from '../../../src/people/correction-types.ts';
+import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
+import type { Storage } from '../../../src/sqlite/storage.ts';
+import { type CommandStatistics, openStatisticsOf } from '../../../src/statistics/statistics-store.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, failCommits, openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -60,13 +66,13 @@ export class History {
     this.folder = temporaryFolder(context);
     const file = join(this.folder, 'registry.db');
     this.storage = storageAt(file);
-    this.registry = this.storage.openRegistry();
-    this.statistics = this.storage.openStatistics();
+    this.registry = openRegistry(this.storage);
+    this.statistics = openStatisticsOf(this.storage);
     this.db = openFile(file);
     // So that some rows are added up, and some are not.
     this.db.exec('UPDATE batches SET size = 4');
     this.texts = new PersonTexts(this.folder, this.registry.members);
-    this.copy = new ExportedCopy(this.storage.openExportSession(), this.registry);
+    this.copy = new ExportedCopy(openExportSession(this.storage), this.registry);
     this.isRefusalExact = isRefusalExact;
   }
 
@@ -130,7 +136,7 @@ export class History {
 
   /** Of rows with faults, the good ones are imported. A single row was typed. */
   private async import(file: Import, replaces?: number): Promise<void> {
-    const session = this.storage.openImportSession();
+    const session = openImportSession(this.storage);
     const options = { ...SKIPPING, overwritesCorrections: file.overwrites, replaces };
     const isEntered = file.rows.length === 1 && replaces === undefined;
     const what = replaces !== undefined ? `newer ${file.of}` : isEntered ? `entered ${file.of}` : file.of;
@@ -193,7 +199,7 @@ export class History {
   /** Corrects twice, the first time dry. */
   private correct(correction: Correction): Promise<void> {
     return this.record(correction.kind, async (before) => {
-      const corrections = this.storage.openCorrections();
+      const corrections = openCorrections(this.storage);
       const formers = await this.texts.formers(NUMBERS);
       await nextIteration();
       const run = (isDryRun: boolean) =>
@@ -233,7 +239,7 @@ export class History {
     const later = this.steps.slice(this.steps.indexOf(step) + 1);
     const isLast = step.isRestorable && later.every(({ isUndone }) => isUndone);
     await this.record('undo', async (before) => {
-      const log = this.storage.openJournal();
+      const log = openJournal(this.storage);
       const result = await log.undo(id, 20, { systemUser: 'tester', nowSeconds: ++this.now });
       await log.close();
       const isDone = result.outcome === 'undone';
@@ -283,7 +289,7 @@ export class History {
     await this.checkFeed(eventsBetween(before, after, done?.actor ?? ''));
     await checkStatistics(this.statistics, after, this.now, this.sequence);
     await this.copy.check();
-    const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
+    const faults = (await checkStorage(this.storage)).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
     if (done === undefined) return assert.deepEqual(after, before);
     for (const { id } of rowsOf(before, 'member').filter(isErased))

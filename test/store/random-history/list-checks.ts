@@ -1,8 +1,7 @@
 /** Lists, counts and single rows as the service gives them, against all rows. */
 import assert from 'node:assert/strict';
-import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
-import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import type { Awaitable, Page, PageRequest } from '../../../src/values/errors.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 const PAGE_SIZE = 3;

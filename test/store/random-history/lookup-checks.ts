@@ -1,10 +1,9 @@
 /** What a lookup must give, computed from all rows in exact arithmetic (docs/api.md#looking-up-a-person). */
 import assert from 'node:assert/strict';
-import type { ApiKey } from '../../../src/domain/access/api-keys.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { serializeConsolidated } from '../../../src/http/resources/members/consolidated-member.ts';
-import { lookUp } from '../../../src/http/resources/members/lookup.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+import type { ApiKey } from '../../../src/access/api-keys.ts';
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import { lookUp, serializeConsolidated } from '../../../src/registry/routes/lookup.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 import { type Row, type Rows, rowsOf } from './rows.ts';
 
 const WINDOW = 365 * 86_400;

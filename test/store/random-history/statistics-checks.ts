@@ -1,6 +1,6 @@
 /** Statistics as the service gives them, against sums from scratch over all rows. */
 import assert from 'node:assert/strict';
-import type { CommandStatistics } from '../../../src/store/contract/registry.ts';
+import type { CommandStatistics } from '../../../src/statistics/statistics-store.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 /** In the zone of the tests. */

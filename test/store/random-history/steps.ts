@@ -1,9 +1,9 @@
 /** Random operations on a registry of few people, so that they meet each other's rows. */
 import fc from 'fast-check';
-import { ENTRY_KINDS, type EntryKind } from '../../../src/domain/entries/entries.ts';
-import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../../src/store/contract/import/import-session.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../../src/registry/entries.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../../src/registry/file-columns.ts';
+import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
+import { MEMBER_STATUSES } from '../../../src/registry/members.ts';
 import { type Cells, NOW, nid } from '../conformance/import-rows.ts';
 
 export const CODES = ['A-1', 'B-2', 'C-3'] as const;

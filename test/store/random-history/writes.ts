@@ -1,20 +1,16 @@
 /** What the service does for a key: single writes, each decided by the rules of the domain. */
-import { TRANSACTION_KINDS } from '../../../src/domain/entries/savings.ts';
-import {
-  decideLoan,
-  decideNewLoan,
-  LOAN_STATUSES,
-  type LoanRecord,
-} from '../../../src/domain/lending/loans.ts';
+
+import type { RegistryStore } from '../../../src/open-registry.ts';
+import { TRANSACTION_KINDS } from '../../../src/registry/entries.ts';
+import { decideLoan, decideNewLoan, LOAN_STATUSES, type LoanRecord } from '../../../src/registry/loans.ts';
+import { MEMBER_STATUSES, type Member, type MemberValues } from '../../../src/registry/members.ts';
 import {
   decideNewPayment,
   decidePayment,
   type PaymentRecord,
   type PaymentValues,
-} from '../../../src/domain/lending/payments.ts';
-import { MEMBER_STATUSES, type Member, type MemberValues } from '../../../src/domain/membership/members.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
+} from '../../../src/registry/payments.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';
 import { type Entity, type Rows, rowsOf } from './rows.ts';

@@ -3,6 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openKeys } from '../../../src/access/api-key-store.ts';
+import { backUp, isServed, restore, verifyBackup } from '../../../src/backup/open-backups.ts';
+import { readStatus } from '../../../src/health/registry-status.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openJournal } from '../../../src/journal/journal.ts';
+import { openRegistry } from '../../../src/open-registry.ts';
+import { openWebhooks } from '../../../src/webhooks/open-webhook-store.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { copyRegistry } from '../../support/sample-registry.ts';
 import { openFile } from '../../support/sqlite.ts';
@@ -18,7 +25,7 @@ async function open(context: TestContext) {
 
 test('sizes, rows, the last import and the sequence are those of the registry', async (context) => {
   const { root, file, storage } = await open(context);
-  const condition = await storage.readCondition();
+  const condition = await readStatus(storage);
   const names = ['registry.db', 'registry.keys.db'];
   const sizes = names.map((name) => statSync(join(root, 'live', name)).size);
   assert.equal(
@@ -39,8 +46,8 @@ test('sizes, rows, the last import and the sequence are those of the registry', 
 
 test('of an empty registry nothing is made up', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
-  await storageAt(file).openRegistry().close();
-  const condition = await storageAt(file).readCondition();
+  await openRegistry(storageAt(file)).close();
+  const condition = await readStatus(storageAt(file));
   assert.equal(condition.lastImport, undefined);
   assert.equal(condition.sequence?.lastSequence, 0);
   assert.deepEqual(condition.readModel, { stale: 0, hasOtherRules: false, unindexed: 0 });
@@ -49,7 +56,7 @@ test('of an empty registry nothing is made up', async (context) => {
 
 test('members whose read model is stale are counted, and one of other rules is seen', async (context) => {
   const { file, storage } = await open(context);
-  assert.deepEqual((await storage.readCondition()).readModel, {
+  assert.deepEqual((await readStatus(storage)).readModel, {
     stale: 0,
     hasOtherRules: false,
     unindexed: 0,
@@ -57,7 +64,7 @@ test('members whose read model is stale are counted, and one of other rules is s
   const db = openFile(file);
   db.run("UPDATE members SET loans = '' WHERE id <= 3");
   db.close();
-  assert.deepEqual((await storage.readCondition()).readModel, {
+  assert.deepEqual((await readStatus(storage)).readModel, {
     stale: 3,
     hasOtherRules: false,
     unindexed: 0,
@@ -70,15 +77,15 @@ test('members whose read model is stale are counted, and one of other rules is s
       registration_date, created_at, updated_at, iif(step BETWEEN 900 AND 920, 'other rules', NULL)
       FROM (SELECT * FROM members LIMIT 1), steps`);
   again.close();
-  assert.equal((await storage.readCondition()).readModel.hasOtherRules, true);
+  assert.equal((await readStatus(storage)).readModel.hasOtherRules, true);
 });
 
 test('the last backup and its check are remembered, and a failed attempt changes nothing', async (context) => {
   const { root, storage } = await open(context);
-  const remembered = async () => (await storage.readCondition()).lastBackup;
+  const remembered = async () => (await readStatus(storage)).lastBackup;
   const [first, second] = [join(root, 'first'), join(root, 'second')];
-  await storage.backUp(first, OPTIONS);
-  await storage.backUp(second, { ...OPTIONS, now: () => 6_000 });
+  await backUp(storage, first, OPTIONS);
+  await backUp(storage, second, { ...OPTIONS, now: () => 6_000 });
   const last = await remembered();
   assert.deepEqual(
     { ...last, bytes: 0, epoch: '' },
@@ -96,34 +103,34 @@ test('the last backup and its check are remembered, and a failed attempt changes
   const blocked = join(root, 'blocked');
   writeFileSync(blocked, '');
   for (const folder of [first, blocked])
-    await assert.rejects(storage.backUp(folder, { ...OPTIONS, now: () => 7_000 }));
+    await assert.rejects(backUp(storage, folder, { ...OPTIONS, now: () => 7_000 }));
   assert.deepEqual(await remembered(), last);
 
-  await storage.verifyBackup(first, () => 8_000);
-  await assert.rejects(storage.verifyBackup(join(root, 'none'), () => 8_000));
+  await verifyBackup(storage, first, () => 8_000);
+  await assert.rejects(verifyBackup(storage, join(root, 'none'), () => 8_000));
   assert.equal((await remembered())?.verifiedAtMs, null);
-  await storage.verifyBackup(second, () => 9_000);
+  await verifyBackup(storage, second, () => 9_000);
   assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 9_000 });
   rmSync(join(second, 'registry.keys.db'));
-  await storage.verifyBackup(second, () => 10_000);
+  await verifyBackup(storage, second, () => 10_000);
   const fault = 'registry.keys.db: it is missing.';
   assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 10_000, fault });
   rmSync(second, { recursive: true });
   assert.equal((await remembered())?.place, 'missing');
-  await assert.rejects(storage.verifyBackup(second, () => 11_000));
+  await assert.rejects(verifyBackup(storage, second, () => 11_000));
   assert.equal((await remembered())?.fault, `There is no backup in ${second}.`);
 });
 
 test('a backup of another epoch, or of a registry that was replaced, counts as none', async (context) => {
   const { root, file, storage } = await open(context);
-  const last = async () => (await storage.readCondition()).lastBackup;
-  await storage.backUp(join(root, 'empty'), OPTIONS);
+  const last = async () => (await readStatus(storage)).lastBackup;
+  await backUp(storage, join(root, 'empty'), OPTIONS);
   const options = { replace: true, now: () => 6_000, systemUser: 'test' };
-  const { replacedFolder = '' } = await storage.restore(join(root, 'empty'), options);
+  const { replacedFolder = '' } = await restore(storage, join(root, 'empty'), options);
   assert.equal(await last(), null);
   assert.ok(existsSync(join(replacedFolder, 'registry.backups.json')));
 
-  await storage.backUp(join(root, 'second'), OPTIONS);
+  await backUp(storage, join(root, 'second'), OPTIONS);
   assert.equal((await last())?.folder, join(root, 'second'));
   const db = openFile(file);
   db.run("UPDATE feed SET epoch = 'another'");
@@ -135,43 +142,43 @@ test('what cannot be read of backups counts as none, and is written anew', async
   const { root, storage } = await open(context);
   for (const text of ['{', '{}', 'null', '[]', '{"folder": 1}']) {
     writeFileSync(join(root, 'live', 'registry.backups.json'), text);
-    assert.equal((await storage.readCondition()).lastBackup, null, text);
+    assert.equal((await readStatus(storage)).lastBackup, null, text);
   }
-  await storage.backUp(join(root, 'new'), OPTIONS);
-  assert.equal((await storage.readCondition()).lastBackup?.instantMs, 5_000);
+  await backUp(storage, join(root, 'new'), OPTIONS);
+  assert.equal((await readStatus(storage)).lastBackup?.instantMs, 5_000);
   assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);
 });
 
 test('imports under way are counted with what they have staged, and not those that were killed', async (context) => {
   const { file, storage } = await open(context);
   writeFileSync(`${file}.importing-1-0123abcd`, 'left by one that was killed');
-  assert.deepEqual((await storage.readCondition()).imports, { running: 0, stagedBytes: 0 });
-  const session = storage.openImportSession();
+  assert.deepEqual((await readStatus(storage)).imports, { running: 0, stagedBytes: 0 });
+  const session = openImportSession(storage);
   const staging = await session.stage('members', new Set(['full_name']));
-  const { running } = (await storage.readCondition()).imports;
+  const { running } = (await readStatus(storage)).imports;
   assert.equal(running, 1);
   assert.ok(staging);
   await session.close();
-  assert.equal((await storage.readCondition()).imports.running, 0);
+  assert.equal((await readStatus(storage)).imports.running, 0);
 });
 
 test('whether the registry is served is seen from outside, not whether commands have it open', async (context) => {
   const { storage } = await open(context);
-  const log = storage.openJournal();
-  assert.equal(await storage.isServed(), false);
-  const keys = storage.openKeys('serve');
-  assert.equal(await storage.isServed(), true);
+  const log = openJournal(storage);
+  assert.equal(await isServed(storage), false);
+  const keys = openKeys(storage, 'serve');
+  assert.equal(await isServed(storage), true);
   await keys.close();
-  assert.equal(await storage.isServed(), false);
+  assert.equal(await isServed(storage), false);
   await log.close();
 });
 
 test('how far an endpoint is behind, and since when; nothing of one that starts again', async (context) => {
   const { storage } = await open(context);
-  const { sequence } = await storage.readCondition();
+  const { sequence } = await readStatus(storage);
   const { epoch, lastSequence } = sequence ?? assert.fail();
   const values = { keyId: 1, url: 'https://example.rw/hook', types: null, allowsPrivate: false };
-  const webhooks = storage.openWebhooks('issue');
+  const webhooks = openWebhooks(storage, 'issue');
   const positions = [
     { epoch, sequence: lastSequence },
     { epoch, sequence: lastSequence - 2 },
@@ -179,7 +186,7 @@ test('how far an endpoint is behind, and since when; nothing of one that starts 
   ];
   for (const position of positions) await webhooks.add(values, new Uint8Array(24), position, 1);
   await webhooks.close();
-  const { endpoints } = await storage.readCondition();
+  const { endpoints } = await readStatus(storage);
   assert.deepEqual(
     endpoints.map(({ behind, oldestAt }) => [behind, oldestAt === null]),
     [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { COUNT_CHECKS } from '../../../src/store/sqlite/lists/count-checks.ts';
+import { COUNT_CHECKS } from '../../../src/sqlite/counts.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';

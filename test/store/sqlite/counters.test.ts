@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/lending/payments.ts';
-import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import { COUNTED_TABLES, type CountedTable } from '../../../src/store/sqlite/schema/counts.ts';
-import { currentSql, type Totals } from '../../../src/store/sqlite/schema/declared-totals.ts';
+import { MEMBER_STATUSES } from '../../../src/registry/members.ts';
+import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/registry/payments.ts';
+import { COUNTED_TABLES, type CountedTable } from '../../../src/sqlite/counts.ts';
+import { currentSql, type Totals } from '../../../src/sqlite/declared-totals.ts';
 import type { CommandOutcome } from '../../support/command.ts';
 import {
   type ImportPlace,

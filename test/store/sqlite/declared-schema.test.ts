@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
+import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
 import { DECLARED_SQL } from '../../support/sqlite-declared.ts';
 
 const plain = (sql: string): string => sql.replace(/\s+/g, ' ').trim();

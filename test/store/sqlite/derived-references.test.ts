@@ -1,9 +1,9 @@
 /** Derived references stay as they are stored (docs/import-reference.md#entries-without-a-reference). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StagedValue } from '../../../src/store/contract/import/import-session.ts';
-import { stagedColumns } from '../../../src/store/sqlite/schema/targets.ts';
-import { openDerivation } from '../../../src/store/sqlite/staging/staged/derived-references.ts';
+import { stagedColumns } from '../../../src/registry/changes/tables.ts';
+import { openDerivation } from '../../../src/registry/stores/entry-store.ts';
+import type { StagedValue } from '../../../src/values/declared-fields.ts';
 
 const SECONDS = 1_740_780_000;
 const DELIVERY = {

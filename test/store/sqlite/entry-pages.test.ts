@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { isVisible, type Visible } from '../../../src/domain/access/visible.ts';
-import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { PAYMENT_STATUSES } from '../../../src/domain/lending/payments.ts';
-import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
+import { isVisible, type Visible } from '../../../src/access/api-keys.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
+import { PAYMENT_STATUSES } from '../../../src/registry/payments.ts';
+import type { Page, PageRequest } from '../../../src/values/errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type ImportPlace, nid, startedPlace } from '../../support/importing.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
@@ -313,7 +314,9 @@ test('after any writes, imports of loans and their undo lists, counters and read
                 pageSize,
               );
           }
-          const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+          const faults = (await checkStorage(storageAt(place.databaseFile))).filter(
+            ({ fault }) => fault !== null,
+          );
           assert.deepEqual(faults, []);
         } finally {
           await store.close();

@@ -1,9 +1,9 @@
 /** What an erasure covers, and what becomes of it when the file cannot be rewritten. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openCorrections } from '../../../src/store/sqlite/corrections/store.ts';
-import { ERASED_VALUES } from '../../../src/store/sqlite/identity/erased-rows.ts';
-import { clearFreeSpace, isUncleared } from '../../../src/store/sqlite/persons/free-space.ts';
+import { openCorrectionsAt } from '../../../src/people/corrections/correction-store.ts';
+import { clearFreeSpace, isUncleared } from '../../../src/people/corrections/persons-erase.ts';
+import { ERASED_VALUES } from '../../../src/registry/stored/erasures.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { FORMAT, openFile, SqliteError } from '../../support/sqlite.ts';
@@ -59,7 +59,7 @@ test('a reader that keeps the log from being emptied is named, and the command i
   await place.command('persons', 'erase', '--yes', nid(1), '--reason', 'Request');
   const back = members(`A-1,${nid(1)},ZX-1,Zimulinda Aline`);
   assert.equal((await place.load('members', back, '--despite-erasure')).status, 0);
-  const corrections = openCorrections(place.databaseFile, {
+  const corrections = openCorrectionsAt(place.databaseFile, {
     format: FORMAT,
     monotonicMs: () => 0,
     waitMs: 20,

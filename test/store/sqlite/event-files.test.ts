@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { backUp, restore, verifyBackup } from '../../../src/backup/open-backups.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { openRegistry } from '../../../src/open-registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { command } from '../../support/command.ts';
 import { openFile } from '../../support/sqlite.ts';
@@ -18,16 +21,16 @@ async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
   const file = join(root, 'registry.db');
   const storage = storageAt(file);
-  const store = storage.openRegistry();
+  const store = openRegistry(storage);
   await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
   await Promise.all([1, 2].map((n) => store.members.create(memberOf(n), 1, 'key:1')));
   await store.close();
   const folder = join(root, 'backup');
-  return { root, file, storage, folder, backup: await storage.backUp(folder, OPTIONS) };
+  return { root, file, storage, folder, backup: await backUp(storage, folder, OPTIONS) };
 }
 
 async function readFeed(file: string) {
-  const store = storageAt(file).openRegistry();
+  const store = openRegistry(storageAt(file));
   try {
     return await store.events.read(ASKED);
   } finally {
@@ -41,7 +44,7 @@ test('a backup names the last event that is in it, and its epoch', async (contex
   assert.deepEqual(backup.sequence, { epoch, lastSequence: 3 });
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.epoch, manifest.last_sequence], [epoch, 3]);
-  const checked = await storage.verifyBackup(folder, Date.now);
+  const checked = await verifyBackup(storage, folder, Date.now);
   assert.deepEqual([checked.fault, checked.backup?.sequence], [null, { epoch, lastSequence: 3 }]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.match(out, new RegExp(`^Events up to 3 of epoch ${epoch}\\.$`, 'm'));
@@ -64,8 +67,8 @@ test('a registry that has lost its epoch can be backed up, and the backup names 
   db.exec('DELETE FROM feed');
   db.close();
   const folder = join(root, 'without-epoch');
-  await storage.backUp(folder, OPTIONS);
-  const { fault, backup } = await storage.verifyBackup(folder, Date.now);
+  await backUp(storage, folder, OPTIONS);
+  const { fault, backup } = await verifyBackup(storage, folder, Date.now);
   assert.deepEqual([fault, backup?.sequence], [null, undefined]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.doesNotMatch(out, /Events/);
@@ -82,7 +85,7 @@ for (const [name, value, fault] of [
     rewrite(folder, (document) => {
       document[name] = value;
     });
-    assert.equal((await storage.verifyBackup(folder, Date.now)).fault, fault);
+    assert.equal((await verifyBackup(storage, folder, Date.now)).fault, fault);
   });
 }
 
@@ -92,8 +95,8 @@ test('a restored registry has another epoch and goes on after the last event of 
   const epochs = new Set([before.epoch]);
   for (const name of ['second.db', 'third.db']) {
     const restored = storageAt(join(root, name));
-    await restored.restore(folder, { replace: false, systemUser: 'operator', now: OPTIONS.now });
-    const store = restored.openRegistry();
+    await restore(restored, folder, { replace: false, systemUser: 'operator', now: OPTIONS.now });
+    const store = openRegistry(restored);
     const { epoch, events } = await store.events.read(ASKED);
     assert.deepEqual(events, before.events);
     epochs.add(epoch);
@@ -104,11 +107,11 @@ test('a restored registry has another epoch and goes on after the last event of 
     await store.cooperatives.create({ ...COOPERATIVE, code: 'NEW' }, 2, 'key:1');
     await store.close();
     assert.equal((await readFeed(join(root, name))).lastSequence, 4);
-    assert.ok((await restored.check()).every(({ fault }) => fault === null));
+    assert.ok((await checkStorage(restored)).every(({ fault }) => fault === null));
   }
   assert.equal(epochs.size, 3);
   // The backup itself is as it was.
-  assert.equal((await storageAt(file).verifyBackup(folder, Date.now)).fault, null);
+  assert.equal((await verifyBackup(storageAt(file), folder, Date.now)).fault, null);
 });
 
 for (const [what, sql, check] of [
@@ -139,11 +142,11 @@ for (const [what, sql, check] of [
 ] as const) {
   test(`check reports when ${what}`, async (context) => {
     const { file, storage } = await prepare(context);
-    assert.ok((await storage.check()).every(({ fault }) => fault === null));
+    assert.ok((await checkStorage(storage)).every(({ fault }) => fault === null));
     const db = openFile(file);
     db.exec(sql);
     db.close();
-    const faults = (await storage.check()).filter(({ fault }) => fault !== null);
+    const faults = (await checkStorage(storage)).filter(({ fault }) => fault !== null);
     assert.deepEqual(
       faults.map((finding) => finding.check),
       [check],

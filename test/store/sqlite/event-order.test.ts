@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ImportKind } from '../../../src/store/contract/import/import-session.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { lastSequence, readEvents } from '../../support/event-feed.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';
@@ -19,8 +20,8 @@ const member = (n: number, more: Cells = {}): Cells => ({
 async function openPlace(context: TestContext) {
   const file = join(temporaryFolder(context), 'registry.db');
   const storage = storageAt(file);
-  await start({ openSession: () => storage.openImportSession() });
-  const session = storage.openImportSession();
+  await start({ openSession: () => openImportSession(storage) });
+  const session = openImportSession(storage);
   const db = openFile(file);
   context.after(async () => {
     db.close();

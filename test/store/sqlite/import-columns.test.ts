@@ -1,9 +1,9 @@
 /** The columns of import files and those of the tables they go into. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import { IMPORT_KINDS } from '../../../src/store/contract/import/import-session.ts';
-import { stagedColumns } from '../../../src/store/sqlite/schema/targets.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
+import { stagedColumns } from '../../../src/registry/changes/tables.ts';
+import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 
 test('every column of an import file has its place in the table, in the same order', () => {
   for (const kind of IMPORT_KINDS) {

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../../src/store/sqlite/engine/open-database.ts';
-import { MEMBER_COUNTS } from '../../../src/store/sqlite/schema/counts.ts';
-import { currentSql } from '../../../src/store/sqlite/schema/declared-totals.ts';
-import { applyStaged } from '../../../src/store/sqlite/staging/apply.ts';
-import { addSqlFunctions } from '../../../src/store/sqlite/staging/checks/sql-functions.ts';
-import { openStaging } from '../../../src/store/sqlite/staging/open-staging.ts';
+import { addSqlFunctions } from '../../../src/import/checks/run-checks.ts';
+import { applyStaged } from '../../../src/import/staging/apply.ts';
+import {
+  attachStaging,
+  createStagingFile,
+  openImportSession,
+  openStaging,
+} from '../../../src/import/staging/session.ts';
 import {
   countByColumn,
   countChanges,
   keepStored,
   listChanges,
-} from '../../../src/store/sqlite/staging/staged/changes.ts';
-import type { FileScope } from '../../../src/store/sqlite/staging/staged/file-scope.ts';
-import {
-  attachStaging,
-  createStagingFile,
-} from '../../../src/store/sqlite/staging/staged/staging-database.ts';
-import { createSessionTables } from '../../../src/store/sqlite/staging/staged/tables.ts';
+} from '../../../src/import/staging/staged-changes.ts';
+import { createSessionTables, type FileScope } from '../../../src/import/staging/staging-tables.ts';
+import { MEMBER_COUNTS } from '../../../src/sqlite/counts.ts';
+import { currentSql } from '../../../src/sqlite/declared-totals.ts';
+import { openDatabase } from '../../../src/sqlite/open-database.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { FORMAT } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -29,7 +29,7 @@ import { accepted, LATER, NOW, person, start } from '../conformance/import-rows.
 async function checkedFile(context: TestContext): Promise<FileScope> {
   const file = join(temporaryFolder(context), 'registry.db');
   const storage = storageAt(file);
-  await start({ openSession: () => storage.openImportSession() });
+  await start({ openSession: () => openImportSession(storage) });
   const db = openDatabase(file, { waitMs: 0 });
   context.after(() => db.close());
   attachStaging(db, createStagingFile(file));

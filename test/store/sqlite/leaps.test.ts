@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { StorageError } from '../../../src/store/contract/storage-error.ts';
-import { leapIds } from '../../../src/store/sqlite/backup/leap-ids.ts';
+import { leapIds } from '../../../src/backup/restore-backup.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { StorageError } from '../../../src/sqlite/storage-error.ts';
 import { startApp } from '../../support/app.ts';
 
 const filesIn = (folder: string) => ({
@@ -49,7 +50,7 @@ test('after several of the largest leaps in a row lists, searches, lookups and c
     assert.equal((await send(`/cooperatives/${cooperative_id}/members`)).count, 3);
     assert.equal((await send('/loans')).count, ids.length);
     assert.equal((await send('/cooperatives?search=abahuje')).count, round + 1);
-    const findings = app.registry.storage.check();
+    const findings = checkStorage(app.registry.storage);
     assert.deepEqual(
       findings.filter(({ fault }) => fault !== null),
       [],

@@ -7,12 +7,18 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { MemberValues } from '../../../src/domain/membership/members.ts';
-import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { CheckedFile, ImportKind } from '../../../src/store/contract/import/import-session.ts';
-import type { CorrectionOptions, CorrectionStore } from '../../../src/store/contract/journal/corrections.ts';
-import type { RegistryStore } from '../../../src/store/contract/registry.ts';
-import type { Storage } from '../../../src/store/contract/storage.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import type { CheckedFile } from '../../../src/import/import-session.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openJournal } from '../../../src/journal/journal.ts';
+import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';
+import type { CorrectionStore } from '../../../src/people/correction-types.ts';
+import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
+import type { CorrectionOptions } from '../../../src/registry/changes/correction-kinds.ts';
+import type { ImportKind } from '../../../src/registry/file-columns.ts';
+import type { MemberValues } from '../../../src/registry/members.ts';
+import type { Storage } from '../../../src/sqlite/storage.ts';
+import { RegistryError } from '../../../src/values/errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { type Connection, openFile } from '../../support/sqlite.ts';
@@ -157,8 +163,8 @@ class World {
   constructor(context: TestContext) {
     const file = join(temporaryFolder(context), 'registry.db');
     this.storage = storageAt(file);
-    this.registry = this.storage.openRegistry();
-    this.corrections = this.storage.openCorrections();
+    this.registry = openRegistry(this.storage);
+    this.corrections = openCorrections(this.storage);
     this.db = openFile(file);
   }
 
@@ -188,7 +194,7 @@ class World {
     use: (checked: CheckedFile) => Promise<void>,
     sha256?: string,
   ) {
-    const session = this.storage.openImportSession();
+    const session = openImportSession(this.storage);
     try {
       await use(await check(session, kind, rows, { ...SKIPPING, sha256 }));
     } finally {
@@ -379,7 +385,7 @@ class World {
       'SELECT id FROM operations WHERE undone_at IS NULL AND id > 2 ORDER BY id DESC',
     );
     if (ids.length === 0) return;
-    const log = this.storage.openJournal();
+    const log = openJournal(this.storage);
     await log.undo(pick(ids, step.at).id, 1, { systemUser: 'tester', nowSeconds: LATER });
     await log.close();
   }
@@ -420,7 +426,7 @@ test('a ledger without references adds nothing when it comes again, whatever hap
           seen[step.do] = (seen[step.do] ?? 0) + 1;
         }
         for (const name of NAMED) await world.again([name]);
-        const faults = (await world.storage.check()).filter(({ fault }) => fault !== null);
+        const faults = (await checkStorage(world.storage)).filter(({ fault }) => fault !== null);
         assert.deepEqual(faults, []);
       } finally {
         await world.close();

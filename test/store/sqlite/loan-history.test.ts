@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { actorOfCode, entityOfType, fieldsOfBits, typeOfCode } from '../../../src/domain/events.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { actorOfCode, entityOfType, fieldsOfBits, typeOfCode } from '../../../src/registry/changes/events.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -95,7 +96,7 @@ test('the check finds a paid amount that is not the opening balance and the reco
   const { file, store, db } = await open(context);
   await store.loans.create(LOAN, 4, 'key:1');
   await pay(store, { amountMinor: 300 });
-  const faults = async () => (await storageAt(file).check()).filter(({ fault }) => fault !== null);
+  const faults = async () => (await checkStorage(storageAt(file))).filter(({ fault }) => fault !== null);
   const setLoan = (set: string) => db.exec(`UPDATE loans SET ${set}; UPDATE members SET loans = ''`);
   assert.deepEqual(await faults(), []);
   setLoan('opening_balance_minor = 20, paid_until = 1, paid_amount_minor = 320');
@@ -117,7 +118,7 @@ test('the check finds a loan or payment that is not in the cooperative of its me
   await pay(store, {});
   for (const table of ['loans', 'payments']) {
     db.exec(`UPDATE ${table} SET cooperative_id = 2`);
-    const found = (await storageAt(file).check()).filter(({ fault }) => fault !== null);
+    const found = (await checkStorage(storageAt(file))).filter(({ fault }) => fault !== null);
     const checks =
       table === 'loans' ? ['cooperatives of loans', 'cooperatives of payments'] : ['cooperatives of loans'];
     assert.deepEqual(

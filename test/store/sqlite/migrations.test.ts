@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { ERASURES_SCHEMA } from '../../../src/store/sqlite/schema/migrations/erasures.ts';
-import { KEYS_SCHEMA } from '../../../src/store/sqlite/schema/migrations/keys.ts';
-import { LEDGER_SCHEMA } from '../../../src/store/sqlite/schema/migrations/ledger.ts';
-import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
-import { WEBHOOKS_SCHEMA } from '../../../src/store/sqlite/schema/migrations/webhooks.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import {
+  ERASURES_SCHEMA,
+  KEYS_SCHEMA,
+  LEDGER_SCHEMA,
+  REGISTRY_SCHEMA,
+  WEBHOOKS_SCHEMA,
+} from '../../../src/sqlite/schemas.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -53,7 +57,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.equal(before?.production.totalGrams, 2500);
   assert.match(before?.loanHistory ?? '', /"status":"pending"/);
   assert.match(before?.savingsSummary ?? '', /"accounts_count":1/);
-  assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
+  assert.equal(await refreshReadModel(storageAt(file), NOW), 1);
   // The reads of an iteration share a snapshot.
   await nextTurn();
   assert.deepEqual(
@@ -65,7 +69,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
     },
   );
   assert.equal((await financials())?.loanHistory, before?.loanHistory);
-  const faults = (await storageAt(file).check()).filter(({ fault }) => fault !== null);
+  const faults = (await checkStorage(storageAt(file))).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
 });
 

@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
-import { COUNT_CHECKS } from '../../../src/store/sqlite/lists/count-checks.ts';
-import { searchMembers } from '../../../src/store/sqlite/persons/held-data.ts';
-import { indexNames, leaveUnindexed, rebuildNames } from '../../../src/store/sqlite/search/index-names.ts';
-import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
-import { findSimilar } from '../../../src/store/sqlite/search/similar-names.ts';
-import { addNewRows } from '../../../src/store/sqlite/statistics/stored-totals.ts';
+import { checkNames } from '../../../src/check/check.ts';
+import { indexNames, leaveUnindexed, rebuildNames } from '../../../src/search/index-names.ts';
+import { findSimilar, openMemberSearch, searchMembers } from '../../../src/search/member-search.ts';
+import { addNewRows, COUNT_CHECKS } from '../../../src/sqlite/counts.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
 import { faultsOf, insertRow, leaveFrom, openRegistry, type Row } from './named-members.ts';

@@ -1,8 +1,8 @@
 /** A registry whose names are searched, for tests. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { MemberStatus } from '../../../src/domain/membership/members.ts';
-import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
+import { checkNames } from '../../../src/check/check.ts';
+import type { MemberStatus } from '../../../src/registry/members.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, openStore } from '../../support/sqlite.ts';
 

@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { StorageError } from '../../../src/store/contract/storage-error.ts';
-import type { Schema } from '../../../src/store/sqlite/engine/migrate.ts';
-import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import type { Schema } from '../../../src/sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
+import { StorageError } from '../../../src/sqlite/storage-error.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -58,7 +60,7 @@ test('a check of a file of an older release changes nothing and says what to do'
   createOld(file, REGISTRY_SCHEMA);
   const before = contentOf(file);
   await assert.rejects(
-    async () => storageAt(file).check(),
+    async () => checkStorage(storageAt(file)),
     (error) =>
       error instanceof StorageError &&
       error.kind === 'unusable' &&
@@ -71,10 +73,10 @@ test('a dry run of an import refuses a file of an older release too; an import m
   const file = join(temporaryFolder(context), 'registry.db');
   createOld(file, REGISTRY_SCHEMA);
   const before = contentOf(file);
-  assert.throws(() => storageAt(file).openImportSession('dryRun'), /Open it once with this release/);
+  assert.throws(() => openImportSession(storageAt(file), 'dryRun'), /Open it once with this release/);
   assert.equal(contentOf(file), before);
-  await storageAt(file).openImportSession().close();
-  await storageAt(file).openImportSession('dryRun').close();
+  await openImportSession(storageAt(file)).close();
+  await openImportSession(storageAt(file), 'dryRun').close();
 });
 
 test('a file of an unreleased version is refused, with what to do', async (context) => {
@@ -90,8 +92,8 @@ test('a file of an unreleased version is refused, with what to do', async (conte
     `${file} was created by a version before 1.0.0. ` +
     'Export everything with that version, and import it into a new file.';
   assert.throws(() => openStore(file), { name: 'StorageError', message });
-  assert.throws(() => storageAt(file).openImportSession(), { message });
-  await assert.rejects(async () => storageAt(file).check(), { message });
+  assert.throws(() => openImportSession(storageAt(file)), { message });
+  await assert.rejects(async () => checkStorage(storageAt(file)), { message });
   assert.equal(contentOf(file), before);
 });
 
@@ -110,7 +112,7 @@ test("the keys' file is recognized where a registry is expected", async (context
   const folder = temporaryFolder(context);
   const file = join(folder, 'registry.keys.db');
   openKeyStore(file).close();
-  await assert.rejects(async () => storageAt(file).check(), {
+  await assert.rejects(async () => checkStorage(storageAt(file)), {
     message: `${file} holds the keys of a registry. Name the registry's file instead.`,
   });
 });
@@ -122,7 +124,7 @@ test('a check leaves the files as they were, and nothing beside them', async (co
   await openStore(file).close();
   openKeyStore(keysFile).close();
   const before = [contentOf(file), contentOf(keysFile), readdirSync(folder)];
-  assert.ok((await storageAt(file).check()).every(({ fault }) => fault === null));
+  assert.ok((await checkStorage(storageAt(file))).every(({ fault }) => fault === null));
   assert.deepEqual([contentOf(file), contentOf(keysFile), readdirSync(folder)], before);
 });
 
@@ -143,7 +145,7 @@ test('a check reads a file of a backup, which has no log, and does not convert i
   other.pragma('journal_mode = DELETE');
   other.close();
   const before = contentOf(file);
-  const findings = await storageAt(file.replace('.keys', '')).check();
+  const findings = await checkStorage(storageAt(file.replace('.keys', '')));
   assert.ok(findings.every(({ fault }) => fault === null));
   assert.equal(contentOf(file), before);
 });

@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { ROW_ORDERS } from '../../../src/store/contract/journal/held-data.ts';
-import { EVENT_CHECKS } from '../../../src/store/sqlite/check/event-checks.ts';
-import { mergePairs } from '../../../src/store/sqlite/corrections/merge.ts';
-import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
+import { EVENT_CHECKS } from '../../../src/check/check.ts';
+import { mergePairs } from '../../../src/people/corrections/merge-pairs.ts';
 import {
   listLateLoans,
   listRecorded,
   listWithoutDelivery,
-} from '../../../src/store/sqlite/persons/looked-after.ts';
-import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
-import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
+} from '../../../src/registry/stored/stored-data.ts';
+import { ROW_ORDERS } from '../../../src/registry/stored/stored-data-types.ts';
+import { openMemberSearch } from '../../../src/search/member-search.ts';
+import type { Connection, PreparedStatement } from '../../../src/sqlite/connection.ts';
+import { openStatisticsReader } from '../../../src/statistics/sum-totals.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { openFile, openKeyStore, openStore, openWebhooks } from '../../support/sqlite.ts';
+import { openFile, openKeyStore, openStore, openWebhooksAt } from '../../support/sqlite.ts';
 
 const BIG = [
   'members',
@@ -68,7 +68,7 @@ function open(context: TestContext) {
   // Those of the thread that searches.
   openMemberSearch(store.connection);
   const keys = openKeyStore(join(folder, 'registry.keys.db'));
-  const webhooks = openWebhooks(join(folder, 'registry.db'), { waitMs: 0, create: true });
+  const webhooks = openWebhooksAt(join(folder, 'registry.db'), { waitMs: 0, create: true });
   const statistics = openFile(join(folder, 'registry.db'));
   openStatisticsReader(statistics, KIGALI);
   context.after(() => {

@@ -1,12 +1,12 @@
 /** What the rules of the read model store for a sample: a change of any of them changes its fingerprint. */
 import { createHash } from 'node:crypto';
-import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import type { Connection } from '../../../src/store/sqlite/engine/connection.ts';
-import { openTemporary } from '../../../src/store/sqlite/engine/open-database.ts';
-import { VERSION_LENGTH } from '../../../src/store/sqlite/read-model/format.ts';
-import { refreshStale } from '../../../src/store/sqlite/read-model/refresh.ts';
-import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
+import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
+import { VERSION_LENGTH } from '../../../src/registry/stores/read-model.ts';
+import { refreshStale } from '../../../src/registry/stores/refresh-read-model.ts';
+import type { Connection } from '../../../src/sqlite/connection.ts';
+import { openTemporary } from '../../../src/sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 
 /** A hash of what is stored for the sample, without the version of the rules. */
 export function fingerprintReadModel(): string {

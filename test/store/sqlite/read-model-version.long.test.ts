@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { RULES_VERSION } from '../../../src/store/sqlite/read-model/format.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
+import { RULES_VERSION } from '../../../src/registry/stores/read-model.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { CHILD_LIMIT } from '../../support/command.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';
@@ -29,55 +31,55 @@ interface Change {
 const CHANGES: readonly Change[] = [
   {
     rule: 'the days of the window',
-    file: 'domain/entries/production.ts',
+    file: 'registry/entries.ts',
     from: 'PRODUCTION_WINDOW_DAYS = 365',
     to: 'PRODUCTION_WINDOW_DAYS = 364',
   },
   {
     rule: 'an edge of the window',
-    file: 'domain/entries/production.ts',
+    file: 'registry/entries.ts',
     from: 'if (expiresAt <= at || delivery.at > at) continue;',
     to: 'if (expiresAt < at || delivery.at > at) continue;',
   },
   {
     rule: 'how many loans are shown',
-    file: 'domain/lending/loan-history.ts',
+    file: 'registry/loans.ts',
     from: 'LOAN_HISTORY_LIMIT = 10',
     to: 'LOAN_HISTORY_LIMIT = 9',
   },
   {
     rule: 'the order of equal loans',
-    file: 'domain/lending/loan-history.ts',
+    file: 'registry/loans.ts',
     from: 'b.id - a.id',
     to: 'a.id - b.id',
   },
   {
     rule: 'the order of loans by their start',
-    file: 'domain/lending/loan-history.ts',
+    file: 'registry/loans.ts',
     from: 'startA < startB ? 1 : -1',
     to: 'startA < startB ? -1 : 1',
   },
   {
     rule: 'which loans were granted',
-    file: 'domain/lending/loan-history.ts',
+    file: 'registry/loans.ts',
     from: 'pending: 1,',
     to: 'pending: 0,',
   },
   {
     rule: 'what is summed',
-    file: 'store/sqlite/read-model/compute.ts',
+    file: 'registry/stores/compute-read-model.ts',
     from: "sumSavings.get(memberId, 'withdrawal')",
     to: "sumSavings.get(memberId, 'contribution')",
   },
   {
     rule: 'how an amount is shown',
-    file: 'lookup/financial-blocks.ts',
+    file: 'registry/consolidate.ts',
     from: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2)',
     to: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 3)',
   },
   {
     rule: 'how an instant is shown',
-    file: 'domain/values/date-time.ts',
+    file: 'values/date-time.ts',
     from: 'dayText(day)}T$',
     to: 'dayText(day)} $',
   },
@@ -85,7 +87,7 @@ const CHANGES: readonly Change[] = [
 
 const NEXT_VERSION: Change = {
   rule: 'the version',
-  file: 'store/sqlite/read-model/format.ts',
+  file: 'registry/stores/read-model.ts',
   from: `RULES_VERSION = '${RULES_VERSION}'`,
   to: "RULES_VERSION = 'XX'",
 };
@@ -96,24 +98,27 @@ const NEXT_VERSION: Change = {
  */
 const PROBE = `
 import { fingerprintReadModel } from '../test/store/sqlite/read-model-sample.ts';
-import { openConfiguredStorage } from './app/storage.ts';
-import { parseTimeZone } from './domain/values/date-time.ts';
-import { systemClock } from './runtime/clock.ts';
+import { openConfiguredStorage } from './terminal/settings.ts';
+import { parseTimeZone } from './values/date-time.ts';
+import { systemClock } from './runtime/scheduler.ts';
+import { openRegistry } from './open-registry.ts';
+import { checkStorage } from './check/check.ts';
+import { refreshReadModel } from './health/refresh-stored.ts';
 
 const [location = '', offset = ''] = process.argv.slice(2);
 const config = { storage: location, zone: parseTimeZone(offset) as never };
 const storage = openConfiguredStorage(config, systemClock);
 async function look() {
-  const store = storage.openRegistry();
+  const store = openRegistry(storage);
   const found = await store.members.listActiveMemberships('1198589000123042', ${NOW});
   await store.close();
   const { production, loanHistory, savingsSummary } = found[0]!.financials!;
   const { entriesCount, totalGrams, lastDeliveryAt } = production;
   return { entriesCount, totalGrams: String(totalGrams), lastDeliveryAt, loanHistory, savingsSummary };
 }
-const before = { shown: await look(), found: await storage.check() };
-const refreshed = await storage.refreshReadModel(${NOW});
-const after = { shown: await look(), found: await storage.check() };
+const before = { shown: await look(), found: await checkStorage(storage) };
+const refreshed = await refreshReadModel(storage, ${NOW});
+const after = { shown: await look(), found: await checkStorage(storage) };
 console.log(JSON.stringify({ before, refreshed, after, fingerprint: fingerprintReadModel() }));
 `;
 
@@ -149,7 +154,7 @@ async function fill(file: string): Promise<void> {
   for (const [i, status] of [...LOAN_STATUSES, ...LOAN_STATUSES].entries())
     lend.run(`L${i}`, status, i % 2 === 0 ? NOW - (i >> 1) * DAY : null);
   db.close();
-  assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
+  assert.equal(await refreshReadModel(storageAt(file), NOW), 1);
 }
 
 const outOfDate = ({ found }: Seen) => found.find(({ check }) => check === 'read model out of date')?.value;
@@ -212,7 +217,7 @@ test('what a release without versions has stored is out of date', async (context
   const db = openFile(file);
   const [stored] = db.raw.prepare('SELECT production, loans FROM members').all() as { production: string }[];
   db.exec(`UPDATE members SET production = substr(production, 9), loans = '0badc0de[]'`);
-  const checked = await storageAt(file).check();
+  const checked = await checkStorage(storageAt(file));
   assert.equal(outOfDate({ shown: {}, found: checked }), '1');
   assert.deepEqual(faults({ shown: {}, found: checked }), []);
   const store = openStore(file);
@@ -220,7 +225,7 @@ test('what a release without versions has stored is out of date', async (context
   await store.close();
   assert.equal(membership?.financials?.production.totalGrams, 111);
   assert.notEqual(membership?.financials?.loanHistory, '[]');
-  assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
+  assert.equal(await refreshReadModel(storageAt(file), NOW), 1);
   assert.deepEqual(db.raw.prepare('SELECT production, loans FROM members').all(), [stored]);
   db.close();
 });

@@ -1,7 +1,7 @@
 /** The read model has a version, which changes with its rules. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RULES_VERSION } from '../../../src/store/sqlite/read-model/format.ts';
+import { RULES_VERSION } from '../../../src/registry/stores/read-model.ts';
 import { FORMAT } from '../../support/sqlite.ts';
 import { fingerprintReadModel } from './read-model-sample.ts';
 

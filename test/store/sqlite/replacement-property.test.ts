@@ -6,8 +6,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { CheckedFile } from '../../../src/store/contract/import/import-session.ts';
-import type { Storage } from '../../../src/store/contract/storage.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import type { CheckedFile } from '../../../src/import/import-session.ts';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openJournal } from '../../../src/journal/journal.ts';
+import type { Storage } from '../../../src/sqlite/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { createEmptyRegistry } from '../../support/empty-registry.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
@@ -122,7 +126,7 @@ class World {
     rows: readonly Cells[],
     replaces?: number,
   ): Promise<number> {
-    const session = this.storage.openImportSession();
+    const session = openImportSession(this.storage);
     try {
       const checked: CheckedFile = await check(session, kind, rows, { ...STRICT, replaces });
       assert.ok(!checked.isRefused, JSON.stringify(await faultsOf(checked)));
@@ -153,8 +157,8 @@ class World {
     );
 
   async assertSound(): Promise<void> {
-    await this.storage.refreshReadModel(LATER);
-    const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
+    await refreshReadModel(this.storage, LATER);
+    const faults = (await checkStorage(this.storage)).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
   }
 }
@@ -199,7 +203,7 @@ for (const kind of KINDS) {
             await alone.load(kind, third);
             assert.deepEqual(world.rows(), alone.rows());
             await world.assertSound();
-            const log = world.storage.openJournal();
+            const log = openJournal(world.storage);
             for (const id of versions.slice(1).toReversed()) {
               assert.equal(
                 (await log.undo(id - 1, 1, { systemUser: 'tester', nowSeconds: LATER })).outcome,

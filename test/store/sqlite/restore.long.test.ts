@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
+import { ownsFile } from '../../../src/sqlite/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { CHILD_LIMIT, command, plainEnvironment } from '../../support/command.ts';
 import { openFile } from '../../support/sqlite.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isVisible, type Visible } from '../../../src/domain/access/visible.ts';
-import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import { parseSearch } from '../../../src/domain/values/search-words.ts';
-import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
+import { isVisible, type Visible } from '../../../src/access/api-keys.ts';
+import { MEMBER_STATUSES } from '../../../src/registry/members.ts';
+import { openMemberSearch } from '../../../src/search/member-search.ts';
+import { parseSearch } from '../../../src/values/search-words.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { faultsOf, insertRow, openRegistry } from './named-members.ts';
 
@@ -180,4 +180,21 @@ test('the words of a search are folded as those of the index, in every Latin let
   });
   // Of no language that is written here.
   assert.deepEqual(missed, ['Ǡ', 'ǡ']);
+});
+
+test('a count that is asked for again makes no other one be forgotten', (context) => {
+  const db = openRegistry(context);
+  const name = 'abcdefghij'.repeat(10);
+  const add = (id: number) => insertRow(db, { id, cooperativeId: 1, status: 'active', name });
+  for (const id of [1, 2]) add(id);
+  const search = openMemberSearch(db);
+  const countOf = (length: number): number =>
+    search({
+      ...{ filter: { search: [name.slice(0, length)] }, visible: null },
+      request: { page: 1, pageSize: 1 },
+    }).count;
+  for (let length = 1; length <= 100; length++) assert.equal(countOf(length), 2);
+  // As the same connection writes, a count of 2 is one that was kept.
+  add(3);
+  assert.deepEqual([countOf(100), countOf(1), countOf(100)], [2, 2, 2]);
 });

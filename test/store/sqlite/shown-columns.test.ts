@@ -1,9 +1,9 @@
 /** What people are shown of the columns of stored rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { formatStored } from '../../../src/import/columns/stored-values.ts';
-import { recordedColumns, referencesOf, TABLES } from '../../../src/store/sqlite/schema/tables.ts';
+import { recordedColumns, referencesOf, TABLES } from '../../../src/registry/changes/tables.ts';
+import { formatStored } from '../../../src/registry/file-columns.ts';
+import { KIGALI } from '../../../src/values/date-time.ts';
 import { importPlace } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';
 

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Statistics } from '../../../src/domain/statistics.ts';
-import { KIGALI, parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
-import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
+import { checkStorage } from '../../../src/check/check.ts';
+import { changeTimeZone } from '../../../src/health/refresh-stored.ts';
+import type { Statistics } from '../../../src/statistics/statistics.ts';
+import { openStatisticsOf } from '../../../src/statistics/statistics-store.ts';
+import { openStatisticsReader } from '../../../src/statistics/sum-totals.ts';
+import { KIGALI, parseTimeZone, type TimeZone } from '../../../src/values/date-time.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -67,13 +70,13 @@ test('in another time zone nothing is answered until the registry is moved to it
   const moved = openStatisticsReader(db, zone);
   const refused = { name: 'RegistryError', code: 'unavailable' };
   assert.throws(() => moved.ofCountry(null, NOW), refused);
-  assert.throws(() => storageAt(file, zone).openStatistics(), /Set TIME_ZONE_OFFSET=\+02:00, or move/);
-  await assert.rejects(storageAt(file, zone).changeTimeZone(NOW), /has .* open. Stop the service/);
+  assert.throws(() => openStatisticsOf(storageAt(file, zone)), /Set TIME_ZONE_OFFSET=\+02:00, or move/);
+  await assert.rejects(changeTimeZone(storageAt(file, zone), NOW), /has .* open. Stop the service/);
   assert.deepEqual(producedIn(reader.ofCountry(null, NOW)), [JULY, JUNE]);
   db.close();
-  assert.equal(await storageAt(file, zone).changeTimeZone(NOW), 2);
-  assert.throws(() => storageAt(file).openStatistics(), /is in the time zone \+03:00/);
-  const statistics = await storageAt(file, zone).openStatistics();
+  assert.equal(await changeTimeZone(storageAt(file, zone), NOW), 2);
+  assert.throws(() => openStatisticsOf(storageAt(file)), /is in the time zone \+03:00/);
+  const statistics = await openStatisticsOf(storageAt(file, zone));
   assert.deepEqual(producedIn(await statistics.ofCountry(NOW)), [
     ['2023-07', 'milk', 2, 1_000 + 9_999_999_999],
     ['2023-08', 'milk', 1, 9_999_999_999],
@@ -84,7 +87,7 @@ test('in another time zone nothing is answered until the registry is moved to it
 
 test('a large import adds its rows as a set, beside those that are there', async (context) => {
   const { place, file, reader } = await start(context);
-  const faults = async () => (await storageAt(file).check()).filter(({ fault }) => fault !== null);
+  const faults = async () => (await checkStorage(storageAt(file))).filter(({ fault }) => fault !== null);
   const rows = (from: number, count: number) =>
     Array.from(
       { length: count },
@@ -123,7 +126,7 @@ test('sums of the largest amounts are exact beyond 2^63, and the check finds a w
     outstandingMinor: BigInt(amount) * 50_000_000n,
   });
   const wrong = async () =>
-    (await storageAt(file).check()).filter(({ fault }) => fault !== null).map(({ check }) => check);
+    (await checkStorage(storageAt(file))).filter(({ fault }) => fault !== null).map(({ check }) => check);
   const before = await wrong();
   db.exec('UPDATE production_totals SET grams_rest = grams_rest + 1');
   assert.deepEqual(

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openJournal } from '../../../src/journal/journal.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { createEmptyRegistry } from '../../support/empty-registry.ts';
 import { nid } from '../../support/importing.ts';
@@ -18,7 +20,7 @@ test('it is undone as that of a file is, though the person has the old number in
     rows: Parameters<typeof check>[2],
     isTyped = false,
   ) => {
-    const session = storage.openImportSession();
+    const session = openImportSession(storage);
     const checked = await check(session, kind, rows, { ...SKIPPING, overwritesCorrections: true });
     assert.ok(!checked.isRefused, kind);
     const record = isTyped ? { ...RECORD, isEntered: true as const } : RECORD;
@@ -35,7 +37,7 @@ test('it is undone as that of a file is, though the person has the old number in
   await enter('members', [member('A-1', nid(1)), member('B-2', nid(1))]);
   for (const isTyped of [false, true]) {
     const id = await enter('members', [member('A-1', nid(5))], isTyped);
-    const journal = storage.openJournal();
+    const journal = openJournal(storage);
     const result = await journal.undo(id, 20, { systemUser: 'tester', nowSeconds: ++now });
     await journal.close();
     assert.equal(result.outcome, 'undone', JSON.stringify(result));

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import type { RegistryEvent } from '../../../src/domain/events.ts';
-import type { FeedPage, FeedRequest } from '../../../src/store/contract/events.ts';
-import { WaitingFollowers } from '../../../src/store/sqlite/events/waiting.ts';
+import { WaitingFollowers } from '../../../src/events/event-store.ts';
+import type { FeedPage, FeedRequest } from '../../../src/events/feed.ts';
+import type { RegistryEvent } from '../../../src/registry/changes/events.ts';
 
 const empty = (after: number): FeedPage => ({ epoch: 'e', events: [], lastSequence: after });
 

@@ -1,10 +1,10 @@
 /** Code and reference agree on the kinds of warnings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WARNING_STATEMENTS } from '../../../src/import/checks/warning-statements.ts';
+import { WARNINGS } from '../../../src/import/import-session.ts';
 import { SUMMED } from '../../../src/import/table/compare-totals.ts';
-import { IMPORT_KINDS } from '../../../src/store/contract/import/import-session.ts';
-import { WARNINGS } from '../../../src/store/contract/import/import-warnings.ts';
-import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/warnings/warning-statements.ts';
+import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 import { rowsOf } from '../../support/markdown.ts';
 
 const LISTED = rowsOf('docs/import-reference.md', 'Warning');

@@ -1,14 +1,15 @@
 /** Readings while the disk is full: the open file has room for some, and its log too. */
+
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
-import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
-import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
-import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
+import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
+import { readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
+import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { fill, mount } from '../../../support/small-disk.ts';
 import {
@@ -53,10 +54,10 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
   const { ledger, notes } = openService(context, place.databaseFile);
   const receipts: string[] = [...(await ledger.record([reading()]))];
   // The reserve is taken in the thread, between readings.
-  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED)
+  while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED)
     receipts.push(...(await ledger.record([reading()])));
   const retention = { nowMs: NOON, days: 730 };
-  assert.ok((readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0) >= 50_000);
+  assert.ok((readLedgerStatusAt(place.databaseFile, retention)?.reservedAccesses ?? 0) >= 50_000);
   fill(folder, 0);
   const before = receipts.length;
   let refused: unknown;
@@ -70,7 +71,7 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
   context.diagnostic(`${recorded} readings on a full disk`);
   assert.ok(recorded > 60_000, String(recorded));
   assert.deepEqual((refused as { reason?: string })?.reason, 'ledger');
-  const left = readLedgerCondition(place.databaseFile, retention)?.reservedReadings ?? 0;
+  const left = readLedgerStatusAt(place.databaseFile, retention)?.reservedAccesses ?? 0;
   assert.ok(left < 500, String(left));
   assert.match(notes.join(), /full/);
   assert.equal(ledgerNames(place).length, 1, 'a full disk is no damage');
@@ -88,12 +89,12 @@ test('a writer without the thread, or one whose steps come late, uses the reserv
   if (folder === undefined) return;
   const place = ledgerPlaceIn(folder);
   const { ledger } = openService(context, place.databaseFile);
-  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
+  while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED) await ledger.record([reading()]);
   const writer = new LedgerWriter(place.databaseFile, 1_000);
   context.after(() => writer.close());
   let recorded = 0;
   const append = () => {
-    writer.append(encodeReadings(BATCH));
+    writer.append(encodeAccesses(BATCH));
     recorded += BATCH.length;
   };
   append();
@@ -111,9 +112,9 @@ test('the reserve is not taken while the disk could be full before it is on the 
   fill(folder, 60);
   const { ledger } = openService(context, ledgerPlaceIn(folder).databaseFile);
   for (let i = 0; i < 20; i++) assert.equal((await ledger.record([reading()])).length, 1);
-  assert.ok((ledger.state?.().reservedReadings ?? 0) < 1_000);
+  assert.ok((ledger.state?.().reservedAccesses ?? 0) < 1_000);
   rmSync(join(folder, 'ballast'));
-  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
+  while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED) await ledger.record([reading()]);
 });
 
 test('a month that changes on a full disk goes on in the file of the month before', async (context) => {
@@ -121,7 +122,7 @@ test('a month that changes on a full disk goes on in the file of the month befor
   if (folder === undefined) return;
   const place = ledgerPlaceIn(folder);
   const { ledger } = openService(context, place.databaseFile);
-  while ((ledger.state?.().reservedReadings ?? 0) < SETTLED) await ledger.record([reading()]);
+  while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED) await ledger.record([reading()]);
   fill(folder, 0);
   const next = () => ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
   assert.equal((await next()).length, 1);

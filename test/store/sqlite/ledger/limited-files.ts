@@ -1,13 +1,14 @@
 /** Records more than the limit on the size of files allows; full-disk.test.ts runs it. */
-import { receiptOf } from '../../../../src/store/sqlite/ledger/batch-hash.ts';
-import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
-import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
+
+import { receiptOf } from '../../../../src/ledger/batch-hash.ts';
+import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
+import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
 import { reading } from '../../../support/sqlite-ledger.ts';
 
 const [, , databaseFile = ''] = process.argv;
 const writer = new LedgerWriter(databaseFile, 1_000);
 const append = (count: number): string => {
-  const { first, hash } = writer.append(encodeReadings(Array.from({ length: count }, () => reading())));
+  const { first, hash } = writer.append(encodeAccesses(Array.from({ length: count }, () => reading())));
   return receiptOf(first, hash);
 };
 const receipts = Array.from({ length: 399 }, () => append(32));

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { pruneLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
-import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
-import { LedgerWriter } from '../../../../src/store/sqlite/ledger/ledger-writer.ts';
-import { readMonthKeys } from '../../../../src/store/sqlite/ledger/month-keys.ts';
-import { encodeReadings } from '../../../../src/store/sqlite/ledger/reading-text.ts';
-import { openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
+import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
+import { readMonthKeys } from '../../../../src/ledger/month-keys.ts';
+import { pruneLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
+import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { temporaryFolder } from '../../../support/app.ts';
 import {
   allEntries,
@@ -41,10 +40,10 @@ const upTo = (n: number): number[] => Array.from({ length: n + 1 }, (_, i) => i)
 /** Keeps readings for about six months. */
 const DAYS = 183;
 const prune = ({ databaseFile }: LedgerPlace, nowMs: number, named: readonly string[] = []) =>
-  pruneLedger(databaseFile, { nowMs, days: DAYS, named });
+  pruneLedgerAt(databaseFile, { nowMs, days: DAYS, named });
 
 const tooOld = ({ databaseFile }: LedgerPlace, nowMs: number) =>
-  readLedgerCondition(databaseFile, { nowMs, days: DAYS })?.tooOld;
+  readLedgerStatusAt(databaseFile, { nowMs, days: DAYS })?.tooOld;
 
 test('files that are old go with the keys of their months, and the rest is sound', async (context) => {
   const place = ledgerPlace(context);
@@ -58,7 +57,7 @@ test('files that are old go with the keys of their months, and the rest is sound
   assert.match(findReceipt(place, receipts[0] as string).message, /was removed when its time was over/);
   assert.equal(findReceipt(place, receipts[3] as string).entry?.receipt, receipts[3]);
   const { removed, removedAtMs } =
-    readLedgerCondition(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};
+    readLedgerStatusAt(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};
   assert.deepEqual([removed, removedAtMs], [3, month(9)]);
   assert.deepEqual(prune(place, month(9)).names, []);
 });
@@ -150,12 +149,12 @@ test('a service that has stood still names what it removes in the newest file', 
   await write(place, [0, 1]);
   const idle = new LedgerWriter(place.databaseFile, 1_000);
   context.after(() => idle.close());
-  idle.append(encodeReadings([reading({ timeMs: month(2) })]));
+  idle.append(encodeAccesses([reading({ timeMs: month(2) })]));
   await write(place, upTo(12).slice(3));
   const names = ledgerNames(place);
   assert.deepEqual(idle.removeOld({ nowMs: month(12), days: DAYS }).names, names.slice(0, 7));
   assert.deepEqual(verifyIn(place).faults, []);
-  assert.equal(readLedgerCondition(place.databaseFile, { nowMs: month(12), days: DAYS })?.removed, 7);
+  assert.equal(readLedgerStatusAt(place.databaseFile, { nowMs: month(12), days: DAYS })?.removed, 7);
 });
 
 test('whether a file was removed in time cannot be known while the one that would say so is damaged', async (context) => {
@@ -174,8 +173,7 @@ test('whether a file was removed in time cannot be known while the one that woul
 
 test('how many readings were removed is a total', async (context) => {
   const place = ledgerPlace(context);
-  const removedAt = (nowMs: number) =>
-    readLedgerCondition(place.databaseFile, { nowMs, days: DAYS })?.removed;
+  const removedAt = (nowMs: number) => readLedgerStatusAt(place.databaseFile, { nowMs, days: DAYS })?.removed;
   await write(place, upTo(9));
   prune(place, month(9));
   await write(place, upTo(20).slice(10));

@@ -1,10 +1,9 @@
 /** A disk that does not answer: readings are refused in time, and the service can end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../../../src/store/sqlite/engine/open-database.ts';
-import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
-import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
-import { MAX_RECORD_MS, openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
+import { openCommandLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { MAX_RECORD_MS, openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
+import { openDatabase } from '../../../../src/sqlite/open-database.ts';
 import { NOON, testClock } from '../../../support/app.ts';
 import { ledgerPlace, reading } from '../../../support/sqlite-ledger.ts';
 
@@ -80,8 +79,8 @@ test('a ledger whose disk does not answer can be closed', async (context) => {
 test('status finds a ledger that takes no entries', async (context) => {
   const place = ledgerPlace(context);
   const { databaseFile } = place;
-  await openCommandLedger(databaseFile).record([reading()]);
-  const readFault = () => readLedgerCondition(databaseFile, { nowMs: NOON, days: 730 })?.fault;
+  await openCommandLedgerAt(databaseFile).record([reading()]);
+  const readFault = () => readLedgerStatusAt(databaseFile, { nowMs: NOON, days: 730 })?.fault;
   assert.equal(readFault(), null);
   const other = openDatabase(place.ledgerFile, { waitMs: 0, secureDelete: 'FAST' });
   other.transaction.immediate(() => assert.equal(readFault(), 'does not answer'));

@@ -1,0 +1,416 @@
+/** Stores API keys in a separate file, so that a long import never delays disabling one. */
+
+import type { Connection } from '../sqlite/connection.ts';
+import type { EndOfIteration } from '../sqlite/group-commit.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { exists, keysFileOf } from '../sqlite/registry-files.ts';
+import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+import { toStorageError } from '../sqlite/sqlite-errors.ts';
+import { type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
+import { DAY_SECONDS } from '../values/date-time.ts';
+import type { ApiKey, ApiKeyValues, Scope } from './api-keys.ts';
+
+/** A secret of a key; only its SHA-256 is stored. */
+export interface KeySecret {
+  readonly hash: Uint8Array;
+  readonly prefix: string;
+}
+
+/** A key's requests of the same kind and name. */
+export interface KeyUse {
+  readonly keyId: number;
+  /**
+   * `admitted` counts every admitted request, `deprecated` those of them that used something deprecated, and
+   * `refused` the refusals of the last day.
+   */
+  readonly kind: 'admitted' | 'deprecated' | 'refused';
+  /**
+   * The deprecated feature, such as `GET /api/v1/things, parameter old`; or the refusal's reason; or empty.
+   */
+  readonly name: string;
+  readonly requests: number;
+  /** Epoch seconds of the last request. */
+  readonly lastAt: number;
+}
+
+export interface ApiKeyStore {
+  /**
+   * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown.
+   * @param hash SHA-256 of the entire key, hexadecimal
+   */
+  findBySecret(hash: string, nowSeconds: number): ApiKey | undefined;
+  find(id: number, nowSeconds: number): ApiKey | undefined;
+  list(nowSeconds: number): readonly ApiKey[];
+  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
+  /** @returns undefined if there is no such key */
+  update(
+    id: number,
+    changes: Partial<ApiKeyValues> & { isActive?: boolean },
+    nowSeconds: number,
+  ): ApiKey | undefined;
+  /**
+   * Adds a secret and ends the earlier ones.
+   * @param overlapSeconds time for which the earlier secrets stay valid
+   */
+  rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
+  /** Counts a request in memory, without waiting; the count is stored within a minute, or by `close`. */
+  countUse(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void;
+  /** Returns the stored counts, by key, kind and name. */
+  uses(nowSeconds: number): readonly KeyUse[];
+  close(): void;
+}
+
+// Uses of keys, counted in memory and written at intervals for all keys together
+
+/** Interval between writes: a commit costs a disk write and invalidates the key caches of other processes. */
+const WRITE_MS = 60_000;
+const HOUR_SECONDS = 3_600;
+
+/** Refusals are counted by the hour, so that old ones can be left out; other uses have hour 0. */
+type UseRow = [
+  keyId: number,
+  kind: KeyUse['kind'],
+  name: string,
+  hour: number,
+  requests: number,
+  lastAt: number,
+];
+
+export function openKeyUses(db: Connection) {
+  const selectAll = db.prepare<[number], KeyUse>(
+    `SELECT key_id AS keyId, kind, name, sum(requests) AS requests, max(last_at) AS lastAt
+     FROM key_uses WHERE kind <> 'refused' OR hour > ? GROUP BY key_id, kind, name
+     ORDER BY key_id, kind, name`,
+    'one for each key and thing, and for each hour of the last day, for the operator',
+  );
+  const add = db.prepare<UseRow>(
+    `INSERT INTO key_uses (key_id, kind, name, hour, requests, last_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (key_id, kind, name, hour) DO UPDATE
+       SET requests = requests + excluded.requests, last_at = excluded.last_at`,
+  );
+  const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
+  const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
+  /**
+   * Counts by key, then by kind, hour and name. The inner key is empty for admitted requests, nearly all, so
+   * that it costs nothing to make.
+   */
+  const unwritten = new Map<number, Map<string, UseRow>>();
+  let timer: NodeJS.Timeout | undefined;
+  let lastAt = 0;
+  let isClosed = false;
+
+  function schedule(): void {
+    timer ??= setTimeout(write, WRITE_MS).unref();
+  }
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (unwritten.size === 0) return;
+    try {
+      db.transaction.immediate(() => {
+        for (const uses of unwritten.values()) for (const use of uses.values()) add.run(...use);
+        removeOld.run(dayBefore(lastAt));
+      });
+      unwritten.clear();
+    } catch (error) {
+      // The database is locked by a command, or the disk is full: the counts wait for the next write.
+      if (toStorageError(error) === undefined) throw error;
+      schedule();
+    }
+  }
+
+  return {
+    count(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void {
+      // A program that embeds the registry in its own server may end a response after `close`.
+      if (isClosed) return;
+      lastAt = nowSeconds;
+      let uses = unwritten.get(keyId);
+      if (uses === undefined) {
+        uses = new Map();
+        unwritten.set(keyId, uses);
+        schedule();
+      }
+      const hour = kind === 'refused' ? hourOf(nowSeconds) : 0;
+      const at = kind === 'admitted' ? '' : `${kind} ${hour} ${name}`;
+      const use = uses.get(at);
+      if (use === undefined) uses.set(at, [keyId, kind, name, hour, 1, nowSeconds]);
+      else {
+        use[4]++;
+        use[5] = nowSeconds;
+      }
+    },
+    list: (nowSeconds: number): KeyUse[] => selectAll.all(dayBefore(nowSeconds)),
+    close(): void {
+      isClosed = true;
+      write();
+      clearTimeout(timer);
+    },
+  };
+}
+
+const hourOf = (seconds: number): number => Math.floor(seconds / HOUR_SECONDS);
+
+interface KeyRow {
+  id: number;
+  name: string;
+  scopes: string;
+  allowed_addresses: string;
+  allowed_hosts: string;
+  is_lookup_only: number;
+  may_export: number;
+  cooperatives: string | null;
+  purpose: string | null;
+  requires_purpose: number;
+  per_hour: number;
+  per_day: number;
+  is_active: number;
+  expires_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
+
+/** Maximum cached entries; all are dropped beyond it. */
+const MAX_CACHED = 1_000;
+const ALL_KEYS = 'every key, for the operator';
+
+export interface ApiKeysOptions {
+  /** Milliseconds that a change may wait for another process; the server only adds counts. */
+  readonly waitMs: number;
+  readonly create: boolean;
+  readonly scheduler: EndOfIteration;
+}
+
+/** The methods of the store, but synchronous. */
+export type SqliteApiKeys = {
+  readonly [method in keyof ApiKeyStore]: (
+    ...args: Parameters<ApiKeyStore[method]>
+  ) => Awaited<ReturnType<ApiKeyStore[method]>>;
+} & { readonly connection: Connection };
+
+/** @throws StorageError if the file cannot be used */
+export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): SqliteApiKeys {
+  const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
+  try {
+    return createStore(db, scheduler);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const NEXT_ID = '(SELECT 1 + max(last_id, (SELECT coalesce(max(id), 0) FROM api_keys)) FROM last_key_id)';
+
+const prepareStatements = (db: Connection) => ({
+  selectOne: db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?'),
+  selectAll: db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS),
+  selectSecret: db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
+    'SELECT key_id, ends_at FROM api_key_secrets WHERE hash = ?',
+  ),
+  selectPrefixes: db.prepare<[number, number], { prefix: string }>(
+    `SELECT prefix FROM api_key_secrets WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?)
+     ORDER BY created_at, hash`,
+    'the secrets of one key',
+  ),
+  insert: db.prepare<unknown[]>(
+    `INSERT INTO api_keys (id, name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
+       cooperatives, purpose, requires_purpose, per_hour, per_day, is_active, expires_at, created_at,
+       updated_at)
+     VALUES (${NEXT_ID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
+  replace: db.prepare<unknown[]>(
+    `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, is_lookup_only = ?,
+       may_export = ?, cooperatives = ?, purpose = ?, requires_purpose = ?, per_hour = ?, per_day = ?,
+       is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
+  ),
+  insertSecret: db.prepare<[Uint8Array, number, string, number]>(
+    'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
+  ),
+  endSecrets: db.prepare<[endsAt: number, keyId: number, endsAtToo: number]>(
+    'UPDATE api_key_secrets SET ends_at = ? WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?)',
+  ),
+  dataVersion: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
+});
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
+  key.name,
+  JSON.stringify(key.scopes),
+  JSON.stringify(key.allowedAddresses),
+  JSON.stringify(key.allowedHosts),
+  key.isLookupOnly ? 1 : 0,
+  key.mayExport ? 1 : 0,
+  key.cooperatives === null ? null : JSON.stringify(key.cooperatives),
+  key.purpose,
+  key.requiresPurpose ? 1 : 0,
+  key.limits.perHour,
+  key.limits.perDay,
+  key.isActive ? 1 : 0,
+  key.expiresAt,
+];
+
+function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
+  const toKey = (row: KeyRow, nowSeconds: number): ApiKey => ({
+    id: row.id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    allowedAddresses: JSON.parse(row.allowed_addresses) as string[],
+    allowedHosts: JSON.parse(row.allowed_hosts) as string[],
+    isLookupOnly: row.is_lookup_only === 1,
+    mayExport: row.may_export === 1,
+    cooperatives: row.cooperatives === null ? null : (JSON.parse(row.cooperatives) as number[]),
+    purpose: row.purpose,
+    requiresPurpose: row.requires_purpose === 1,
+    limits: { perHour: row.per_hour, perDay: row.per_day },
+    isActive: row.is_active === 1,
+    expiresAt: row.expires_at,
+    prefixes: selectPrefixes.all(row.id, nowSeconds).map(({ prefix }) => prefix),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  });
+
+  function find(id: number, nowSeconds: number): ApiKey | undefined {
+    const row = selectOne.get(id);
+    return row && toKey(row, nowSeconds);
+  }
+
+  return {
+    find,
+    list: (nowSeconds: number): ApiKey[] => selectAll.all().map((row) => toKey(row, nowSeconds)),
+  };
+}
+
+interface CachedKey {
+  readonly key: ApiKey;
+  /** End of the secret's validity. */
+  readonly endsAt: number | null;
+}
+
+/**
+ * Caches keys by the hash of a secret. Entries are valid until SQLite's data version shows a commit by
+ * another connection; this connection's own changes clear them. They never expire by age: a disabled key must
+ * be refused by the very next request.
+ */
+function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
+  const cached = new Map<string, CachedKey>();
+  // Unknown secrets are cached too, since programs with a wrong key retry it often. They are kept apart: a
+  // flood of different ones must not evict the keys in use.
+  const unknown = new Set<string>();
+  let cachedVersion = -1;
+  // Checked once per event-loop iteration, as the requests of an iteration had arrived when it began.
+  let isRevalidated = false;
+
+  const expire = (): void => {
+    isRevalidated = false;
+  };
+
+  function revalidate(): void {
+    if (isRevalidated) return;
+    isRevalidated = true;
+    scheduler.atEnd('storage', expire);
+    const version = (dataVersion.get() as { data_version: number }).data_version;
+    if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
+    if (version !== cachedVersion || unknown.size >= MAX_CACHED) unknown.clear();
+    cachedVersion = version;
+  }
+
+  function clear(): void {
+    cached.clear();
+    unknown.clear();
+  }
+
+  return {
+    get(hash: string): CachedKey | undefined {
+      revalidate();
+      return cached.get(hash);
+    },
+    set: (hash: string, found: CachedKey) => void cached.set(hash, found),
+    isUnknown: (hash: string) => unknown.has(hash),
+    addUnknown: (hash: string) => void unknown.add(hash),
+    clear,
+  };
+}
+
+function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
+  const statements = prepareStatements(db);
+  const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
+  const { find, list } = openReads(statements);
+  const cached = openCache(statements, scheduler);
+  const uses = openKeyUses(db);
+
+  return {
+    connection: db,
+    find,
+    list,
+
+    findBySecret(hash, nowSeconds) {
+      let found = cached.get(hash);
+      if (found === undefined) {
+        if (cached.isUnknown(hash)) return undefined;
+        const secret = selectSecret.get(Buffer.from(hash, 'hex'));
+        const key = secret && find(secret.key_id, nowSeconds);
+        if (secret === undefined || key === undefined) {
+          cached.addUnknown(hash);
+          return undefined;
+        }
+        found = { key, endsAt: secret.ends_at };
+        cached.set(hash, found);
+      }
+      return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
+    },
+
+    create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number) =>
+      db.transaction.immediate(() => {
+        const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
+        const id = Number(added.lastInsertRowid);
+        insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
+        cached.clear();
+        return find(id, nowSeconds) as ApiKey;
+      }),
+
+    update: (id: number, changes: Stored, nowSeconds: number) =>
+      db.transaction.immediate(() => {
+        const stored = find(id, nowSeconds);
+        if (stored === undefined) return undefined;
+        replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
+        cached.clear();
+        return find(id, nowSeconds);
+      }),
+
+    rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number) =>
+      db.transaction.immediate(() => {
+        if (selectOne.get(id) === undefined) return undefined;
+        const endsAt = nowSeconds + overlapSeconds;
+        endSecrets.run(endsAt, id, endsAt);
+        insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
+        cached.clear();
+        return find(id, nowSeconds);
+      }),
+
+    countUse: uses.count,
+    uses: uses.list,
+
+    close() {
+      uses.close();
+      db.close();
+    },
+  };
+}
+
+/**
+ * @param use `serve`: found by their secrets on each request, created if missing; `issue`: changed by a
+ * command, created if missing; `manage`: changed by a command, must exist
+ * @throws StorageError
+ */
+export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
+  openApiKeys(keysFileOf(storage.readable()), {
+    waitMs: waitMsFor(use),
+    create: use !== 'manage',
+    scheduler: storage.scheduler,
+  });
+
+/** True if a key was ever issued. */
+export const hasKeys = ({ location }: Storage): boolean => exists(keysFileOf(location));

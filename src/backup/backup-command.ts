@@ -1,0 +1,253 @@
+/** `backup`: copies a registry in use, and verifies, lists and prunes copies (docs/backup.md#backup). */
+
+import { basename, dirname, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { findLostKeys, lostKeys } from '../ledger/open-ledger.ts';
+import { packageVersion } from '../runtime/process.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
+import { formatBytes, formatTable } from '../terminal/output.ts';
+import { refusing } from '../terminal/places.ts';
+import { showingNobody } from '../terminal/record-reading.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
+import { asksYes, interruptible } from '../terminal/signals.ts';
+import { say } from '../values/message.ts';
+import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from './backup-types.ts';
+import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './dated-backups.ts';
+import { backUp, backupPlaceOf, verifyBackup } from './open-backups.ts';
+
+// Output of a backup: text for people, JSON for programs
+
+export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
+
+/** The document that `--json` prints for a backup. */
+export const describeBackup = (
+  folder: string,
+  { program, instantMs, files, rows, sequence, registryId }: Backup,
+) => ({
+  folder,
+  program,
+  instant: formatInstant(instantMs),
+  files: files.map((file) => ({
+    name: file.name,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    schema_version: file.schemaVersion,
+  })),
+  rows,
+  epoch: sequence?.epoch ?? null,
+  last_sequence: sequence?.lastSequence ?? null,
+  registry_id: registryId ?? null,
+});
+
+export function formatBackup({ files, rows, sequence }: Backup): string {
+  const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
+    name,
+    formatBytes(bytes),
+    String(schemaVersion),
+    `${sha256.slice(0, 16)}…`,
+  ]);
+  const rowLines = Object.entries(rows).map(([table, count]) => [table, String(count)]);
+  const fileTable = formatTable(['FILE', 'SIZE', 'SCHEMA', 'SHA-256'], fileLines);
+  const events =
+    sequence === undefined ? '' : `\nEvents up to ${sequence.lastSequence} of epoch ${sequence.epoch}.\n`;
+  return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}${events}`;
+}
+
+// The folder that receives a backup: its creation, and warnings about its disk
+
+/**
+ * Asks before creating a missing folder: its disk may not be mounted, and a new folder would put the backup
+ * on another disk.
+ * @param folder the parent of all backups or of a single backup
+ * @param yes creates the folder without a question
+ * @throws CommandError with status 2 unless the folder exists or its creation is confirmed
+ */
+export async function requireFolder(
+  context: CliContext & { readonly storage: Storage },
+  folder: string,
+  yes: boolean,
+): Promise<void> {
+  if (yes || backupPlaceOf(context.storage, folder) !== 'missing') return;
+  const question = say('There is no folder {folder}. Is its disk mounted? Create the folder? [y/N]', {
+    folder,
+  });
+  if (context.ask !== undefined && (await asksYes(context, question, new AbortController().signal))) return;
+  throw new CommandError(
+    EXIT.usage,
+    say('There is no folder {folder}. Mount its disk, or create it first; --yes creates it.', { folder }),
+  );
+}
+
+/** Warns if the failure of one disk would take both the registry and the backup. */
+export function tellPlace(context: CliContext & { readonly storage: Storage }, folder: string): void {
+  const place = backupPlaceOf(context.storage, folder);
+  if (place === 'beside')
+    tell(context, say('This backup is in the folder of the registry: keep another one elsewhere.'));
+  if (place === 'same_disk')
+    tell(context, say('This backup is on the disk of the registry: copy it to another one.'));
+}
+
+interface BackupCommandOptions extends PrintOptions {
+  readonly keep?: number;
+  readonly verify?: boolean;
+  readonly yes?: true;
+}
+
+const MORE_HELP = `
+Examples:
+  backup /backups/before-upgrade
+  backup /backups --keep 14 --verify
+  backup verify /backups/before-upgrade
+`;
+
+export function declareBackup(command: Command, context: CliContext): void {
+  addPrintOptions(showingNobody(command))
+    .argument('<dir>', 'a new or empty folder; with --keep, the folder of all backups')
+    .option(
+      '--keep <n>',
+      'write into a folder of its own in <dir>, with a number, and remove all but the newest n of these',
+      parseKeep,
+    )
+    .option(
+      '--verify',
+      'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
+    )
+    .option('--yes', 'create a missing folder; remove older backups although this one is much smaller')
+    .addHelpText('after', MORE_HELP)
+    .action(acting(context, runBackup));
+  declareVerify(showingNobody(command.command('verify')), context);
+  declareList(showingNobody(command.command('list')), context);
+  declarePrune(showingNobody(command.command('prune')), context);
+}
+
+function parseKeep(text: string): number {
+  if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 to 9999.');
+}
+
+async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promise<void> {
+  const { storage, clock } = run;
+  const { keep, verify, yes = false } = run.options;
+  await requireFolder(run, keep === undefined ? dirname(resolve(folder)) : folder, yes);
+  const target = keep === undefined ? folder : datedFolderIn(folder, clock.now());
+  const backup = await writeBackup(run, target);
+  const { fault, ledgerFault } =
+    verify === true ? await verifyBackup(storage, target, clock.now) : NOT_CHECKED;
+  if (fault !== null)
+    throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
+  let pruned: PrunedBackups | undefined;
+  try {
+    if (keep !== undefined) pruned = pruneDatedBackups(folder, keep, { made: basename(target), yes });
+  } catch (error) {
+    const reason = (error as Error).message.replace(/\.?$/, '.');
+    const message = `Older backups were not removed: ${reason}`;
+    throw new CommandError(EXIT.refused, message);
+  } finally {
+    const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
+    run.show(printed, formatWritten(storage, target, backup, pruned));
+    tellPlace(run, target);
+    const lost = findLostKeys(storage);
+    if (lost !== undefined) tell(run, lostKeys(lost));
+  }
+  assertLedger(backup.ledgerFault ?? ledgerFault);
+}
+
+const NOT_CHECKED = { fault: null, ledgerFault: null };
+
+/** @throws CommandError if the backup was written, but its ledger is incomplete or not sound */
+function assertLedger(fault: string | null): void {
+  if (fault === null) return;
+  throw new CommandError(EXIT.partly, `The access ledger is NOT sound: ${fault} See docs/ledger.md#damage.`);
+}
+
+/** SIGINT or SIGTERM removes what has been written. */
+const writeBackup = ({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> =>
+  interruptible(
+    () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
+    (signal) =>
+      backUp(storage, folder, {
+        program: packageVersion(),
+        now: clock.now,
+        signal,
+        onProgress: (progress) => news?.({ progress }),
+      }),
+  );
+
+function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?: PrunedBackups): string {
+  const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
+  const done = `${formatBackup(backup)}\n${storage.location} is backed up in ${folder}: ${upTo}.\n`;
+  return pruned === undefined ? done : done + formatPruned(pruned);
+}
+
+function declareVerify(command: Command, context: CliContext): void {
+  addPrintOptions(command)
+    .description(
+      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
+    )
+    .argument('<dir>', 'the folder of a backup')
+    .action(acting(context, runVerify));
+}
+
+async function runVerify(run: Run, folder: string): Promise<void> {
+  const { backup, fault, ledgerFault } = await verifyBackup(run.storage, folder, run.clock.now);
+  const description = backup === undefined ? { folder } : describeBackup(folder, backup);
+  run.show(
+    { ...description, sound: fault === null, fault, ledger_fault: ledgerFault },
+    backup === undefined || fault !== null
+      ? `${folder} is NOT sound.\n${fault}\n`
+      : `${formatBackup(backup)}\n${folder} is a sound backup, written by ${backup.program} at ` +
+          `${formatInstant(backup.instantMs)}.\n`,
+  );
+  if (fault !== null) throw new CommandError(EXIT.refused, '');
+  assertLedger(ledgerFault);
+}
+
+function declareList(command: Command, context: CliContext): void {
+  addPrintOptions(command)
+    .description('list the complete backups in a folder of all, the newest first: by number, not by time')
+    .argument('<dir>', 'the folder of all backups')
+    .action(
+      acting(context, async (run, folder: string) => {
+        const backups = await listIn(folder);
+        const lines = backups.map(
+          ({ name, backup }) => `${name}  ${formatInstant(backup.instantMs)}  ${formatPosition(backup)}\n`,
+        );
+        run.show(
+          { backups: backups.map(({ name, backup }) => describeBackup(name, backup)) },
+          lines.join(''),
+        );
+        if (backups.length === 0) run.err(`There is no complete backup in ${folder}.\n`);
+      }),
+    );
+}
+
+const formatPosition = ({ sequence }: Backup): string =>
+  sequence === undefined ? 'events unknown' : `events up to ${sequence.lastSequence} of ${sequence.epoch}`;
+
+function declarePrune(command: Command, context: CliContext): void {
+  addPrintOptions(command)
+    .description('remove all but the newest backups in a folder of all')
+    .argument('<dir>', 'the folder of all backups')
+    .option('--keep <n>', 'how many stay', parseKeep)
+    .option('--yes', 'although the newest has fewer than half the members of the one before it')
+    .action(
+      acting(context, async (run: Run<BackupCommandOptions>, folder: string) => {
+        const { keep, yes = false } = run.options;
+        if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
+        await listIn(folder);
+        const pruned = pruneDatedBackups(folder, keep, { yes });
+        run.show(pruned, formatPruned(pruned));
+      }),
+    );
+}
+
+const listIn = (folder: string): Promise<readonly ListedBackup[]> =>
+  refusing(
+    (code) => new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`),
+    () => listDatedBackups(folder),
+  );
+
+const formatPruned = ({ kept, removed }: PrunedBackups): string =>
+  `Backups there: ${kept}. Older ones that were removed: ${removed.length}.\n`;

@@ -1,0 +1,99 @@
+/**
+ * Takes and copies snapshots of a registry's databases. A read transaction is held during each copy, so that
+ * the copy is of one commit, neither waits for writers nor blocks them, and never has to start again
+ * (docs/decisions/0020-backup.md).
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { createPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { openDatabase, readVersion } from '../sqlite/open-database.ts';
+import { DATABASE_FILES, type DatabaseFile } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+
+export interface Snapshot {
+  readonly file: DatabaseFile;
+  readonly db: Connection;
+  readonly bytes: number;
+}
+
+/** The event loop runs after each step, so that a signal can stop the copy. */
+const PAGES_PER_STEP = 2_048;
+
+/**
+ * Takes a snapshot of each database in quick succession.
+ * @throws StorageError when there is no registry, or one of another program or a newer release
+ */
+export function takeSnapshots(databaseFile: string, files = DATABASE_FILES): Snapshot[] {
+  const opened: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
+  try {
+    for (const file of files) {
+      const path = file.pathAt(databaseFile);
+      if (file.isOptional && !existsSync(path)) continue;
+      opened.push({ file, db: openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command }) });
+    }
+    for (const { db } of opened) beginSnapshot(db);
+    return opened.flatMap(({ file, db }) => toSnapshot(file, db));
+  } catch (error) {
+    closeSnapshots(opened);
+    throw error;
+  }
+}
+
+/** Begins a read transaction and reads once: the first read takes the snapshot, not BEGIN. */
+export function beginSnapshot(db: Connection): void {
+  db.transaction.beginRead();
+  db.row('SELECT count(*) FROM sqlite_schema');
+}
+
+/** Returns nothing for a file that was created but never filled. */
+function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
+  if (readVersion(db, file.schema) > 0) {
+    const bytes = Number(db.raw.pragma('page_count', { simple: true })) * pageSizeOf(db);
+    return [{ file, db, bytes }];
+  }
+  if (!file.isOptional) throw new StorageError('unusable', `There is no registry in ${db.raw.name} yet.`);
+  db.close();
+  return [];
+}
+
+const pageSizeOf = (db: Connection): number => Number(db.raw.pragma('page_size', { simple: true }));
+
+/** Releases the snapshots, for which the registry's write-ahead logs have to retain commits. */
+export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]): void {
+  for (const { db } of snapshots) {
+    db.transaction.endRead();
+    db.close();
+  }
+}
+
+/** Copies a snapshot to a new self-contained file, and syncs it to disk. */
+export async function copySnapshot(
+  { db, bytes }: Pick<Snapshot, 'db' | 'bytes'>,
+  path: string,
+  signal?: AbortSignal,
+  onProgress?: (copiedBytes: number) => void,
+): Promise<void> {
+  const target = resolve(path);
+  createPrivateFile(target);
+  await db.raw.backup(target, {
+    progress({ totalPages, remainingPages }) {
+      signal?.throwIfAborted();
+      onProgress?.(totalPages === 0 ? 0 : (bytes * (totalPages - remainingPages)) / totalPages);
+      return PAGES_PER_STEP;
+    },
+  });
+  leaveLogMode(target);
+  syncPath(target);
+}
+
+/** A database in WAL mode needs files beside it even to be read, which a read-only disk does not allow. */
+export function leaveLogMode(file: string): void {
+  const copy = new Database(file);
+  try {
+    copy.pragma('journal_mode = DELETE');
+  } finally {
+    copy.close();
+  }
+}

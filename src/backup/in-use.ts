@@ -1,0 +1,36 @@
+/** Detects processes that have a database open, even idle ones. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listAllFiles } from '../ledger/ledger-files.ts';
+import { isLocked } from '../sqlite/file-use.ts';
+import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+
+/** True while a program may be serving the registry: services keep the keys open, a backup for a while. */
+export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
+
+/** Grace for a process that checked just before opening was forbidden, and opens the file just after. */
+const LOOK_AGAIN_MS = 200;
+
+/**
+ * Waits until no process has a file of the registry open, as far as locks show: a damaged or deleted file has
+ * none.
+ * @param toMessage formats the error for the file still open
+ * @throws StorageError (as a rejection)
+ */
+export async function assertUnused(
+  databaseFile: string,
+  maxWaitMs: number,
+  toMessage: (used: string) => string,
+): Promise<void> {
+  const ledger = listAllFiles(databaseFile).slice(-1);
+  const files = [
+    ...DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile)),
+    ...ledger.map(({ path }) => path),
+  ];
+  for (let waitedMs = LOOK_AGAIN_MS; ; waitedMs += LOOK_AGAIN_MS) {
+    await sleep(LOOK_AGAIN_MS);
+    const used = files.find(isLocked);
+    if (used === undefined) return;
+    if (waitedMs >= maxWaitMs) throw new StorageError('failed', toMessage(used));
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * Copies the access ledger in backups and restores: files are copied and added, never merged
+ * (docs/ledger.md#files-and-copies). Damage to one file stops neither.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashBatch } from '../ledger/batch-hash.ts';
+import {
+  createLedgerFolder,
+  freeNameOf,
+  LEDGER_FOLDER,
+  type LedgerFile,
+  listAllFiles,
+  listLedgerFiles,
+} from '../ledger/ledger-files.ts';
+import { openLedgerReaderAt } from '../ledger/ledger-reader.ts';
+import {
+  hasBatch,
+  keyIdAt,
+  type LedgerPart,
+  openLedgerFile,
+  readLedgerFile,
+  readParts,
+  readRows,
+} from '../ledger/ledger-rows.ts';
+import { adoptOldLedger, closeOpenFile, closePart } from '../ledger/ledger-writer.ts';
+import { createPrivateFolder } from '../runtime/process.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
+import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import type { RestoredLedger } from './backup-types.ts';
+import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from './copy-database.ts';
+
+const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
+
+/** Upper bound of a copy's size in bytes. */
+export const ledgerBytes = (databaseFile: string): number =>
+  listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
+
+export interface CopiedLedger {
+  /** Names as in the manifest. */
+  readonly names: readonly string[];
+  /** One sentence for each faulty file. */
+  readonly faults: string[];
+}
+
+/**
+ * Copies the ledger into a backup's folder: closed files unchanged, the open one as of now and then closed.
+ * @throws errors that stop the copy: a full disk, the reason of the signal
+ */
+export async function copyLedger(
+  databaseFile: string,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<CopiedLedger> {
+  const registry = readRegistryId(databaseFile) ?? '';
+  adoptOldLedger(databaseFile, registry, WAIT_MS.command);
+  const files = listLedgerFiles(databaseFile);
+  if (files.length > 0) createPrivateFolder(join(folder, LEDGER_FOLDER));
+  const names: string[] = [];
+  const faults: string[] = [];
+  for (const file of files) {
+    signal?.throwIfAborted();
+    const target = join(folder, inBackup(file));
+    try {
+      if (!(await copyFile(file, target, registry, signal))) continue;
+      names.push(inBackup(file));
+    } catch (error) {
+      if (isFull(error) || signal?.aborted === true) throw error;
+      faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
+      // A file that SQLite cannot read may still be recoverable by other means.
+      if (typeof (await copyReadable(file.path, target)) !== 'string') names.push(inBackup(file));
+    }
+  }
+  return { names, faults };
+}
+
+/** True if SQLite or the system reports a full disk. */
+export const isFull = (error: unknown): boolean =>
+  isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** @returns false for a file of another registry, which is not copied */
+async function copyFile(
+  { path }: LedgerFile,
+  target: string,
+  registry: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const db = openLedgerFile(path);
+  try {
+    const [part] = readParts(db);
+    if (part !== undefined && ![registry, ''].includes(part.registry) && registry !== '') return false;
+    if (part?.isClosed !== false && !hasLog(path)) {
+      await copyPrivately(path, target, signal);
+      return true;
+    }
+    beginSnapshot(db);
+    await copySnapshot({ db, bytes: 0 }, target, signal);
+    if (part?.isClosed === false) withDatabase(target, { waitMs: 0, secureDelete: 'FAST' }, closePart);
+    syncPath(target);
+    return true;
+  } finally {
+    closeSnapshots([{ db }]);
+  }
+}
+
+const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsSync(path + suffix));
+
+/**
+ * Copies a file that may be damaged.
+ * @returns the fault, with no copy left behind, if the system cannot read the file
+ * @throws the system's error when the disk is full
+ */
+export async function copyReadable(source: string, target: string): Promise<FileHash | string> {
+  for (const left of withSideFiles(target)) rmSync(left, { force: true });
+  try {
+    return await copyPrivately(source, target);
+  } catch (error) {
+    if (isFull(error)) throw error;
+    rmSync(target, { force: true });
+    return `it cannot be read: ${(error as Error).message}.`;
+  }
+}
+
+/** @param folder of a backup @returns the first fault of its ledger; null if it is sound or absent */
+export function findLedgerFault(folder: string): string | null {
+  try {
+    const [fault] = openLedgerReaderAt(join(folder, 'registry.db')).verify().faults;
+    return fault ?? null;
+  } catch (error) {
+    return `The access ledger: ${(error as Error).message}`;
+  }
+}
+
+/** A file with its sound parts: only batches that read as they were written count in comparisons. */
+interface Readable {
+  readonly path: string;
+  readonly db: Connection;
+  /** Each ends with its last sound batch. */
+  readonly parts: readonly LedgerPart[];
+  readonly isWhole: boolean;
+}
+
+/**
+ * Adds a backup's files to those at a location. An existing file stays unless it is sound and a beginning of
+ * the added one; where two have diverged, both stay.
+ * @param copies folder with the copies of the backup, on the location's disk; files are moved out of it
+ * @throws the system's error; another run resumes
+ */
+export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
+  const source = join(copies, 'registry.db');
+  adoptOldLedger(source, readRegistryId(source) ?? '', 0);
+  const files = listLedgerFiles(source);
+  if (files.length === 0) {
+    closeOpenFile(databaseFile);
+    return { added: 0, differing: [], faults: [] };
+  }
+  const folder = createLedgerFolder(databaseFile);
+  const [differing, faults] = [new Set<string>(), [] as string[]];
+  let added = 0;
+  let local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
+  try {
+    for (const { name, path } of files) {
+      const [found] = read(path);
+      const beginning = local.find(
+        (each) => found?.isWhole && each.isWhole && each.parts.length > 0 && isCovered(each, [found]),
+      );
+      const isNew = !(found !== undefined && isCovered(found, local)) && !isHere(path, databaseFile);
+      if (isNew && found?.isWhole !== true)
+        faults.push(`${name} of the backup cannot be read: it was added as it is.`);
+      if (isNew && found !== undefined) {
+        added += countNew(found, local);
+        const apart = overlapping(found, local).filter((each) => !isCovered(each, [found]));
+        for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
+      }
+      found?.db.close();
+      if (!isNew) continue;
+      const target = beginning?.path ?? join(folder, freeNameOf(folder, name));
+      beginning?.db.close();
+      if (beginning !== undefined) leaveLogMode(target);
+      syncPath(path);
+      renameSync(path, target);
+      local = [...local.filter((each) => each !== beginning), ...read(target)];
+    }
+  } finally {
+    for (const { db } of local) db.close();
+  }
+  syncPath(folder);
+  closeOpenFile(databaseFile);
+  return { added, differing: [...differing], faults };
+}
+
+/** Compares bytes, so that a damaged file that a spare machine restores repeatedly is added only once. */
+const isHere = (copy: string, databaseFile: string): boolean =>
+  listLedgerFiles(databaseFile).some(
+    ({ path }) =>
+      statSync(path).size === statSync(copy).size && readFileSync(path).equals(readFileSync(copy)),
+  );
+
+/** Reads a file to its end. Returns nothing if it cannot be read at all. */
+function read(path: string): Readable[] {
+  const found = readLedgerFile(path);
+  if (found instanceof StorageError) return [];
+  const db = openLedgerFile(path);
+  const parts = found.parts.map((part) => readSound(db, part));
+  const isWhole = parts.every(({ lastHash }, i) => lastHash === found.parts[i]?.lastHash);
+  // Frees the page cache, as the file stays open.
+  db.raw.pragma('shrink_memory');
+  return [{ path, db, parts, isWhole }];
+}
+
+/** Returns the part cut off before its first damaged batch. */
+function readSound(db: Connection, part: LedgerPart): LedgerPart {
+  const { origin } = part;
+  let [last, lastHash] = [part.first - 1, part.previousHash];
+  try {
+    for (const { id: first, count, hash, entries } of readRows(db, part)) {
+      const header = { origin, first, count, keyId: keyIdAt(part, first) };
+      if (first !== last + 1 || hash !== hashBatch(lastHash, header, entries)) break;
+      [last, lastHash] = [first + count - 1, hash];
+    }
+  } catch (error) {
+    faultOf(error);
+  }
+  return { ...part, last, lastHash };
+}
+
+/** True if the others have everything in the file: a batch's hash commits to all batches before it. */
+const isCovered = ({ parts }: Readable, others: readonly Readable[]): boolean =>
+  parts.every(({ origin, first, last, lastHash }) =>
+    others.some((other) =>
+      other.parts.some(
+        (same) =>
+          same.origin === origin &&
+          same.first <= first &&
+          same.last >= last &&
+          // An empty file has no batch to compare; the file that follows names it.
+          (last < first || has(other, same, last, lastHash)),
+      ),
+    ),
+  );
+
+function has({ db }: Readable, part: LedgerPart, last: number, hash: string): boolean {
+  try {
+    return last <= part.last && hasBatch(db, part, last, hash);
+  } catch (error) {
+    faultOf(error);
+    return false;
+  }
+}
+
+const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable[] =>
+  others.filter((other) =>
+    other.parts.some((same) =>
+      parts.some(
+        ({ origin, first, last }) => same.origin === origin && same.first <= last && first <= same.last,
+      ),
+    ),
+  );
+
+function countNew(found: Readable, local: readonly Readable[]): number {
+  const others = overlapping(found, local);
+  let count = 0;
+  for (const part of found.parts) {
+    count += part.last - part.first + 1;
+    if (others.length === 0 || part.last < part.first) continue;
+    for (const { id, count: entries, hash } of readRows(found.db, part)) {
+      const last = id + entries - 1;
+      if (
+        others.some((other) =>
+          other.parts.some((same) => same.origin === part.origin && has(other, same, last, hash)),
+        )
+      )
+        count -= entries;
+      // Everything after this batch is damaged.
+      if (last >= part.last) break;
+    }
+  }
+  return count;
+}

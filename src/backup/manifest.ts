@@ -1,0 +1,140 @@
+/**
+ * Reads and writes a backup's `manifest.json`, which describes its files (listed in
+ * src/sqlite/registry-files.ts). A folder without one is not a backup.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import { DATABASE_FILES } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import type { Backup, BackupFile } from './backup-types.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+/** Increased when an older release would misread a backup. */
+const FORMAT = 2;
+
+export interface ManifestFile extends BackupFile {
+  /** As in SQLite's header. */
+  readonly applicationId: number;
+}
+
+export interface Manifest extends Backup {
+  /** Place among the backups of 1.0.0 in one folder; 0 in later ones, whose folders are numbered. */
+  readonly number: number;
+  readonly files: readonly ManifestFile[];
+}
+
+/** A manifest that cannot be relied on; the message begins with the file's name. */
+export class ManifestError extends Error {
+  constructor(reason: string) {
+    super(`${MANIFEST_NAME}: ${reason}`);
+  }
+}
+
+/** Formats a manifest; its last field is a hash of all others. */
+export function formatManifest(manifest: Manifest): string {
+  const document = toDocument(manifest);
+  return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
+}
+
+type ManifestDocument = ReturnType<typeof toDocument>;
+
+/** A registry that has lost its epoch has no sequence to name. */
+const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: Manifest) => ({
+  format: FORMAT,
+  program,
+  instant: new Date(instantMs).toISOString(),
+  files: files.map((file) => ({
+    name: file.name,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    application_id: file.applicationId,
+    schema_version: file.schemaVersion,
+  })),
+  rows,
+  epoch: sequence?.epoch,
+  last_sequence: sequence?.lastSequence,
+  registry_id: registryId,
+});
+
+const hashOf = (document: object): string =>
+  createHash('sha256').update(JSON.stringify(document)).digest('hex');
+
+/**
+ * Reads the manifest of a folder.
+ * @throws StorageError `unusable` when the folder has none, or one of a newer release; ManifestError when it
+ * cannot be relied on
+ */
+export function readManifest(folder: string): Manifest {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, MANIFEST_NAME), 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' || code === 'ENOTDIR' ? '' : ` that can be read (${code})`;
+    throw new StorageError('unusable', `There is no backup${reason} in ${folder}.`, { cause: error });
+  }
+  return parseManifest(text, folder);
+}
+
+/** A matching hash means that `formatManifest` wrote the text; file names are checked nevertheless. */
+function parseManifest(text: string, folder: string): Manifest {
+  const { manifest_sha256: hash, ...document } = parseDocument(text);
+  if (document.format > FORMAT) {
+    throw new StorageError(
+      'unusable',
+      `The backup in ${folder} was written by a newer release ` +
+        `(format ${document.format}, this one knows ${FORMAT}). Use that release.`,
+    );
+  }
+  if (hash !== hashOf(document)) throw new ManifestError('it was changed after it was written.');
+  const { program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
+  assertKnown(files.map(({ name }) => name));
+  return {
+    program,
+    instantMs: Date.parse(instant),
+    files: files.map((file) => ({
+      name: file.name,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      applicationId: file.application_id,
+      schemaVersion: file.schema_version,
+    })),
+    rows,
+    sequence: lastSequence === undefined ? undefined : { epoch: epoch as string, lastSequence },
+    // Manifests of 1.0.0 lack the id, which is then read from the registry.
+    registryId: document.registry_id ?? readRegistryId(join(folder, 'registry.db')),
+    number: document.number ?? 0,
+  };
+}
+
+type StoredDocument = ManifestDocument & {
+  readonly manifest_sha256: unknown;
+  /** Only in manifests of 1.0.0. */
+  readonly number?: number;
+};
+
+function parseDocument(text: string): StoredDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ManifestError('it is not JSON.');
+  }
+  const document = Object(value);
+  if (Number.isSafeInteger(document.format)) return document;
+  throw new ManifestError('it is not the manifest of a backup.');
+}
+
+/** Requires known names, since a path could lead out of the folder. */
+function assertKnown(names: readonly string[]): void {
+  if (names.some((name) => !isLedgerFileOfBackup(name) && !DATABASE_FILES.some((file) => file.name === name)))
+    throw new ManifestError('it names a file that no backup has.');
+  for (const { name, isOptional } of DATABASE_FILES) {
+    const count = names.filter((each) => each === name).length;
+    if (count > 1 || (count === 0 && !isOptional))
+      throw new ManifestError(`it names ${name} ${count === 0 ? 'nowhere' : 'twice'}.`);
+  }
+}

@@ -1,0 +1,336 @@
+import { randomInt } from 'node:crypto';
+import { existsSync, lstatSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { COUNTED } from '../check/check.ts';
+import { removeStaleStagingAt } from '../import/staging/session.ts';
+import { isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
+import { adoptOldLedger } from '../ledger/ledger-writer.ts';
+import { addMonthKeys } from '../ledger/month-keys.ts';
+import { renewEpoch } from '../registry/changes/events.ts';
+import { keepRemovedId } from '../registry/changes/record-changes.ts';
+import { addToErasuresFile, isOfRegistry, readErasuresFile } from '../registry/stored/erasures.ts';
+import { createReadModelFormat } from '../registry/stores/read-model.ts';
+import { createPrivateFolder } from '../runtime/process.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { assertTimeZone, readRegistryId, timeZoneOf } from '../sqlite/registry-facts.ts';
+import {
+  backupsFileOf,
+  DATABASE_FILES,
+  type DatabaseFile,
+  erasuresFileOf,
+  keysFileOf,
+  RESERVED_BYTES,
+  readFreeBytes,
+  webhooksFileOf,
+  withSideFiles,
+} from '../sqlite/registry-files.ts';
+import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { KIGALI, type TimeZone } from '../values/date-time.ts';
+import type { Restored, RestoreOptions } from './backup-types.ts';
+import { type ErasedAgain, eraseAgain, findErasures } from './erase-again.ts';
+import { assertUnused } from './in-use.ts';
+import { copyReadable, restoreLedger } from './ledger-copy.ts';
+import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
+import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
+import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
+
+// Each restore moves every id counter ahead, so that no id is assigned twice within a registry, whichever ids
+// were assigned after the backup, here or by another copy (docs/decisions/0035-registry-identity.md).
+
+const LEAP = { from: 1_000_000, to: 1_000_000_000 };
+
+/** Ids have at most 12 digits. */
+const MAX_ID = 999_999_999_999;
+
+/**
+ * The index of names stores a cooperative's id as two CJK characters, the script that has the most. Its ids
+ * therefore have a lower maximum, and move ahead less, since few of them are assigned.
+ */
+const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
+
+export interface CopiedFiles {
+  readonly registry: string;
+  readonly keys: string;
+  readonly webhooks: string;
+}
+
+/**
+ * Moves all id counters ahead.
+ * @param copies of a registry that no other process has open
+ * @param leap returns a random number in the range; replaced in tests
+ * @throws StorageError `failed` when an id would exceed its maximum; nothing is restored
+ */
+export function leapIds(
+  { registry, keys, webhooks }: CopiedFiles,
+  leap: (from: number, to: number) => number = randomInt,
+): void {
+  const next = (table: string, last: number): number => {
+    const { from, to, max } = table === 'cooperatives' ? COOPERATIVES : { ...LEAP, max: MAX_ID };
+    const id = last + leap(from, to);
+    if (id <= max) return id;
+    throw new StorageError(
+      'failed',
+      `The ids of ${table} would be higher than ${max}. Nothing was restored.`,
+    );
+  };
+  withDatabase(registry, { waitMs: 0 }, (db) =>
+    db.transaction.immediate(() => {
+      for (const table of COUNTED) keepRemovedId(db, table, next(table, lastId(db, table)));
+      leapSequences(db, next);
+    }),
+  );
+  if (existsSync(keys))
+    withDatabase(keys, { waitMs: 0, schema: KEYS_SCHEMA }, (db) => {
+      const last = db.value<number>(
+        'SELECT max((SELECT coalesce(max(id), 0) FROM api_keys), (SELECT last_id FROM last_key_id))',
+      );
+      db.run('UPDATE last_key_id SET last_id = ?', [next('api_keys', last)]);
+    });
+  if (existsSync(webhooks))
+    withDatabase(webhooks, { waitMs: 0 }, (db) => db.transaction.immediate(() => leapSequences(db, next)));
+}
+
+const lastId = (db: Connection, table: string): number =>
+  db.value<number>(
+    `SELECT max(coalesce((SELECT max(id) FROM ${table}), 0),
+       coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
+  );
+
+/** Covers tables whose ids SQLite counts; `sqlite_sequence` has no row for one that was always empty. */
+function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
+  const tables = db.values<string>(
+    `SELECT name FROM sqlite_schema
+     WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'sqlite_%'`,
+  );
+  for (const table of tables) {
+    const last = db.value<number | undefined>('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
+    const seq = next(table, last ?? 0);
+    if (last === undefined) db.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', [table, seq]);
+    else db.run('UPDATE sqlite_sequence SET seq = ? WHERE name = ?', [seq, table]);
+  }
+}
+
+/** Allows for a command that is about to end, such as `keys list`. */
+const MAX_WAIT_MS = 1_000;
+
+/** The process's time zone, if configured, and a clock that never steps back. */
+export interface RestoreScope {
+  readonly zone: TimeZone | undefined;
+  readonly monotonicMs: () => number;
+}
+
+/** @param onStep called after each change on disk; tests use it to kill the process at that point */
+export async function restoreBackup(
+  location: string,
+  folder: string,
+  scope: RestoreScope,
+  options: RestoreOptions,
+  onStep: (step: string) => void = () => undefined,
+): Promise<Restored> {
+  const databaseFile = resolve(location);
+  const manifest = readSound(folder);
+  const isResumed = wasInterrupted(databaseFile);
+  if (!isResumed && !options.replace) assertNothingAt(databaseFile);
+  assertNoLinks(databaseFile);
+  const restoring = new RestoringFolder(databaseFile);
+  try {
+    const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
+      ...options,
+      location,
+      scope,
+      onStep,
+    });
+    removeStaleStagingAt(databaseFile);
+    restoring.moveOldFiles(onStep, foreignErasures(restoring));
+    onStep('moved');
+    restoring.placeCopies(onStep);
+    onStep('placed');
+    if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
+    const added = restoreLedger(databaseFile, restoring.copies);
+    if (added.added > 0) onStep('ledger added');
+    const ledger = { ...added, faults: [...ledgerFaults, ...added.faults] };
+    const replacedFolder = restoring.finish(options.now());
+    const isOlder = databasesOf(manifest).some(
+      (file) =>
+        file.name !== keysFileOf('registry.db') &&
+        file.schemaVersion < newestOf(file) &&
+        !(isMigrated && file === registryOf(manifest)),
+    );
+    return { backup: manifest, replacedFolder, isOlder, erasures: report, ledger };
+  } catch (error) {
+    throw toRestoreError(error, location);
+  } finally {
+    restoring.close();
+  }
+}
+
+interface Preparation extends RestoreOptions {
+  /** Location as written in the configuration. */
+  readonly location: string;
+  readonly scope: RestoreScope;
+  readonly onStep: (step: string) => void;
+}
+
+/** Changes nothing at the location except the name of a ledger of 1.0.0, so that a failure has no effect. */
+async function prepare(
+  folder: string,
+  manifest: Manifest,
+  restoring: RestoringFolder,
+  { location, scope, onStep, ...options }: Preparation,
+): Promise<ErasedAgain & { readonly ledgerFaults: readonly string[] }> {
+  const { copies } = restoring;
+  try {
+    onStep('announced');
+    await assertUnused(
+      resolve(location),
+      MAX_WAIT_MS,
+      (used) =>
+        `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
+    );
+    assertRoom(manifest, location);
+    // Stamped with the replaced registry's id, as the readings are of that registry.
+    adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
+    restoring.prepareCopies();
+    createPrivateFolder(join(copies, LEDGER_FOLDER));
+    onStep('prepared');
+    const ledgerFaults: string[] = [];
+    for (const file of manifest.files) {
+      if (isLedgerFileOfBackup(file.name) && !existsSync(join(folder, file.name))) {
+        ledgerFaults.push(`${file.name}: it is missing.`);
+        continue;
+      }
+      const fault = await copy(folder, copies, file);
+      if (fault !== undefined && !isLedgerFileOfBackup(file.name)) throw notSound(folder, fault);
+      if (fault !== undefined) ledgerFaults.push(fault);
+      onStep(`copied ${file.name}`);
+    }
+    ledgerFaults.push(...keepMonthKeys(restoring));
+    const found = await findErasures(restoring, options.erasuresFile, manifest.sequence);
+    const registry = join(copies, registryOf(manifest).name);
+    if (scope.zone !== undefined) assertTimeZone(registry, scope.zone);
+    leapIds({
+      registry,
+      keys: join(copies, keysFileOf('registry.db')),
+      webhooks: join(copies, webhooksFileOf('registry.db')),
+    });
+    const format = createReadModelFormat(scope.zone ?? timeZoneOf(registry) ?? KIGALI);
+    const erasing = { ...options, onStep, instantMs: manifest.instantMs };
+    const erased = eraseAgain(registry, found, { format, monotonicMs: scope.monotonicMs }, erasing);
+    return { ...erased, ledgerFaults };
+  } catch (error) {
+    restoring.abandon();
+    throw error;
+  }
+}
+
+function toRestoreError(error: unknown, location: string): unknown {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof StorageError || !/^(?:E[A-Z]+|SQLITE_\w+)$/.test(code)) return error;
+  return new StorageError('failed', `The restore into ${location} failed: ${message}. Run it again.`, {
+    cause: error,
+  });
+}
+
+const kindOf = ({ name }: ManifestFile): DatabaseFile =>
+  DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
+
+const databasesOf = ({ files }: Manifest): readonly ManifestFile[] =>
+  files.filter(({ name }) => !isLedgerFileOfBackup(name));
+
+const registryOf = (manifest: Manifest): ManifestFile =>
+  databasesOf(manifest).find((file) => !kindOf(file).isOptional) as ManifestFile;
+
+const newestOf = (file: ManifestFile): number => kindOf(file).schema.migrations.length;
+
+const notSound = (folder: string, fault: string, cause?: unknown) =>
+  new StorageError('failed', `${folder} is not a sound backup. Nothing was restored. ${fault}`, { cause });
+
+function readSound(folder: string): Manifest {
+  let manifest: Manifest;
+  try {
+    manifest = readManifest(folder);
+  } catch (error) {
+    if (error instanceof ManifestError) throw notSound(folder, error.message, error);
+    throw error;
+  }
+  for (const file of databasesOf(manifest)) {
+    const fault = findWrongFile(join(folder, file.name), file);
+    if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
+  }
+  return manifest;
+}
+
+function assertNothingAt(databaseFile: string): void {
+  // The record of backups may be all that is left of a lost registry.
+  const found = filesAt(databaseFile).filter((file) => file !== backupsFileOf(databaseFile));
+  if (found.length === 0) return;
+  throw new StorageError(
+    'failed',
+    `There are files of a registry already: ${found.join(', ')}. To move them aside, add --replace.`,
+  );
+}
+
+/** SQLite keeps its side files next to a link's target, whereas a restore would replace the link itself. */
+function assertNoLinks(databaseFile: string): void {
+  for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new StorageError('unusable', `${path} is a symbolic link. Name the file that it points to.`);
+  }
+}
+
+/** Requires room for the copies, and for the registry again in case persons are erased from it. */
+function assertRoom(manifest: Manifest, location: string): void {
+  const copied = manifest.files.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+  const needed = copied + registryOf(manifest).bytes;
+  if (readFreeBytes(resolve(location)) >= needed) return;
+  throw new StorageError(
+    'failed',
+    `The disk of ${location} has no room for the backup. Nothing was restored.`,
+  );
+}
+
+/**
+ * Copies one file and checks the copy itself, before anything changes at the location.
+ * @returns the fault of the file
+ */
+async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
+  const path = join(target, file.name);
+  const isOfLedger = isLedgerFileOfBackup(file.name);
+  const copied = await (isOfLedger ? copyReadable : copyPrivately)(join(folder, file.name), path);
+  if (typeof copied === 'string') return `${file.name}: ${copied}`;
+  const { bytes, sha256 } = copied;
+  if (bytes !== file.bytes || sha256 !== file.sha256)
+    return `${file.name}: its content has changed: the SHA-256 differs.`;
+  if (isOfLedger) return undefined;
+  // Files of an older schema are not inspected again before their migration.
+  const found = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  const fault = findWrongContent(found, file);
+  if (fault !== undefined) return `${file.name}: ${fault}`;
+  // Switches to WAL mode, as any process of this program would on opening the file.
+  withDatabase(path, { waitMs: 0 }, renewEpoch);
+  syncPath(path);
+  return undefined;
+}
+
+/** Finds the files of erasures that belong to another registry, which was at the location. */
+function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
+  const file = erasuresFileOf(databaseFile);
+  const erasures = existsSync(file) ? readErasuresFile(file) : undefined;
+  const isOwn = erasures === undefined || isOfRegistry(erasures, join(copies, 'registry.db'));
+  return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
+}
+
+/** Adds the month keys at the location, which hashed its readings, to the new keys. @returns faults */
+function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
+  const keys = keysFileOf(databaseFile);
+  try {
+    for (const old of [keys, join(oldFolder, basename(keys))])
+      addMonthKeys(join(copies, keysFileOf('registry.db')), old);
+    return [];
+  } catch (error) {
+    return [`The keys of the ledger's hashes could not be taken over: ${(error as Error).message}`];
+  }
+}

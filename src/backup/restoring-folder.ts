@@ -1,0 +1,140 @@
+/**
+ * The folder of a running restore, `registry.db.restoring` beside the database. While it exists, nothing can
+ * be opened at the location, so that other processes see registry and keys change together. It holds the
+ * copies until they are in place, and the old files; at the end it gets its final name in one step.
+ */
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type Database from 'better-sqlite3';
+import { createFolder, createPrivateFolder } from '../runtime/process.ts';
+import { createPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { lockFile } from '../sqlite/file-use.ts';
+import {
+  backupsFileOf,
+  DATABASE_FILES,
+  replacedFolderOf,
+  restoringFolderOf,
+  withSideFiles,
+} from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+
+/** Held open with an exclusive lock during a restore; a killed process loses the lock. */
+const LOCK = '.lock';
+/** Folder of the copies. */
+const NEW = '.new';
+/** Exists once all old files are in the folder; from then on only restores put files at the location. */
+const MOVED = '.moved';
+const OWN_NAMES = [LOCK, NEW, MOVED];
+
+/** Files that a restore replaces: the registry's databases, except those that outlive restores. */
+const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
+
+/** Lists the existing files of the registry, with their side files, except those that outlive restores. */
+export const filesAt = (databaseFile: string): string[] =>
+  [
+    ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
+    // The record of one registry's backups does not apply to another registry.
+    backupsFileOf(databaseFile),
+  ].filter((path) => existsSync(path));
+
+/** True if a restore was killed after it had begun to copy. */
+export const wasInterrupted = (databaseFile: string): boolean =>
+  existsSync(join(restoringFolderOf(databaseFile), NEW));
+
+export class RestoringFolder {
+  readonly copies: string;
+  readonly databaseFile: string;
+  /** Receives the replaced files. */
+  readonly oldFolder: string;
+  private readonly lock: Database.Database;
+
+  /** @throws StorageError when another restore is running, or the folder cannot be created */
+  constructor(databaseFile: string) {
+    this.databaseFile = databaseFile;
+    this.oldFolder = restoringFolderOf(databaseFile);
+    this.copies = join(this.oldFolder, NEW);
+    try {
+      createFolder(dirname(this.oldFolder));
+      if (!existsSync(this.oldFolder)) createPrivateFolder(this.oldFolder);
+      if (!existsSync(join(this.oldFolder, LOCK))) createPrivateFile(join(this.oldFolder, LOCK));
+    } catch (error) {
+      const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
+      throw new StorageError('unusable', message, { cause: error });
+    }
+    const lock = lockFile(join(this.oldFolder, LOCK));
+    if (lock === undefined)
+      throw new StorageError('failed', `Another restore into ${databaseFile} is running.`);
+    this.lock = lock;
+  }
+
+  /** The old registry, if any; a killed restore may already have moved it. */
+  get oldDatabase(): string {
+    const moved = join(this.oldFolder, basename(this.databaseFile));
+    return existsSync(moved) || existsSync(join(this.oldFolder, MOVED)) ? moved : this.databaseFile;
+  }
+
+  /** Empties the folder of copies: files copied by an interrupted restore are copied again. */
+  prepareCopies(): void {
+    rmSync(this.copies, { recursive: true, force: true });
+    createPrivateFolder(this.copies);
+  }
+
+  /**
+   * Moves every file of the old registry into the folder, and then records on disk that all have been moved.
+   * @param others files that do not belong to the restored registry
+   */
+  moveOldFiles(onStep: (step: string) => void, others: readonly string[] = []): void {
+    if (existsSync(join(this.oldFolder, MOVED))) return;
+    for (const file of [...filesAt(this.databaseFile), ...others]) {
+      renameSync(file, join(this.oldFolder, basename(file)));
+      onStep(`moved ${basename(file)}`);
+    }
+    this.sync();
+    createPrivateFolder(join(this.oldFolder, MOVED));
+    this.sync();
+  }
+
+  /** Puts the copies in place. Files already there come from a restore that was killed. */
+  placeCopies(onStep: (step: string) => void): void {
+    for (const file of filesAt(this.databaseFile)) rmSync(file);
+    for (const { name, pathAt } of REPLACED) {
+      const copy = join(this.copies, name);
+      if (!existsSync(copy)) continue;
+      renameSync(copy, pathAt(this.databaseFile));
+      onStep(`placed ${name}`);
+    }
+    this.sync();
+  }
+
+  /**
+   * Ends the restore, after which the location can be opened again.
+   * @param nowMs epoch milliseconds, used to name the folder of the old files
+   * @returns the folder of the old files; undefined if there were none
+   */
+  finish(nowMs: number): string | undefined {
+    const replaced = replacedFolderOf(this.databaseFile, nowMs);
+    renameSync(this.oldFolder, replaced);
+    this.close();
+    for (const name of OWN_NAMES) rmSync(join(replaced, name), { recursive: true, force: true });
+    const isEmpty = readdirSync(replaced).length === 0;
+    if (isEmpty) rmdirSync(replaced);
+    syncPath(dirname(this.oldFolder));
+    return isEmpty ? undefined : replaced;
+  }
+
+  /** Abandons the restore; the folder is removed if nothing at the location has changed. */
+  abandon(): void {
+    this.close();
+    const isUntouched = readdirSync(this.oldFolder).every((name) => name === LOCK || name === NEW);
+    if (isUntouched) rmSync(this.oldFolder, { recursive: true });
+  }
+
+  close(): void {
+    if (this.lock.open) this.lock.close();
+  }
+
+  private sync(): void {
+    syncPath(this.oldFolder);
+    syncPath(dirname(this.oldFolder));
+  }
+}

@@ -1,0 +1,204 @@
+/** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { keepErasures } from '../registry/stored/erasures.ts';
+import { createFolder, createPrivateFolder } from '../runtime/process.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import { hashFile, syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
+import { isRunning } from '../sqlite/file-use.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { type BackupOptions, isDatedName, type WrittenBackup } from './backup-types.ts';
+import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
+import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from './ledger-copy.ts';
+import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
+import { type Inspection, inspectDatabase } from './verify-backup.ts';
+
+// A backup is written in a folder `NAME.incomplete-PID`, which is then renamed. A killed backup leaves it
+// behind; the next backup of the same name removes it, and for dated names the next dated backup does.
+
+/** Returns the name of a folder while a backup is being written to it or removed. */
+export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
+
+/**
+ * Creates the work folder for the backup `target`, and removes those left by killed backups.
+ * @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created
+ */
+export function createWorkFolder(target: string): string {
+  assertNewOrEmpty(target);
+  const folder = incompleteNameOf(resolve(target));
+  try {
+    createFolder(dirname(folder));
+    removeIncomplete(dirname(folder), basename(resolve(target)));
+    createPrivateFolder(folder);
+    return folder;
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+}
+
+function assertNewOrEmpty(target: string): void {
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw new StorageError('unusable', `${target} is not a folder.`);
+  let names: string[];
+  try {
+    names = readdirSync(target);
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+  if (names.length > 0)
+    throw new StorageError('unusable', `${target} is not empty. Choose a new or an empty folder.`);
+}
+
+/** Renames the complete folder to its target, and syncs it to disk. */
+export function completeFolder(folder: string, target: string): void {
+  syncPath(folder);
+  try {
+    // A rename also replaces an empty folder.
+    renameSync(folder, resolve(target));
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+  syncPath(dirname(folder));
+}
+
+const cannotBeWritten = (target: string, error: unknown): StorageError => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const hint = code === 'EBUSY' ? ' It is the root of a disk: choose a folder in it.' : '';
+  return new StorageError('unusable', `${target} cannot be written: ${message}.${hint}`, { cause: error });
+};
+
+/** Removes work folders left by killed backups. */
+function removeIncomplete(parent: string, target: string): void {
+  const isSame = isDatedName(target) ? isDatedName : (other: string) => other === target;
+  for (const name of readdirSync(parent)) {
+    const [, other, pid] = /^(.*)\.incomplete-([0-9]+)$/.exec(name) ?? [];
+    if (other === undefined || !isSame(other) || isOfRunning(Number(pid))) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** In a container every backup may have the same process id: our own id then belongs to an earlier one. */
+const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
+
+/** Returns the free bytes on a path's disk. */
+export type ReadFreeBytes = (path: string) => number;
+
+/**
+ * Writes a backup to a folder that is missing or empty. The folder gets its name once everything in it is
+ * complete, checked and on disk.
+ * @throws StorageError; nothing is then left in the folder
+ */
+export async function writeBackup(
+  databaseFile: string,
+  target: string,
+  options: BackupOptions,
+  freeBytes: ReadFreeBytes = readFreeBytes,
+): Promise<WrittenBackup> {
+  const instantMs = options.now();
+  completeErasures(databaseFile);
+  let folder: string | undefined;
+  let snapshots: readonly Snapshot[] = [];
+  try {
+    folder = createWorkFolder(target);
+    assertRoom(ledgerBytes(databaseFile), folder, target, freeBytes);
+    // The ledger precedes the keys, so that the copied keys include those of all its months.
+    const ledger = await copyLedger(databaseFile, folder, options.signal);
+    snapshots = takeSnapshots(databaseFile);
+    assertRoom(
+      snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
+      folder,
+      target,
+      freeBytes,
+    );
+    await copySnapshots(snapshots, folder, options);
+    closeSnapshots(snapshots);
+    const manifest = await describe(folder, ledger, { ...options, instantMs });
+    writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
+    completeFolder(folder, target);
+    return { ...manifest, ledgerFault: ledger.faults[0] ?? null };
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    throw toBackupError(target, error);
+  } finally {
+    closeSnapshots(snapshots);
+  }
+}
+
+async function copySnapshots(
+  snapshots: readonly Snapshot[],
+  folder: string,
+  { signal, onProgress }: BackupOptions,
+): Promise<void> {
+  const all = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
+  let before = 0;
+  for (const snapshot of snapshots) {
+    const report = onProgress && ((copied: number) => onProgress((before + copied) / all));
+    await copySnapshot(snapshot, join(folder, snapshot.file.name), signal, report);
+    before += snapshot.bytes;
+  }
+}
+
+/** Writes erasures to their file that a killed command committed but did not write there. */
+function completeErasures(databaseFile: string): void {
+  if (!existsSync(databaseFile)) return;
+  const settings = { readOnly: true, waitMs: WAIT_MS.command };
+  withDatabase(databaseFile, settings, (db) => keepErasures(db, databaseFile));
+}
+
+/** @returns the error with the backup's path if its disk caused it */
+function toBackupError(target: string, error: unknown): unknown {
+  if (isFull(error)) return diskFull(target, error);
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof StorageError || !/^(?:E[A-Z]+|SQLITE_IOERR.*)$/.test(code)) return error;
+  return new StorageError('failed', `The backup in ${target} failed: ${message}. Nothing was kept of it.`, {
+    cause: error,
+  });
+}
+
+const diskFull = (target: string, cause?: unknown) =>
+  new StorageError('failed', `The disk of ${target} has no room for the backup. Nothing was kept of it.`, {
+    cause,
+  });
+
+/** Includes the reserve: the disk may be the registry's, which refuses writes with less than that free. */
+function assertRoom(bytes: number, folder: string, target: string, freeBytes: ReadFreeBytes): void {
+  if (freeBytes(folder) < bytes + RESERVED_BYTES) throw diskFull(target);
+}
+
+/** Reads the copies back, so that the manifest describes what is really on disk. */
+async function describe(
+  folder: string,
+  ledger: CopiedLedger,
+  { program, instantMs, signal }: BackupOptions & Pick<Manifest, 'instantMs'>,
+): Promise<Manifest> {
+  const files: ManifestFile[] = [];
+  let registry: Inspection | undefined;
+  for (const { name, isOptional } of DATABASE_FILES) {
+    const path = join(folder, name);
+    if (!existsSync(path)) continue;
+    const hash = await hashFile(path, undefined, signal);
+    const found = inspectDatabase(path, 'quick');
+    if (found.fault !== null) {
+      throw new StorageError(
+        'failed',
+        `The copy of ${name} is damaged: ${found.fault}. No backup was written. Run check.`,
+      );
+    }
+    if (!isOptional) registry = found;
+    const { applicationId, schemaVersion } = found;
+    files.push({ name, ...hash, applicationId, schemaVersion });
+  }
+  for (const name of ledger.names) {
+    const path = join(folder, name);
+    const { applicationId, schemaVersion, fault } = inspectDatabase(path, 'quick');
+    if (fault !== null) ledger.faults.push(`${basename(name)}: it cannot be read: ${fault}.`);
+    files.push({ name, ...(await hashFile(path, undefined, signal)), applicationId, schemaVersion });
+  }
+  const { rows, sequence } = registry as Inspection;
+  const registryId = readRegistryId(join(folder, 'registry.db'));
+  return { program, instantMs, files, rows, sequence, registryId, number: 0 };
+}

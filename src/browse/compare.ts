@@ -1,0 +1,340 @@
+/** The desk's `/compare` page: cooperatives, districts or provinces side by side, with the previous year. */
+
+import { orderLinks } from '../desk/list.ts';
+import { form, input, table } from '../desk/parts.ts';
+import { lineFigure } from '../desk/plots.ts';
+import type { Screen, Visit } from '../desk/screen.ts';
+import { sheetOf, WORKBOOK_TYPE } from '../export/workbook.ts';
+import { openRegistry, type RegistryStore } from '../open-registry.ts';
+import type { Cooperative } from '../registry/cooperatives.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { CountryStatistics } from '../statistics/statistics.ts';
+import { formatDate, type TimeZone } from '../values/date-time.ts';
+import { type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
+import { type Html, html } from '../values/html.ts';
+import { type Message, say } from '../values/message.ts';
+import { parseNamedCode } from '../values/text.ts';
+
+// Groups to compare: named cooperatives, or all of them by district or province
+
+/** Cooperatives read at a time. */
+const PAGE_SIZE = 200;
+
+export type GroupedBy = 'district' | 'province';
+
+/** One cooperative, or those of a district or province; a null name groups those that have none. */
+export interface ComparedGroup {
+  readonly name: string | null;
+  /** Only for a single cooperative. */
+  readonly code?: string;
+  readonly cooperatives: number;
+  readonly activeMembers: number;
+  /** Members who joined, by year. */
+  readonly joined: YearAndBefore;
+  /** Grams delivered from January to the current month, in both years. */
+  readonly grams: YearAndBefore;
+  readonly outstandingMinor: bigint;
+  readonly balanceMinor: bigint;
+}
+
+export interface YearAndBefore {
+  readonly before: bigint;
+  readonly now: bigint;
+}
+
+/** @param codes in display order; unknown codes are skipped */
+export async function compareCooperatives(
+  registry: RegistryStore,
+  codes: readonly string[],
+  now: number,
+  zone: TimeZone,
+): Promise<ComparedGroup[]> {
+  const groups: ComparedGroup[] = [];
+  for (const code of codes) {
+    const [found] = (await registry.cooperatives.list({ code }, { page: 1, pageSize: 1 })).rows;
+    if (found === undefined) continue;
+    const sums = await registry.narrowedTo([found.id]).statistics.ofCountry(now);
+    groups.push({ ...groupOf(found.name, sums, now, zone), code: found.code, cooperatives: 1 });
+  }
+  return groups;
+}
+
+/** Groups all cooperatives, ordered by group name; the group without a name comes last. */
+export async function compareAll(
+  registry: RegistryStore,
+  by: GroupedBy,
+  now: number,
+  zone: TimeZone,
+): Promise<ComparedGroup[]> {
+  const ids = Map.groupBy(await listAll(registry), (cooperative) => cooperative[by]);
+  const names = [...ids.keys()].sort((one, other) =>
+    one === null ? 1 : other === null ? -1 : one.localeCompare(other, 'en'),
+  );
+  const groups: ComparedGroup[] = [];
+  for (const name of names) {
+    const own = ids.get(name) ?? [];
+    const sums = await registry.narrowedTo(own.map(({ id }) => id)).statistics.ofCountry(now);
+    groups.push({ ...groupOf(name, sums, now, zone), cooperatives: own.length });
+  }
+  return groups;
+}
+
+async function listAll(registry: RegistryStore): Promise<Cooperative[]> {
+  const all: Cooperative[] = [];
+  for (let page = 1; ; page++) {
+    const { rows, count } = await registry.cooperatives.list({}, { page, pageSize: PAGE_SIZE });
+    all.push(...rows);
+    if (all.length >= count || rows.length === 0) return all;
+  }
+}
+
+function groupOf(
+  name: string | null,
+  { members, production, loans, savings }: CountryStatistics,
+  now: number,
+  zone: TimeZone,
+): Omit<ComparedGroup, 'cooperatives'> {
+  const today = formatDate(now, zone);
+  const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
+  const joinedIn = (of: number) => BigInt(members.byJoiningYear[of] ?? 0);
+  const gramsOf = (of: number) =>
+    production
+      .filter((each) => each.month >= `${of}-01` && each.month <= `${of}-${month}`)
+      .reduce((sum, { grams }) => sum + BigInt(grams), 0n);
+  return {
+    name,
+    activeMembers: members.byStatus.active ?? 0,
+    joined: { before: joinedIn(year - 1), now: joinedIn(year) },
+    grams: { before: gramsOf(year - 1), now: gramsOf(year) },
+    outstandingMinor: Object.values(loans).reduce((sum, each) => sum + BigInt(each.outstandingMinor), 0n),
+    balanceMinor: BigInt(savings.contributionsMinor) - BigInt(savings.withdrawalsMinor),
+  };
+}
+
+const PATH = '/compare';
+/** Maximum number of named cooperatives. */
+const MOST = 12;
+/** Maximum number of suggestions, which a browser can still search while the user types. */
+const MOST_PROPOSED = 1_000;
+const GROUPS: { readonly [by in GroupedBy]: Message } = {
+  district: say('By district'),
+  province: say('By province'),
+};
+
+interface Measure {
+  readonly key: string;
+  readonly heading: string;
+  readonly figureOf: (group: ComparedGroup) => bigint;
+  readonly write: (value: ExactInteger) => string;
+  /** Converts the figure for a workbook. */
+  readonly numberOf: (value: bigint) => number;
+}
+
+export const COMPARE: Screen = {
+  path: PATH,
+  title: say('Compare'),
+  personal: 'none',
+  async read(visit) {
+    const groups = await groupsOf(visit);
+    const unknown = codesOf(visit).filter((each) => groups.every(({ code }) => code !== each));
+    const body = html`<h1>${visit.say('Compare')}</h1>
+${
+  unknown.length > 0 &&
+  html`<p class="refused screen" role="alert">${visit.say('There is no cooperative with the code {codes}.', {
+    codes: unknown,
+  })}</p>`
+}
+<p class="screen">${Object.entries(GROUPS).map(
+      ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
+    )}</p>
+<div class="screen narrow">${choosing(visit, groups)}</div>
+${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}`;
+    return { body };
+  },
+  actions: {
+    choose(visit, given) {
+      const text = given.get('codes');
+      const typed =
+        codesByName(visit, text) ??
+        text
+          .split(/[\s,;]+/)
+          .filter((text) => text !== '')
+          .map((text) => {
+            const code = parseNamedCode(text);
+            return typeof code === 'string' ? code : text.replaceAll('.', '');
+          });
+      return { goTo: addressOf([...new Set([...codesOf(visit), ...typed])]) };
+    },
+    async export(visit) {
+      const groups = await groupsOf(visit);
+      const measures = measuresOf(visit);
+      const headings = [visit.say('Name'), ...measures.map(({ heading }) => heading)];
+      const rows = sorted(visit, groups, measures).map((group) => [
+        nameOfGroup(visit, group),
+        ...measures.map(({ figureOf, numberOf }) => numberOf(figureOf(group))),
+      ]);
+      return {
+        fileName: `compared-${formatDate(visit.now, visit.desk.config.zone)}.xlsx`,
+        type: WORKBOOK_TYPE,
+        parts: await sheetOf(visit.say('Compare'), headings, rows),
+        shows: 'nobody',
+      };
+    },
+  },
+};
+
+/** Reads the codes from the address, where dots separate them, since codes contain none. */
+const codesOf = ({ query }: Visit): string[] =>
+  (query.get('of') ?? '')
+    .split('.')
+    .filter((each) => each !== '')
+    .slice(0, MOST);
+
+/** @returns codes of cooperatives whose name contains the text; undefined for none or too many */
+function codesByName(visit: Visit, text: string): readonly string[] | undefined {
+  const all = visit.use((storage) => openStoredData(storage)).listCooperatives();
+  const found = all.filter(({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()));
+  return found.length === 0 || found.length > MOST ? undefined : found.map(({ code }) => code);
+}
+
+const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
+
+/** Lists the compared cooperatives, each with a link that removes it, and a form that adds more. */
+function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
+  const codes = codesOf(visit);
+  const all = visit.use((storage) => openStoredData(storage)).listCooperatives();
+  const left = all.filter(({ code }) => !codes.includes(code)).slice(0, MOST_PROPOSED);
+  return html`${
+    codes.length > 0 &&
+    html`<ul>${codes.map((code) => {
+      const group = groups.find((each) => each.code === code);
+      return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
+<a href="${addressOf(codes.filter((each) => each !== code))}">${visit.say('Leave it out')}</a></li>`;
+    })}</ul>`
+  }${form(visit, {
+    path: addressOf(codes),
+    action: 'choose',
+    button: codes.length === 0 ? visit.say('Show') : visit.say('Add it'),
+    body: input({
+      name: 'codes',
+      label: visit.say('Cooperative to compare'),
+      hint: visit.say('Its code, or several with spaces between them'),
+      maxLength: 400,
+      proposed: left.map(({ code, name }) => [code, name]),
+    }),
+  })}`;
+}
+
+async function groupsOf(visit: Visit): Promise<ComparedGroup[]> {
+  const { now, query } = visit;
+  const { zone } = visit.desk.config;
+  const by = query.get('by');
+  if (by !== 'district' && by !== 'province' && codesOf(visit).length === 0) return [];
+  const registry = visit.use((storage) => openRegistry(storage));
+  return by === 'district' || by === 'province'
+    ? compareAll(registry, by, now, zone)
+    : compareCooperatives(registry, codesOf(visit), now, zone);
+}
+
+const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
+  name === null ? say('without one') : code === undefined ? name : `${name} (${code})`;
+
+function measuresOf({ say, write, now, desk }: Visit): Measure[] {
+  const year = Number(formatDate(now, desk.config.zone).slice(0, 4));
+  const count = { write: write.number, numberOf: Number };
+  const weight = {
+    write: write.weight,
+    numberOf: (grams: bigint) => Number(formatDecimal(grams, WEIGHT.fractionDigits)),
+  };
+  const money = {
+    write: write.money,
+    numberOf: (minor: bigint) => Number(formatDecimal(minor, MONEY.fractionDigits)),
+  };
+  const upToNow = (of: number) => say('Kilograms {year}, up to this month', { year: of });
+  return [
+    {
+      key: 'cooperatives',
+      heading: say('Cooperatives'),
+      figureOf: (group) => BigInt(group.cooperatives),
+      ...count,
+    },
+    {
+      key: 'members',
+      heading: say('Active members'),
+      figureOf: (group) => BigInt(group.activeMembers),
+      ...count,
+    },
+    {
+      key: 'joined-before',
+      heading: say('Joined in {year}', { year: year - 1 }),
+      figureOf: (group) => group.joined.before,
+      ...count,
+    },
+    {
+      key: 'joined',
+      heading: say('Joined in {year}', { year }),
+      figureOf: (group) => group.joined.now,
+      ...count,
+    },
+    { key: 'kg-before', heading: upToNow(year - 1), figureOf: (group) => group.grams.before, ...weight },
+    { key: 'kg', heading: upToNow(year), figureOf: (group) => group.grams.now, ...weight },
+    {
+      key: 'outstanding',
+      heading: say('Loans outstanding'),
+      figureOf: (group) => group.outstandingMinor,
+      ...money,
+    },
+    { key: 'balance', heading: say('Savings'), figureOf: (group) => group.balanceMinor, ...money },
+  ];
+}
+
+/** Sorts by the column in the address, largest first; otherwise keeps the order. */
+function sorted(
+  { query }: Visit,
+  groups: readonly ComparedGroup[],
+  measures: readonly Measure[],
+): readonly ComparedGroup[] {
+  const measure = measures.find(({ key }) => key === query.get('sort'));
+  if (measure === undefined) return groups;
+  const { figureOf } = measure;
+  return groups.toSorted((one, other) => Number(figureOf(other) - figureOf(one)));
+}
+
+function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
+  const measures = measuresOf(visit);
+  const rows = sorted(visit, groups, measures);
+  const by = orderLinks(visit, PATH);
+  const address = `${PATH}?${visit.query}`;
+  return html`${table(
+    visit.say('Compare'),
+    [
+      { heading: visit.say('Name') },
+      ...measures.map(({ heading, key }) => ({ heading, isNumber: true as const, ...by(key, 'descending') })),
+    ],
+    rows.map((group) => [
+      group.code === undefined
+        ? nameOfGroup(visit, group)
+        : html`<a href="/cooperative/${group.code}">${nameOfGroup(visit, group)}</a>`,
+      ...measures.map(({ figureOf, write }) => write(figureOf(group))),
+    ]),
+  )}
+<div class="screen">${form(visit, {
+    path: address,
+    action: 'export',
+    body: '',
+    look: 'plain',
+    button: visit.say('Save as an Excel workbook'),
+    saves: true,
+  })}</div>
+<div class="beside">${measures.map(({ heading, figureOf, write }) =>
+    lineFigure({
+      title: heading,
+      headings: [visit.say('Name'), heading],
+      rows: rows.map((group) => ({
+        name: nameOfGroup(visit, group),
+        parts: [Number(figureOf(group))],
+        shown: write(figureOf(group)),
+      })),
+    }),
+  )}</div>`;
+}

@@ -1,0 +1,177 @@
+/** The desk's pages of one cooperative (statistics, export and merge) and of all cooperatives. */
+
+import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
+import { fields, form, input, refuseGiven, select, table } from '../desk/parts.ts';
+import type { Screen, Visit } from '../desk/screen.ts';
+import { exportRows } from '../export/export-rows-page.ts';
+import { openRegistry } from '../open-registry.ts';
+import { proposeCorrection } from '../people/pages/propose-correction.ts';
+import { COOPERATIVE_STATUSES, type Cooperative, SECTORS } from '../registry/cooperatives.ts';
+import { IMPORT_KINDS } from '../registry/file-columns.ts';
+import { codeOf, cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
+import { ENTERED, nameOf } from '../registry/pages/stored-values.ts';
+import { onlyGiven } from '../values/declared-fields.ts';
+import { FieldError } from '../values/errors.ts';
+import { type Html, html } from '../values/html.ts';
+import { say } from '../values/message.ts';
+import { parseNamedCode } from '../values/text.ts';
+import { RECORDED } from './follow-up-lists.ts';
+import { statistics } from './statistics-plots.ts';
+
+const MERGING = say('Merge two cooperatives');
+
+export const COOPERATIVE: Screen = {
+  path: '/cooperative/:code',
+  title: say('Cooperative'),
+  // The statistics show no persons; the export does.
+  personal: 'some',
+  async read(visit) {
+    const registry = visit.use((storage) => openRegistry(storage));
+    const cooperative = await findCooperative(visit, registry);
+    const sums = cooperative && registry.statistics.ofCooperative(cooperative.id, visit.now);
+    if (cooperative === undefined || sums === undefined) return undefined;
+    const body = html`${head(visit, cooperative)}
+${statistics(visit, sums)}
+${actions(visit)}`;
+    return { body, shows: 'nobody' };
+  },
+  actions: {
+    export: exportRows,
+    merge(visit, given) {
+      const path = cooperativePath(visit);
+      const into = parseNamedCode(given.get('into'));
+      if (into instanceof FieldError) return refuseGiven(visit, MERGING, path, into.text);
+      return proposeCorrection(visit, given, {
+        heading: MERGING,
+        path,
+        action: 'merge',
+        given: { into },
+        seen: [
+          [visit.say('Goes, and is dissolved'), codeOf(visit)],
+          [visit.say('Stays'), into],
+        ],
+        back: path,
+        shows: 'nobody',
+        afterwards: `/cooperative/${into}`,
+        run: (store, options) => store.mergeCooperatives(codeOf(visit), into, options),
+      });
+    },
+  },
+};
+
+function head({ say, translate, write }: Visit, cooperative: Cooperative): Html {
+  const { code, name, sector, province, district, registrationDate, status, membersCount } = cooperative;
+  return html`<h1>${name}</h1>
+${fields([
+  [translate(nameOf('code')), code],
+  [translate(nameOf('sector')), sector && translate(nameOf(sector))],
+  [translate(nameOf('district')), [district, province].filter((each) => each !== null).join(', ')],
+  [say('Registered'), registrationDate !== null && write.date(registrationDate)],
+  [translate(nameOf('status')), translate(nameOf(status))],
+  [say('Active members'), write.number(membersCount)],
+])}
+<p><a href="/cooperative/${code}/members">${say('Its members')}</a> ·
+<a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a> ·
+<a href="/cooperative/${code}/without-delivery">${say('Members without a delivery this year')}</a> ·
+<a href="/cooperative/${code}/late-loans">${say('Late loans')}</a> ·
+<a href="/compare?of=${code}">${say('Compare')}</a></p>
+<p>${say('Recorded:')} ${Object.values(RECORDED).map(
+    ({ path, title }, i) =>
+      html`${i > 0 && ' · '}<a href="${path.replace(':code', code)}">${translate(title)}</a>`,
+  )}</p>
+<p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
+    ([kind, { heading }], i) =>
+      html`${i > 0 && ' · '}<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a>`,
+  )}</p>`;
+}
+
+function actions(visit: Visit): Html {
+  const { say, translate } = visit;
+  const path = cooperativePath(visit);
+  const kinds = IMPORT_KINDS.filter((kind) => kind !== 'cooperatives').map(
+    (kind) => [kind, translate(nameOf(kind))] as const,
+  );
+  return html`<section class="forms"><h2>${say('Files and corrections')}</h2>
+<details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
+    path,
+    action: 'export',
+    button: say('Save the file'),
+    saves: true,
+    body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
+      ['xlsx', say('Excel workbook')],
+      ['csv', say('CSV, with the names that programs use')],
+    ])}`,
+  })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
+</details>
+<details><summary>${translate(MERGING)}</summary>
+<p><small>${say('All members go to the other one, and this one is dissolved.')}</small></p>${form(visit, {
+    path,
+    action: 'merge',
+    button: say('Show what would be done'),
+    body: input({ name: 'into', label: say('Code of the other cooperative'), maxLength: 32 }),
+  })}</details></section>`;
+}
+
+// `/cooperatives`: list of all cooperatives, with their joint statistics
+
+const PATH = '/cooperatives';
+const COLUMNS = ['code', 'name', 'sector', 'district', 'status'] as const;
+const MEMBERS = 'members';
+
+export const COOPERATIVES: Screen = {
+  path: PATH,
+  title: say('Cooperatives'),
+  menu: say('Cooperatives'),
+  personal: 'none',
+  async read(visit) {
+    const { write, translate } = visit;
+    const registry = visit.use((storage) => openRegistry(storage));
+    const asked = askedOf(visit);
+    const named = (value: string) => [value, translate(nameOf(value))] as const;
+    const sums = await registry.statistics.ofCountry(visit.now);
+    const districts = sums.districts.flatMap(({ name }) => (name === null ? [] : [name]));
+    const filter = onlyGiven({
+      search: asked.words,
+      district: asked.choice('district', districts),
+      sector: asked.choice('sector', SECTORS),
+      status: asked.choice('status', COOPERATIVE_STATUSES),
+    });
+    const sort = asked.choice('sort', [...COLUMNS, MEMBERS]);
+    const shownOf = (row: Cooperative, field: (typeof COLUMNS)[number]) =>
+      (field === 'sector' || field === 'status') && row[field] ? translate(nameOf(row[field])) : row[field];
+    const { rows, count } = await listInOrder(
+      (page) => registry.cooperatives.list(filter, page),
+      asked.page,
+      visit,
+      sort && ((row) => (sort === MEMBERS ? row.membersCount : shownOf(row, sort))),
+    );
+    const by = orderLinks(visit, PATH);
+    const body = html`<h1>${visit.say('Cooperatives')}</h1>
+<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a> ·
+<a href="/compare?by=district">${visit.say('Compare')}</a></p>
+${filterForm(visit, PATH, asked, [
+  { name: 'district', label: translate(nameOf('district')), values: districts.map((each) => [each, each]) },
+  { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
+  { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(named) },
+])}
+<p>${visit.say('{n|# cooperative|# cooperatives}', { n: count })}</p>
+${table(
+  visit.say('Cooperatives'),
+  [
+    ...COLUMNS.map((field) => ({ heading: translate(nameOf(field)), ...by(field) })),
+    { heading: visit.say('Active members'), isNumber: true as const, ...by(MEMBERS, 'descending') },
+  ],
+  rows.map((row) => [
+    ...COLUMNS.map((field) =>
+      field === 'name'
+        ? html`<a class="hit" href="/cooperative/${row.code}">${row.name}</a>`
+        : shownOf(row, field),
+    ),
+    write.number(row.membersCount),
+  ]),
+)}${pages(visit, PATH, count, asked.page)}
+<h2>${visit.say('All cooperatives together')}</h2>${statistics(visit, sums)}`;
+    return { body };
+  },
+  actions: { filter: filterAction(() => PATH, ['district', 'sector', 'status']) },
+};

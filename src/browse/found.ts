@@ -1,0 +1,300 @@
+/**
+ * The desk's search results: persons by number, name, telephone or member code, cooperatives by code or name.
+ */
+
+import { findBox } from '../desk/layout.ts';
+import { fields, table, typed } from '../desk/parts.ts';
+import type { Screen, Shows, Visit } from '../desk/screen.ts';
+import { findAttention, readFacts, type StatusFacts } from '../health/attention.ts';
+import { attention } from '../health/health-page.ts';
+import { undoneMark, whatOf } from '../journal/imports-text.ts';
+import { openJournal } from '../journal/journal.ts';
+import type { RecordedImport } from '../journal/operations.ts';
+import { openRegistry, type RegistryStore } from '../open-registry.ts';
+import type { CooperativeSummary } from '../registry/cooperatives.ts';
+import { parseMemberName } from '../registry/named-member.ts';
+import { nameOf } from '../registry/pages/stored-values.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { StoredDataStore } from '../registry/stored/stored-data-types.ts';
+import { type NameSearch, openNameSearch } from '../search/member-search.ts';
+import { FieldError } from '../values/errors.ts';
+import { type Html, html } from '../values/html.ts';
+import { isIdentityCard } from '../values/identity-card.ts';
+import { say, type Text } from '../values/message.ts';
+import { hasWordsOf, parseSearch, splitShortWords, withOneWrongDigit } from '../values/search-words.ts';
+import { parseMobile, parseNamedCode } from '../values/text.ts';
+
+/** With more matches, a mistyped digit identifies no person. */
+const MOST_SIMILAR_NUMBERS = 5;
+/** Number of persons listed; the rest are only counted. */
+const SHOWN = 50;
+
+export interface FoundMembership {
+  readonly id: number;
+  readonly identityCard: string;
+  readonly fullName: string;
+  readonly cooperativeCode: string;
+  readonly memberCode: string;
+  readonly status: string;
+}
+
+export interface FoundThings {
+  readonly members: readonly FoundMembership[];
+  /** Includes members that are not listed. */
+  readonly memberCount: number;
+  readonly cooperatives: readonly CooperativeSummary[];
+  /** The national ID in the query, whether or not a person has it. */
+  readonly identityCard?: string;
+  /** Reason why the text cannot be searched. */
+  readonly fault?: Text;
+  /** Set if nothing matches exactly: results differ in one letter or digit. */
+  readonly areSimilar?: true;
+}
+
+const NEARLY_A_NUMBER = /^\d{13,19}$/;
+const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
+
+/** @param text as the user typed it */
+export async function find(visit: Visit, text: string): Promise<FoundThings> {
+  const digits = text.replace(/[\s.-]/g, '');
+  const held = visit.use((storage) => openStoredData(storage));
+  const registry = visit.use((storage) => openRegistry(storage));
+  const names = visit.use((storage) => openNameSearch(storage));
+  const stores = { held, registry, names };
+  if (isIdentityCard(digits)) {
+    const number = { identityCard: digits };
+    const members = held.findMembers(number);
+    return {
+      ...(members.length > 0 ? byMembers(stores, members) : bySimilarNumber(stores, digits)),
+      ...number,
+    };
+  }
+  if (text.includes('/')) return byMemberCode(stores, text);
+  const mobile = parseMobile(text);
+  if (typeof mobile === 'string') {
+    const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
+    const found = byMembers(stores, rows);
+    return { ...found, memberCount: count };
+  }
+  // Seeks in every cooperative, so texts without a digit are treated as names.
+  const coded = /\d/.test(text) ? held.findMembers({ memberCode: text, reference: text, isTyped: true }) : [];
+  if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
+    return {
+      ...NOTHING,
+      fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
+    };
+  const { fault, ...named } = await byWords(stores, text);
+  // For an unknown code, a message that its words are too short would be misleading.
+  if (coded.length === 0) return fault === undefined || /\d/.test(text) ? named : { ...named, fault };
+  return { ...byMembers(stores, coded), cooperatives: named.cooperatives };
+}
+
+/**
+ * Finds numbers with one mistyped digit or two swapped ones. Returns nothing if there are too many to tell
+ * which one was meant.
+ */
+function bySimilarNumber(stores: Stores, digits: string): FoundThings {
+  const numbers = stores.held.listHeldNumbers(withOneWrongDigit(digits));
+  if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;
+  const members = numbers.flatMap((identityCard) => stores.held.findMembers({ identityCard }));
+  return { ...byMembers(stores, members), areSimilar: true };
+}
+
+interface Stores {
+  readonly held: StoredDataStore;
+  readonly names: NameSearch;
+  readonly registry: RegistryStore;
+}
+
+function byMembers(
+  { registry }: Pick<Stores, 'registry'>,
+  found: readonly { readonly id: number }[],
+): FoundThings {
+  const members: FoundMembership[] = [];
+  for (const { id } of found.slice(0, SHOWN)) {
+    const member = registry.members.find(id);
+    if (member !== undefined && isIdentityCard(member.identityCard)) members.push(member);
+  }
+  return { members, memberCount: found.length, cooperatives: [] };
+}
+
+function byMemberCode(stores: Stores, text: string): FoundThings {
+  const name = parseMemberName(text);
+  if (name === undefined) return NOTHING;
+  const members = stores.held.findMembers({ ...name, isTyped: true });
+  const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
+  return { ...byMembers(stores, members), ...number };
+}
+
+async function byWords({ held, names, registry }: Stores, text: string): Promise<FoundThings> {
+  const page = { page: 1, pageSize: SHOWN };
+  const code = parseNamedCode(text);
+  const byCode = held
+    .listCooperatives()
+    .filter((each) => typeof code === 'string' && each.code.startsWith(code))
+    .slice(0, SHOWN);
+  const { text: long, short } = splitShortWords(text);
+  const words = /[\p{L}\p{N}]/u.test(text) ? parseSearch(long) : new FieldError(NO_WORDS);
+  if (words instanceof FieldError)
+    return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
+  const byName = await registry.cooperatives.list({ search: words }, page);
+  const named = names.searchMembers(words).filter(({ fullName }) => hasWordsOf(fullName, short));
+  const found = byMembers({ registry }, named);
+  const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
+  const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
+  if (found.memberCount > 0 || cooperatives.length > 0) return { ...found, cooperatives };
+  const similar = names.listSimilar(words, SHOWN).map((id) => ({ id }));
+  return { ...byMembers({ registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
+}
+
+const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
+
+const isBefore = (all: readonly CooperativeSummary[], { id }: CooperativeSummary, place: number): boolean =>
+  all.findIndex((each) => each.id === id) < place;
+
+export const FOUND: Screen = {
+  path: '/found/:search',
+  title: say('Search'),
+  personal: 'some',
+  async read(visit) {
+    const text = visit.session.searches.find(Number(visit.places.search));
+    if (text === undefined) return undefined;
+    const found = await find(visit, text);
+    const { members, cooperatives } = found;
+    const shows = shownOf(found);
+    const persons = new Set(members.map(({ identityCard }) => identityCard));
+    const [first] = persons;
+    // A single person or cooperative needs no list, however many memberships were found.
+    if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && found.areSimilar !== true)
+      return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
+    const [one, ...others] = cooperatives;
+    if (one !== undefined && others.length === 0 && members.length === 0)
+      return { goTo: `/cooperative/${one.code}`, shows };
+    return { body: body(visit, text, found), shows, searched: text };
+  },
+};
+
+/** Even the answer that a national ID is not registered concerns its holder. */
+function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
+  if (members.length === 0 && identityCard === undefined) return 'nobody';
+  const subject = {
+    ...(identityCard !== undefined && { identityCards: [identityCard] }),
+    ...(members.length > 0 && { memberIds: members.map(({ id }) => id) }),
+  };
+  return { fields: ['identity'], subject };
+}
+
+function body(visit: Visit, text: string, found: FoundThings) {
+  const { members, memberCount, cooperatives, fault, areSimilar } = found;
+  const more = memberCount - members.length;
+  const isNothing = members.length === 0 && cooperatives.length === 0;
+  return html`<h1>${visit.say('Found for “{text}”', { text })}</h1>
+${fault !== undefined && html`<p>${visit.translate(fault)}</p>`}
+${
+  isNothing &&
+  fault === undefined &&
+  html`<p>${visit.say('Nothing was found. Beginnings of words are enough: muka esp.')}</p>`
+}
+${
+  cooperatives.length > 0 &&
+  html`<h2>${visit.say('Cooperatives')}</h2><ul class="hits">${cooperatives.map(
+    ({ code, name }) => html`<li><a href="/cooperative/${code}">${name}</a> <small>${code}</small></li>`,
+  )}</ul>`
+}
+${
+  areSimilar === true &&
+  html`<p>${visit.say(
+    'Nothing is spelled exactly so. These are similar: one letter or digit is another.',
+  )}</p>`
+}
+${members.length > 0 && html`<h2>${visit.say('Persons')}</h2>${membersTable(visit, members)}`}
+${
+  more > 0 &&
+  html`<p>${visit.say('{n} more are not shown: give more words.', { n: visit.write.number(more) })}</p>`
+}`;
+}
+
+const membersTable = (visit: Visit, members: FoundThings['members']) =>
+  table(
+    visit.say('Persons'),
+    [
+      visit.translate(nameOf('full_name')),
+      visit.translate(nameOf('cooperative')),
+      visit.translate(nameOf('member_code')),
+      visit.translate(nameOf('status')),
+    ].map((heading) => ({ heading })),
+    members.map(({ identityCard, fullName, cooperativeCode, memberCode, status }) => [
+      html`<a class="hit" href="/person/${visit.session.persons.of(identityCard)}">${fullName}</a>`,
+      cooperativeCode,
+      memberCode,
+      visit.translate(nameOf(status)),
+    ]),
+  );
+
+// The desk's start page: search box, issues, and the last imports and corrections.
+
+const SHOWN_OPERATIONS = 6;
+
+export const START: Screen = {
+  path: '/',
+  title: say('Start'),
+  menu: say('Start'),
+  personal: 'none',
+  async read(visit) {
+    const { storage, clock, config } = visit.desk;
+    const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+    const operations = visit.use(() => openJournal(storage)).list({ limit: SHOWN_OPERATIONS });
+    const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
+<div class="big">${findBox(visit.translate, visit.session.token)}
+<small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>
+${attention(visit, findAttention(facts))}
+<div class="beside"><section><h2>${visit.say('The registry')}</h2>${registry(visit, facts)}</section>
+<section><h2>${visit.say('Last imports and corrections')}</h2>
+${lastOperations(visit, operations.toReversed())}</section></div>`;
+    return { body };
+  },
+  actions: {
+    find: (visit, form) => {
+      const text = form.get('text');
+      return text === '' ? { goTo: '/' } : { goTo: `/found/${visit.session.searches.of(text)}` };
+    },
+  },
+};
+
+function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
+  const { rows } = condition;
+  const { number } = visit.write;
+  return fields([
+    [visit.say('Cooperatives'), number(rows.cooperatives)],
+    [visit.say('Members'), number(rows.members)],
+    [visit.say('Deliveries'), number(rows.deliveries)],
+    [visit.say('Loans'), number(rows.loans)],
+    [visit.say('Last backup'), html`<a href="/health">${lastBackup(visit, condition)}</a>`],
+    [visit.say('Service'), isServed ? visit.say('running') : visit.say('not running')],
+  ]);
+}
+
+const lastBackup = ({ say, write }: Visit, { lastBackup: last }: StatusFacts['condition']): string =>
+  last === null ? say('none known') : write.moment(Math.floor(last.instantMs / 1000));
+
+function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
+  if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const what = (each: RecordedImport): Html =>
+    html`<a href="/imports/${each.id}">${visit.translate(nameOf(each.kind))}</a>
+<br><small>${whatOf(visit, each)}${undoneMark(visit, each)}</small>`;
+  return table(
+    visit.say('Last imports and corrections'),
+    [
+      { heading: visit.say('What') },
+      { heading: visit.say('New'), isNumber: true },
+      { heading: visit.say('Changed'), isNumber: true },
+      { heading: visit.say('When, and by whom') },
+    ],
+    operations.map((each) => [
+      what(each),
+      visit.write.number(each.created),
+      visit.write.number(each.changed),
+      html`${visit.write.moment(each.importedAt)}<br><small>${each.systemUser}</small>`,
+    ]),
+  );
+}

@@ -1,0 +1,407 @@
+/** `check`: verifies all files of a registry, and changes nothing (docs/trouble.md#check). */
+
+import type { Command } from 'commander';
+import { hasLedgerAt } from '../ledger/ledger-files.ts';
+import { openLedgerReaderAt } from '../ledger/ledger-reader.ts';
+import {
+  EVENT_ACTIONS,
+  EVENT_ENTITIES,
+  EVENT_FIELDS,
+  EVENT_TYPES,
+  typeCode,
+} from '../registry/changes/events.ts';
+import { TABLES } from '../registry/changes/tables.ts';
+import { type Erasures, erasedSince, readErasures } from '../registry/stored/erasures.ts';
+import { wordsOnlySql } from '../registry/stores/member-filters.ts';
+import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
+import { countOutOfDate, findWrongColumn } from '../registry/stores/refresh-read-model.ts';
+import { FIRST_UNINDEXED } from '../search/index-names.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { COUNT_CHECKS, type CountCheck } from '../sqlite/counts.ts';
+import { nextSql } from '../sqlite/declared-totals.ts';
+import { hasTables, openTemporary, type Schema, withDatabase } from '../sqlite/open-database.ts';
+import { erasuresFileOf, keysFileOf, webhooksFileOf } from '../sqlite/registry-files.ts';
+import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from '../sqlite/schemas.ts';
+import { isDamaged } from '../sqlite/sqlite-errors.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { TOTALS_CHECKS } from '../statistics/stored-totals.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatRows, proposed } from '../terminal/output.ts';
+import { showingNobody } from '../terminal/record-reading.ts';
+import { acting } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
+
+// Consistency of rows with each other and with the records of operations
+
+/** Consistency of loans and payments. Each query returns one wrong row. */
+export const LOAN_CHECKS: readonly CountCheck[] = [
+  {
+    name: 'paid amounts of loans',
+    sql: `SELECT l.id, l.paid_amount_minor AS paid, l.opening_balance_minor AS opening_balance,
+        coalesce(p.recorded, 0) AS recorded
+      FROM loans l LEFT JOIN (SELECT loan_id, sum(amount_minor) AS recorded FROM payments
+        WHERE status = 'recorded' GROUP BY loan_id) p ON p.loan_id = l.id
+      WHERE l.paid_amount_minor <> l.opening_balance_minor + coalesce(p.recorded, 0) LIMIT 1`,
+  },
+  {
+    name: 'cooperatives of loans',
+    sql: `SELECT l.id, l.cooperative_id FROM loans l CROSS JOIN members m ON m.id = l.member_id
+      WHERE l.cooperative_id <> m.cooperative_id LIMIT 1`,
+  },
+  {
+    name: 'cooperatives of payments',
+    sql: `SELECT p.id, p.cooperative_id FROM payments p CROSS JOIN loans l ON l.id = p.loan_id
+      WHERE p.cooperative_id <> l.cooperative_id LIMIT 1`,
+  },
+];
+
+/** Consistency of former numbers and merged members with the rows. No query returns a national ID. */
+export const REDIRECT_CHECKS: readonly CountCheck[] = [
+  {
+    name: 'replaced national IDs',
+    sql: `SELECT r.correction_id FROM replaced_identity_cards r WHERE r.ended_by IS NULL AND (
+        EXISTS (SELECT 1 FROM members m WHERE m.identity_card = r.old)
+        OR NOT EXISTS (SELECT 1 FROM members m WHERE m.identity_card = r.new)
+        OR EXISTS (SELECT 1 FROM former_identity_cards n WHERE n.old = r.new))
+      LIMIT 1`,
+  },
+  {
+    name: 'merged members',
+    sql: `SELECT r.id, r.into_id FROM former_members r WHERE (
+        EXISTS (SELECT 1 FROM members m WHERE m.id = r.id)
+        OR NOT EXISTS (SELECT 1 FROM members m WHERE m.id = r.into_id))
+      LIMIT 1`,
+  },
+];
+
+const ROWS = TABLES.map(
+  ({ entity, table }) =>
+    `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
+);
+
+/** Consistency of the records of operations with the rows, some of which may since have been removed. */
+export const OPERATION_CHECKS: readonly CountCheck[] = [
+  {
+    name: 'rows of imports',
+    sql: `SELECT o.id, r.entity, o.created FROM created_rows r
+      CROSS JOIN operations o ON o.id = r.operation_id
+      WHERE (o.undone_at IS NOT NULL AND CASE r.entity ${ROWS.join(' ')} END > 0)
+        OR (r.entity = o.kind AND o.created <> r.last_row - r.first_row + 1) LIMIT 1`,
+  },
+  {
+    name: 'changes of imports',
+    // Accounts are created and removed with their transactions, and imports do not count them.
+    sql: `SELECT id, changed, rows FROM (
+        SELECT o.id, o.changed + coalesce(f.removed, 0) AS changed,
+          (SELECT count(DISTINCT c.entity || c.row_id) FROM changes c
+           WHERE c.id BETWEEN o.first_change AND o.last_change
+             AND (c.actor = 'correction:' || o.id
+               OR c.actor = 'import:' || o.id AND c.entity <> 'accounts')) AS rows
+        FROM operations o LEFT JOIN imported_files f ON f.operation_id = o.id)
+      WHERE rows <> changed LIMIT 1`,
+  },
+];
+
+// Sequence of changes: completeness and valid rows
+
+const UPDATED = EVENT_ACTIONS.indexOf('updated');
+/** For each entity, the first value with a bit that belongs to no field. */
+const BEYOND_FIELDS = EVENT_ENTITIES.map(
+  (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
+).join(' ');
+
+/** In the order of types. */
+const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
+/** Changes reported by an event of the member, who may since have been merged or moved. */
+const PARTS = "'production', 'savings'";
+/** True if the newest change `c` of a row by a key has no event, although it is recent enough for one. */
+const IS_UNTOLD = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at
+    AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
+      AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
+
+/** Scans from the newest change: with the index of entities it would look up the event of every change. */
+const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
+  ORDER BY id DESC LIMIT 1`;
+
+/** Each query returns one wrong row. */
+export const EVENT_CHECKS: readonly CountCheck[] = [
+  {
+    name: 'sequence of events',
+    sql: `SELECT * FROM (
+        SELECT min(sequence) AS first, max(sequence) AS last, count(*) AS events FROM events)
+      WHERE events <> coalesce(last - first + 1, 0)
+        OR coalesce(last, 0) < (SELECT max(last_sequence) FROM operation_events)
+        OR (SELECT ${IS_UNTOLD} FROM changes c WHERE c.id = (${LAST_BY_KEY}))`,
+  },
+  {
+    name: 'epoch of events',
+    sql: "SELECT count(*) AS epochs FROM feed WHERE epoch <> '' HAVING epochs <> 1",
+  },
+  {
+    name: 'events of operations',
+    sql: `SELECT o.actor FROM operation_events o
+      CROSS JOIN events e ON e.sequence IN (o.first_sequence, o.last_sequence)
+      WHERE e.actor <> o.actor LIMIT 1`,
+  },
+  {
+    name: 'rows of events',
+    sql: `SELECT sequence FROM events WHERE type NOT BETWEEN 0 AND ${EVENT_TYPES.length - 1}
+        OR row_id < 1 OR cooperative_id < 1 OR actor < 0 OR fields < 0
+        OR (fields > 0 AND type % ${EVENT_ACTIONS.length} <> ${UPDATED})
+        OR fields >= CASE type / ${EVENT_ACTIONS.length} ${BEYOND_FIELDS} END
+        OR (type <= ${typeCode('cooperative', 'deleted')} AND row_id <> cooperative_id)
+      LIMIT 1`,
+  },
+];
+
+// Indexes of names: exactly the words of all names
+
+/** Schema of the expected index, which is built in a temporary file. */
+const EXPECTED = {
+  applicationId: 1,
+  migrations: [
+    `CREATE VIRTUAL TABLE expected ${wordsOnlySql(", content = ''")};
+     CREATE VIRTUAL TABLE expected_words USING fts5vocab(expected, instance)`,
+  ],
+};
+
+type Instance = readonly [word: string, id: number];
+
+/** Iterates over each word with each row that contains it, in order. */
+const wordsIn = (db: Connection, words: string): IterableIterator<Instance> =>
+  db.raw.prepare(`SELECT term, doc FROM ${words}`).raw().iterate() as IterableIterator<Instance>;
+
+function firstDifference(
+  found: IterableIterator<Instance>,
+  expected: IterableIterator<Instance>,
+): number | undefined {
+  try {
+    for (;;) {
+      const [one, other] = [found.next().value, expected.next().value];
+      if (one?.[0] !== other?.[0] || one?.[1] !== other?.[1]) return (one ?? other)?.[1];
+      if (one === undefined) return undefined;
+    }
+  } finally {
+    found.return?.();
+    expected.return?.();
+  }
+}
+
+/** @returns the id of the first row with a missing or superfluous word */
+function firstWrong(registry: Connection, index: string, condition: string): number | undefined {
+  const temporary = openTemporary(EXPECTED, { tempStore: 'FILE' });
+  try {
+    const insert = temporary.raw.prepare('INSERT INTO expected (rowid, words) VALUES (?, ?)');
+    const names = registry.raw.prepare(`SELECT id, words FROM ${index}_source WHERE ${condition}`).raw();
+    temporary.transaction.immediate(() => {
+      for (const name of names.iterate()) insert.run(name);
+    });
+    return firstDifference(wordsIn(registry, `${index}_words`), wordsIn(temporary, 'expected_words'));
+  } finally {
+    temporary.close();
+  }
+}
+
+export function checkNames(registry: Connection): Finding[] {
+  const from = registry.value<number | undefined>(FIRST_UNINDEXED);
+  const isNamed = `id < min(${from ?? 'id + 1'}, ${nextSql('members')})`;
+  const missing = from === undefined ? 0 : registry.count('member_names_source WHERE id >= ?', [from]);
+  const findings = [
+    ['members', firstWrong(registry, 'member_names', isNamed)],
+    ['cooperatives', firstWrong(registry, 'cooperative_names', 'true')],
+  ] as const;
+  return [
+    { check: 'names not indexed yet', fault: null, value: String(missing) },
+    ...findings.map(([table, id]) => ({
+      check: `names of ${table}`,
+      fault: id === undefined ? null : `wrong: index of row ${id}`,
+    })),
+  ];
+}
+
+/** Tables whose row counts show the size of a registry. */
+export const COUNTED = [
+  'cooperatives',
+  'members',
+  'production_entries',
+  'loans',
+  'payments',
+  'savings_accounts',
+  'savings_transactions',
+] as const;
+
+/** Consistency checks of the registry. Each query returns one wrong row. */
+const AGREEMENTS = [
+  ...COUNT_CHECKS,
+  ...TOTALS_CHECKS,
+  ...REDIRECT_CHECKS,
+  ...LOAN_CHECKS,
+  ...OPERATION_CHECKS,
+  ...EVENT_CHECKS,
+];
+
+/** @throws StorageError when a file is not a database of this release */
+export function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
+  const registry = checkFile('registry', databaseFile, REGISTRY_SCHEMA, (db) => [
+    ...checkRegistry(db, format),
+    ...checkErasures(db, erasuresFileOf(databaseFile)),
+  ]);
+  const keys = checkKeys(keysFileOf(databaseFile));
+  return [...registry, ...keys, ...checkWebhooks(webhooksFileOf(databaseFile)), ...checkLedger(databaseFile)];
+}
+
+/**
+ * Checks the file itself, then its content if it is intact, since nothing read from a damaged file can be
+ * relied on.
+ */
+function checkFile(
+  name: string,
+  file: string,
+  schema: Schema,
+  checkRows: (db: Connection) => Finding[],
+): Finding[] {
+  const check = `${name}: integrity`;
+  try {
+    return withDatabase(
+      file,
+      { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' },
+      // A single snapshot, so that rows and counters are of the same moment.
+      (db) =>
+        db.transaction.deferred(() => {
+          const integrity = checkIntegrity(db);
+          if (integrity !== 'ok') return [{ check, fault: integrity }];
+          return [{ check, fault: null }, ...checkForm(name, db), ...checkRows(db)];
+        }),
+    );
+  } catch (error) {
+    const { cause, message } = error as Error;
+    if (isDamaged(cause)) return [{ check, fault: message }];
+    throw error;
+  }
+}
+
+function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
+  const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
+    const wrong = registry.row(sql);
+    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+  });
+  const wrong = findWrongColumn(registry, format);
+  const rows = COUNTED.map((table): Finding => {
+    const count = registry.count(table);
+    return { check: `rows of ${table}`, fault: null, value: String(count) };
+  });
+  return [
+    ...agreements,
+    { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
+    { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
+    ...checkNames(registry),
+    ...rows,
+  ];
+}
+
+/** Compares the erasures in the registry with those in the file of erasures. */
+function checkErasures(registry: Connection, file: string): Finding[] {
+  const known = readErasures(registry);
+  const none = { secrets: [], erasedAt: new Map() };
+  if (!hasTables(file)) return [compareErasures(known, none)];
+  return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compareErasures(known, readErasures(db))]);
+}
+
+function compareErasures(known: Erasures, kept: Erasures): Finding {
+  const [missing, unknown] = [erasedSince(known, kept).length, erasedSince(kept, known).length];
+  const faults = [
+    ...(missing === 0 ? [] : [`${missing} are only in the registry`]),
+    ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
+  ];
+  const fault = faults.length === 0 ? null : `wrong: ${faults.join(', ')}`;
+  return { check: 'hashes of erased persons', fault, value: String(known.erasedAt.size) };
+}
+
+function checkKeys(keysFile: string): Finding[] {
+  if (!hasTables(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
+  return checkFile('keys', keysFile, KEYS_SCHEMA, (keys) => [
+    { check: 'rows of api_keys', fault: null, value: String(keys.count('api_keys')) },
+  ]);
+}
+
+/** A registry without endpoints yields no finding. */
+function checkWebhooks(file: string): Finding[] {
+  if (!hasTables(file)) return [];
+  return checkFile('webhooks', file, WEBHOOKS_SCHEMA, (webhooks) => [
+    { check: 'rows of webhook_endpoints', fault: null, value: String(webhooks.count('webhook_endpoints')) },
+  ]);
+}
+
+function checkLedger(databaseFile: string): Finding[] {
+  if (!hasLedgerAt(databaseFile)) return [];
+  const { entries, faults } = openLedgerReaderAt(databaseFile).verify();
+  return [
+    { check: 'access ledger', isOfLedger: true, fault: faults[0] ?? null, value: `${entries} readings` },
+  ];
+}
+
+function checkForm(name: string, db: Connection): Finding[] {
+  const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
+  const wrong = db.wrongSettings();
+  const first = dangling[0];
+  return [
+    {
+      check: `${name}: foreign keys`,
+      fault:
+        first === undefined
+          ? null
+          : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
+    },
+    { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
+  ];
+}
+
+/** Returns `ok` or the fault; SQLite reports some damage as an error. */
+function checkIntegrity(db: Connection): string {
+  try {
+    return db.raw.pragma('integrity_check(1)', { simple: true }) as string;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+export interface Finding {
+  readonly check: string;
+  /** Set for the access ledger, on which nothing else depends. */
+  readonly isOfLedger?: true;
+  /** Null if the check passed. */
+  readonly fault: string | null;
+  readonly value?: string;
+}
+
+/**
+ * Reads everything and changes nothing.
+ * @throws StorageError `unusable` when there is no registry of this release
+ */
+export const checkStorage = (storage: Storage): readonly Finding[] =>
+  checkFiles(storage.readable(), formatOf(storage));
+
+// The `check` command
+
+export function declareCheck(command: Command, context: CliContext): void {
+  addPrintOptions(showingNobody(command)).action(
+    acting(context, (run) => {
+      const checks = checkStorage(run.storage);
+      const database = run.storage.location;
+      const sound = checks.every(({ fault }) => fault === null);
+      const result = `${database} is ${sound ? 'sound' : 'NOT sound'}.\n`;
+      run.show({ database, sound, checks }, `${formatFindings(checks)}\n${result}`);
+      const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
+      const restore = proposed('restore DIR --replace', run.options);
+      if (isDamaged) run.err(`The file is damaged. Restore the last backup: ${restore}\n`);
+      if (!sound) throw new CommandError(EXIT.refused, '');
+    }),
+  );
+}
+
+export const formatFindings = (findings: readonly Finding[]): string =>
+  formatRows(findings, {
+    CHECK: 'check',
+    RESULT: ({ fault, value }) => fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
+  });

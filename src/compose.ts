@@ -1,0 +1,220 @@
+/** The composition root: configuration → store → middleware → routes → handler. */
+
+import type { AddressInfo } from 'node:net';
+import type { AccessLedger } from './access/access-ledger.ts';
+import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
+import { REFUSALS } from './access/api-keys.ts';
+import { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
+import type { Registry } from './embedding/embedded-registry.ts';
+import { openRequests } from './embedding/in-process-request.ts';
+import { createExporter } from './export/exporter.ts';
+import { openCreate } from './http/declare/preconditions.ts';
+import type { Route } from './http/declare/route.ts';
+import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
+import type { ConnectionLog, RunningServer } from './http/server/client-connection.ts';
+import { createMiddleware, type MiddlewareDependencies, OFTEN } from './http/server/middleware.ts';
+import { openOverloadGuard } from './http/server/refuse-overload.ts';
+import { createHandler, type Handler, type HandlerDependencies } from './http/server/request-lifecycle.ts';
+import { createSender, type SenderDependencies } from './http/server/send.ts';
+import { listen, type ServerTimeouts, serveInProcess } from './http/server/server.ts';
+import { serveLedger } from './ledger/open-ledger.ts';
+import { ServiceMetrics } from './metrics/service-metrics.ts';
+import { openRegistry, type RegistryStore } from './open-registry.ts';
+import { createRoutes } from './routes.ts';
+import type { Config } from './runtime/config.ts';
+import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
+import type { IdempotentResponses } from './sqlite/entity-store.ts';
+import type { Storage } from './sqlite/storage.ts';
+import { openConfiguredStorage } from './terminal/settings.ts';
+import type { WebhookSettings } from './webhooks/delivery-context.ts';
+import { WebhookService } from './webhooks/service.ts';
+
+export interface RegistryDependencies {
+  readonly config: Config;
+  readonly clock?: Clock | undefined;
+  /** Receives complete log lines; standard output when not given. */
+  readonly writeLog?: ((lines: string) => void) | undefined;
+  readonly timeouts?: Partial<ServerTimeouts> | undefined;
+  readonly webhooks?: Partial<WebhookSettings> | undefined;
+  /** Where readings are recorded; as configured when not given. */
+  readonly ledger?: AccessLedger | undefined;
+}
+
+/** What only this program may call: everything in the public API keeps every invariant. */
+export interface ComposedRegistry extends Registry {
+  readonly routes: readonly Route[];
+  readonly storage: Storage;
+  readonly store: RegistryStore;
+  /** Where metrics are served, once the service listens; undefined when they are off. */
+  metricsAddress(): AddressInfo | undefined;
+  /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
+  isRecording(): boolean;
+  /** Logs what an operator should know. */
+  note(message: string): void;
+}
+
+/**
+ * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
+ * signal, no global state.
+ * @throws StorageError when the storage location cannot be used
+ */
+export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
+  const { config, clock = systemClock, timeouts } = dependencies;
+  const { writeLog = (lines) => process.stdout.write(lines) } = dependencies;
+  let draining = false;
+  const scheduler = new Scheduler();
+  const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
+  const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
+  const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
+  const { keys, ledger, store } = openStores(
+    storage,
+    () => dependencies.ledger ?? openLedger(config, storage, clock, written, metrics),
+  );
+  const log = countingUses(keys, metrics?.counting(written) ?? written);
+  const noteAddress = (address: string) => noteRefused(address, log, metrics);
+  const limiter = new InProcessRateLimiter(clock);
+  const { host, port, trustedProxies } = config;
+  const overload = openOverloadGuard(clock, trustedProxies);
+  const exporter = createExporter(storage, config.zone);
+  const isRecording = () => ledger?.isRecording() ?? true;
+  const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
+  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, findUnready });
+  const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
+  const checking = { scheduler, limiter, overload, noteAddress };
+  const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
+  const connections = connectionLog(log, clock);
+  const inProcess = serveInProcess({ handler, log: connections, timeouts });
+  const running: Pick<RunningServer, 'close'>[] = [inProcess];
+  let metricsServer: RunningServer | undefined;
+  let webhooks: WebhookService | undefined;
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    draining = true;
+    overload.stop();
+    const delivered = webhooks?.close();
+    store.events.endWaits();
+    await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
+    metrics?.close();
+    await ledger?.close();
+    await store.close();
+    keys.close();
+    log.flush();
+  }
+
+  return {
+    handler,
+    request: openRequests(inProcess.connect),
+    routes,
+    storage,
+    store,
+    failed: store.failed,
+    isRecording,
+    note: (message) => log.note(message),
+    metricsAddress: () => metricsServer?.address,
+    async listen() {
+      if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
+        const onError = (error: unknown) => log.unexpected('metrics', error);
+        const measured = { clock, exporter, findUnready, ledger, limiter, storage, store };
+        metricsServer = await metrics.listen(config.metrics, measured, onError);
+        running.push(metricsServer);
+      }
+      const server = await listen({ handler, host, port, log: connections, timeouts });
+      running.push(server);
+      overload.start();
+      const note = (message: string) => log.note(message);
+      const [stores, settings] = [store, dependencies.webhooks];
+      webhooks ??= new WebhookService({ storage, stores, keys, clock, zone: config.zone, note, settings });
+      return server;
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+interface HandlerParts
+  extends Omit<HandlerDependencies, 'middleware' | 'create' | 'send' | 'keys'>,
+    Omit<MiddlewareDependencies, 'keys'>,
+    Pick<SenderDependencies, 'isDraining'> {
+  readonly keys: ApiKeyStore;
+  readonly ledger: AccessLedger | undefined;
+  readonly responses: IdempotentResponses;
+}
+
+function composeHandler(parts: HandlerParts): Handler {
+  const { ledger, trustedProxies } = parts;
+  return createHandler({
+    ...parts,
+    middleware: createMiddleware(parts),
+    create: openCreate(parts.responses, parts.clock),
+    send: createSender({ ...parts, recording: ledger && { ledger, trustedProxies } }),
+  });
+}
+
+/** The log, with each request of a key counted: it is called once a response was sent. */
+function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
+  return {
+    ...log,
+    request(entry) {
+      const { keyId, reason, time } = entry;
+      const at = Math.floor(time / 1000);
+      // The service being unavailable says nothing of the key.
+      if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
+        keys.countUse(keyId, 'refused', reason, at);
+      else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);
+      log.request(entry);
+    },
+  };
+}
+
+/** Logs what never became a request. */
+const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
+  refused(requestId, status) {
+    const unknown = { keyId: undefined, method: 'OTHER', route: '' };
+    log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
+  },
+  closed: (what) => log.connectionClosed(what),
+});
+
+function noteRefused(address: string, log: AccessLog, metrics: ServiceMetrics | undefined): void {
+  metrics?.countRefusedAddress();
+  log.note(`Keys were refused ${OFTEN} times in a minute from ${address}.`);
+}
+
+/** @throws StorageError */
+function openLedger(
+  { accessLedger, accessLedgerDays }: Config,
+  storage: Storage,
+  clock: Clock,
+  log: AccessLog,
+  metrics: ServiceMetrics | undefined,
+): AccessLedger | undefined {
+  if (!accessLedger) return undefined;
+  const note = (message: string) => log.note(message);
+  const measure = metrics?.measureReadings;
+  return serveLedger(storage, { clock, days: accessLedgerDays, note, measure });
+}
+
+function findFailing(store: RegistryStore, isRecording: () => boolean) {
+  if (!store.isReady()) return 'not_ready';
+  return isRecording() ? undefined : 'ledger';
+}
+
+function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
+  // The registry first: the keys' file is not created beside a file that is not a registry.
+  const store = openRegistry(storage);
+  try {
+    const keys = openKeys(storage, 'serve');
+    try {
+      return { keys, ledger: openLedger(), store };
+    } catch (error) {
+      void keys.close();
+      throw error;
+    }
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
+}

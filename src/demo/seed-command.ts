@@ -1,0 +1,273 @@
+/** `seed`: fills an empty database with demo data, dated up to today, and demo keys. */
+
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, Option } from 'commander';
+import { openKeys } from '../access/api-key-store.ts';
+import type { Scope } from '../access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { createCsvRows } from '../formats/csv-rows.ts';
+import { formatCsvRow } from '../formats/write-csv.ts';
+import { importFiles, listImportFiles } from '../import/import-files.ts';
+import { openImportSession } from '../import/staging/session.ts';
+import { createKeys } from '../keys/key-operations.ts';
+import type { Config } from '../runtime/config.ts';
+import { createFolder, openPrivateFile } from '../runtime/process.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson, formatRows } from '../terminal/output.ts';
+import { refusing } from '../terminal/places.ts';
+import { showingNobody } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addSettingOptions, openConfiguredStorage, type SettingOptions } from '../terminal/settings.ts';
+import { formatDate } from '../values/date-time.ts';
+
+// Writes the demo files, with dates shifted so that they end today.
+
+/** Same location from `src/` and from `dist/`. */
+const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
+
+/** Columns with shifted dates. Dates of birth stay: persons do not age with the demo. */
+const MOVED = [
+  'registration_date',
+  'delivered_at',
+  'loan_start_date',
+  'loan_end_date',
+  'approved_at',
+  'transacted_at',
+];
+const DAY_MS = 86_400_000;
+const dayNumber = (date: string): number => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / DAY_MS;
+
+/** Shifts a date or date-time by a number of days. */
+function move(text: string, days: number): string {
+  if (text === '') return '';
+  return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);
+}
+
+/**
+ * Writes the demo files to a folder, unless a file of the same name there has different content.
+ * @param today `YYYY-MM-DD`, which becomes the last day of the files
+ * @returns the name of the first such file; nothing was written then
+ * @throws the system's error
+ */
+export function writeSeedFiles(folder: string, today: string): string | undefined {
+  mkdirSync(folder, { recursive: true });
+  const files = composeSeedFiles(today);
+  const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
+  const different = files
+    .filter((file) => !missing.includes(file))
+    .find(({ name, content }) => readFileSync(join(folder, name), 'utf8') !== content);
+  if (different !== undefined) return different.name;
+  for (const { name, content } of missing) writeFileSync(join(folder, name), content, { flag: 'wx' });
+  return undefined;
+}
+
+function composeSeedFiles(today: string): { readonly name: string; readonly content: string }[] {
+  const anchor = readFileSync(join(SEED_FOLDER, 'anchor.txt'), 'utf8').trim();
+  const days = dayNumber(today) - dayNumber(anchor);
+  const names = readdirSync(SEED_FOLDER).filter((file) => file.endsWith('.csv'));
+  return names.sort().map((name) => {
+    const [header = [], ...rows] = readSeedFile(name);
+    const isMoved = header.map((column) => MOVED.includes(column));
+    const moved = rows.map((row) => row.map((cell, i) => (isMoved[i] === true ? move(cell, days) : cell)));
+    return { name, content: [header, ...moved].map(formatCsvRow).join('') };
+  });
+}
+
+/** Returns the first person of the demo members, who belongs to several cooperatives. */
+export function showcaseIdentityCard(): string {
+  const [header = [], first = []] = readSeedFile('members.csv');
+  return first[header.indexOf('identity_card')] ?? '';
+}
+
+const readSeedFile = (name: string): (readonly string[])[] =>
+  createCsvRows(',', 0)
+    .read(readFileSync(join(SEED_FOLDER, name), 'utf8'))
+    .records.map(({ cells }) => cells);
+
+// Demo keys: one for each kind of holder, stored in a file beside the database
+
+interface DemoKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly perHour: number;
+  readonly perDay: number;
+}
+
+export interface IssuedDemoKey extends DemoKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
+
+/** The last key has a limit so low that a user can see it being reached. */
+const DEMO_KEYS: readonly DemoKey[] = [
+  { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
+  { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
+  {
+    name: 'writer',
+    scopes: [
+      'cooperatives:read',
+      'cooperatives:write',
+      'members:read',
+      'members:write',
+      'loans:read',
+      'loans:write',
+      'payments:read',
+      'payments:write',
+    ],
+    ...DEFAULTS,
+  },
+  {
+    name: 'follower',
+    scopes: ['webhooks:receive', 'cooperatives:read', 'members:read', 'loans:read', 'payments:read'],
+    ...DEFAULTS,
+  },
+  { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
+];
+
+/** Names the file after the database, unless that is `registry.db`: each database has its own demo keys. */
+export function demoKeysFileOf({ storage }: Config): string {
+  const name = basename(storage).replace(/\.db$/, '');
+  return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
+}
+
+/** Issues the demo keys and writes them to a file that only its owner can read. */
+export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
+  await withStore(openKeys(openConfiguredStorage(config, context.clock), 'issue'), async (store) => {
+    const operations = createKeys({ openKeys: () => store, clock: context.clock, zone: config.zone });
+    const keys = DEMO_KEYS.map((demo): IssuedDemoKey => {
+      const { id, secret } = operations.create({ ...demo, name: `demo ${demo.name}` });
+      return { id: String(id), ...demo, key: secret };
+    });
+    writeDemoKeys(demoKeysFileOf(config), keys);
+  });
+}
+
+function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {
+  rmSync(file, { force: true });
+  const handle = openPrivateFile(file);
+  writeFileSync(handle, formatJson({ keys }));
+  closeSync(handle);
+}
+
+/** @returns undefined if the database was not filled by `seed` */
+export function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
+  const file = demoKeysFileOf(config);
+  if (!existsSync(file)) return undefined;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { keys: IssuedDemoKey[] }).keys;
+}
+
+export const formatDemoKeys = (keys: readonly IssuedDemoKey[]): string =>
+  formatRows(keys, {
+    KEY: 'key',
+    NAME: 'name',
+    LIMITS: ({ perHour, perDay }) => `${perHour}/h ${perDay}/day`,
+    SCOPES: 'scopes',
+  });
+
+interface SeedOptions extends SettingOptions {
+  readonly csv?: string;
+  readonly ifEmpty?: true;
+  readonly json?: true;
+}
+
+export function declareSeed(command: Command, context: CliContext): void {
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB')
+    .addOption(
+      new Option('--csv <folder>', 'only write the demo files to this folder').conflicts(['db', 'ifEmpty']),
+    )
+    .option('--if-empty', 'leave a database that holds data as it is (status 0 instead of 1)')
+    .option('--json', 'print one JSON document: the demo keys')
+    .action(
+      acting(context, async (run: Run<SeedOptions>) => {
+        const today = formatDate(run.now, run.zone);
+        if (run.options.csv === undefined) await seed(run, today);
+        else await writeFiles(run, run.options.csv, today);
+      }),
+    );
+}
+
+async function writeFiles({ out }: CliContext, folder: string, today: string): Promise<void> {
+  const failed = (action: string) => (_code: string, cause: Error) =>
+    new CommandError(EXIT.usage, `${folder} cannot be ${action}: ${cause.message}.`);
+  await refusing(failed('created'), () => createFolder(folder));
+  const existing = await refusing(failed('written to'), () => writeSeedFiles(folder, today));
+  if (existing !== undefined) {
+    throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
+  }
+  out(`The demo files are in ${folder}.\n`);
+}
+
+async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
+  const { config, options } = run;
+  const isSeeded = await seedIfEmpty(run, today);
+  if (!isSeeded && options.ifEmpty !== true) {
+    throw new CommandError(
+      EXIT.refused,
+      `${config.storage} already holds data. Choose another file with --db.`,
+    );
+  }
+  if (isSeeded) await issueDemoKeys(run, config);
+  run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
+}
+
+/** @returns false, with nothing done, if the database already holds data */
+async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
+  const session = openImportSession(storage);
+  const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
+  try {
+    if (!session.isRegistryEmpty()) return false;
+    writeSeedFiles(folder, today);
+    const reports = await importFiles(session, listImportFiles(folder).files, {
+      zone,
+      clock,
+      isDryRun: false,
+      systemUser: user,
+      acceptTrailingZero: false,
+      skipInvalid: false,
+    });
+    const wrong = reports.find(({ outcome }) => outcome !== 'imported');
+    if (wrong !== undefined) {
+      const { file, outcome, failure } = wrong;
+      throw new Error(`The demo file ${file.path}: ${outcome}.`, { cause: failure?.error });
+    }
+    return true;
+  } finally {
+    session.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Describes the keys, with requests to try. */
+function describeDemo(config: Config): string {
+  const file = demoKeysFileOf(config);
+  const keys = readDemoKeys(config);
+  if (keys === undefined) {
+    return `${config.storage} holds data. There are no demo keys to show: ${file} does not exist.\n`;
+  }
+  const base = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/api/v1`;
+  const bearer = `-H 'Authorization: Bearer ${keys[0]?.key ?? ''}'`;
+  return `Demo keys (${file}):
+
+${formatDemoKeys(keys)}
+Address: ${base}/
+Try, in another terminal:
+
+  curl ${bearer} ${base}/members/${showcaseIdentityCard()}/
+  curl ${bearer} '${base}/cooperatives?district=Huye'
+
+`;
+}

@@ -1,0 +1,72 @@
+/** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
+
+import { COMPARE } from './browse/compare.ts';
+import { COOPERATIVE, COOPERATIVES } from './browse/cooperative-page.ts';
+import { LATE_LOANS, MEMBERS, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
+import { FOUND, START } from './browse/found.ts';
+import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
+import type { Screen } from './desk/screen.ts';
+import {
+  CHANGE_COOPERATIVE,
+  CHANGE_ROW,
+  ENTER_FOR_PERSON,
+  ENTER_IN_COOPERATIVE,
+  NEW_COOPERATIVE,
+} from './entering/enter-rows.ts';
+import { HEALTH } from './health/health-page.ts';
+import { DeskFiles } from './import/pages/desk-files.ts';
+import { IMPORT_FILE, REJECTS } from './import/pages/file.ts';
+import { IMPORT, TEMPLATE } from './import/pages/import-page.ts';
+import { RECORDED_IMPORT } from './import/pages/recorded.ts';
+import { openJournal } from './journal/journal.ts';
+import { KEY, KEYS } from './keys/key-pages.ts';
+import { CONTRADICTIONS, DUPLICATES } from './people/pages/duplicates-page.ts';
+import { HELD, PERSON } from './people/pages/person.ts';
+import { READERS } from './people/pages/readers.ts';
+import { deskFolderOf } from './sqlite/registry-files.ts';
+import { sequenceOf } from './sqlite/storage.ts';
+
+/** In menu order. To add a screen, declare it in the directory of its subject and list it here. */
+export const SCREENS: readonly Screen[] = [
+  ...[START, FOUND, PERSON, HELD, READERS],
+  ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
+  ...Object.values(RECORDED),
+  ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
+  ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
+  ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, HEALTH],
+];
+
+export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {
+  /** Path of the executable, which imports files in separate processes. */
+  readonly program: string;
+  /** Environment of these processes; defaults to this process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** @throws (as rejection) the system's error when the port cannot be listened on */
+export async function openDesk(
+  { program, environment = process.env, ...options }: DeskOptions,
+  port: number,
+): Promise<DeskServer> {
+  const { location } = options.storage;
+  const folder = deskFolderOf(location);
+  const sequence = sequenceOf(options.storage);
+  const files = new DeskFiles({
+    ...{ program, environment, storage: location, folder },
+    epoch: sequence?.epoch ?? '',
+    isUndone(importId) {
+      const journal = openJournal(options.storage);
+      try {
+        return journal.find(importId)?.undoneAt != null;
+      } finally {
+        journal.close();
+      }
+    },
+  });
+  const server = await listenForDesk({ ...options, files, screens: SCREENS }, port);
+  const close = async () => {
+    await server.close();
+    await files.close();
+  };
+  return { ...server, close };
+}

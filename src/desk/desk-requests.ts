@@ -1,0 +1,487 @@
+/**
+ * Requests to the desk: checks of the browser and its session, routing to screens, and the pages around them.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { accessByUser } from '../access/access-ledger.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
+import { type Awaitable, RegistryError } from '../values/errors.ts';
+import { type Html, html } from '../values/html.ts';
+import { hideIdentityCards } from '../values/identity-card.ts';
+import { findLanguage, type Language, onPage } from '../values/language.ts';
+import { type InPlaces, Message, say, type Text, type Values } from '../values/message.ts';
+import { type Framed, layout } from './layout.ts';
+import { withCommands } from './parts.ts';
+import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-form.ts';
+import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
+import { isSameSecret, Sessions } from './sessions.ts';
+import { writingIn } from './writing.ts';
+
+// Pages without a session: the reason, and how to come back (docs/desk.md#coming-back)
+
+/** Properties of every page, with or without a session. */
+export type Frame = Pick<Framed, 'language' | 'registry'>;
+
+export type Notice = readonly [heading: Text, ...sentences: Text[]];
+
+/** Instructions for coming back, those for users without a shell first. */
+const COME_BACK: readonly Text[] = [
+  say('If "Registry desk" is among the programs of this machine, open it there.'),
+  say('If it is on another machine, ask those who look after that machine for a new link to the desk.'),
+  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
+];
+
+export const NO_SESSION: Notice = [
+  say('The desk is closed here'),
+  say('It closes when you leave it, and after 30 minutes without a request. What was saved is saved.'),
+  ...COME_BACK,
+];
+/** For a browser without scripts; with one, the form stays on the page (assets/idle.js). */
+export const NOT_SAVED: Notice = [
+  say('The desk is closed here'),
+  say('What you have just sent was not saved. Keep this page, and open the desk again in this browser.'),
+  say('Then reload this page: the browser sends it once more.'),
+  ...COME_BACK,
+];
+export const USED_LINK: Notice = [say('This link does not work any more'), ...COME_BACK];
+export const NOT_OUR_FORM: Notice = [
+  say('This form was not sent by the desk'),
+  say('Nothing was changed. Go back, reload the page and send it again.'),
+];
+export const NOT_FOUND: readonly [heading: Text, sentence: Text] = [
+  say('There is nothing here'),
+  say('What stood here is gone, or was found in an earlier session. Search for it again.'),
+];
+export const TOO_LARGE: Notice = [
+  say('This file is too large for a form'),
+  say('Drop it on the page, or import it with `registry import` in the terminal.'),
+];
+export const FAILED: Notice = [
+  say('This page could not be made'),
+  say('What happened stands in the terminal in which the desk runs.'),
+];
+export const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
+
+/** Renders a page without a session. */
+export function notice(frame: Frame, [heading, ...sentences]: Notice): Html {
+  const said = sentences.map((each) => html`<p>${withCommands(onPage(each, frame.language))}</p>`);
+  return layout({
+    ...frame,
+    title: heading,
+    body: html`<h1>${onPage(heading, frame.language)}</h1>${said}`,
+  });
+}
+
+export const entrance = (frame: Frame): Html =>
+  layout({
+    ...frame,
+    title: say('Registry desk'),
+    body: html`<p><a href="/">${onPage(say('Open the desk'), frame.language)}</a></p>`,
+  });
+
+// A visit: a request of a session as screens see it, with the stores it opens
+
+interface AskedVisits {
+  readonly session: Session;
+  readonly language: Language;
+  readonly places: { readonly [name: string]: string };
+  readonly query: URLSearchParams;
+}
+
+/** @returns the result of `work`, once everything that it opened is closed */
+export async function visiting<T>(
+  desk: DeskDependencies,
+  asked: AskedVisits,
+  work: (visit: Visit) => Awaitable<T>,
+): Promise<T> {
+  const opened: { close(): void }[] = [];
+  const { language } = asked;
+  const write = writingIn(language, desk.config.zone);
+  const visit: Visit = {
+    ...asked,
+    desk,
+    now: nowSeconds(desk.clock),
+    write,
+    say: <const Template extends string>(template: Template, ...[values]: InPlaces<Template>) =>
+      onPage(new Message(template, (values ?? {}) as Values), language, write.written),
+    translate: (text) => onPage(text, language, write.written),
+    use(open) {
+      const store = open(desk.storage);
+      opened.push(store);
+      return store;
+    },
+  };
+  try {
+    return await work(visit);
+  } finally {
+    for (const store of opened.reverse()) store.close();
+  }
+}
+
+// Assets: the style sheet and modules of the pages, served as files
+
+const FOLDER = fileURLToPath(new URL('./assets/', import.meta.url));
+
+const TYPES: { readonly [extension: string]: string } = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+export interface Asset {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** Reads all assets once, by path: there are few, and a name in a request never reaches the disk. */
+export const readAssets = (): ReadonlyMap<string, Asset> =>
+  new Map(
+    readdirSync(FOLDER).flatMap((name) => {
+      const type = TYPES[extname(name)];
+      return type === undefined
+        ? []
+        : [[`/assets/${name}`, { type, content: readFileSync(join(FOLDER, name)) }] as const];
+    }),
+  );
+
+// Routing of paths to screens
+
+export interface Found {
+  readonly screen: Screen;
+  readonly places: { readonly [name: string]: string };
+}
+
+/** A place in a path. It cannot hold a national ID, so an address with one leads nowhere. */
+const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
+
+export function createRouter(screens: readonly Screen[]): (path: string) => Found | undefined {
+  const known = screens.map((screen) => ({
+    screen,
+    pattern: new RegExp(`^${screen.path.replace(/:(\w+)/g, `(?<$1>${PLACE})`)}$`),
+  }));
+  return (path) => {
+    for (const { screen, pattern } of known) {
+      const match = pattern.exec(path);
+      if (match !== null) return { screen, places: { ...match.groups } };
+    }
+    return undefined;
+  };
+}
+
+// Checks of the requesting page: only the desk's own pages, opened under its own address, may send requests.
+// A page of another site can make a browser send requests here, and can point its own name to 127.0.0.1
+// (docs/desk.md#security).
+
+/** Hosts under which the desk is reached; a tunnel keeps the port. */
+const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
+
+/** True if the browser addresses this desk: the name of another site may lead to this machine, too. */
+export const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
+  host !== undefined && hostsOf(port).includes(host.toLowerCase());
+
+/**
+ * True if a page of the desk has sent the form. As no referrer is sent, browsers give `null` as the origin of
+ * a form, and `Sec-Fetch-Site` tells its site; one of the two must identify the desk.
+ */
+export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
+  const { origin = 'null' } = headers;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin === 'null') return site === 'same-origin';
+  return hostsOf(port).includes(origin.toLowerCase().replace(/^http:\/\//, ''));
+}
+
+// Cookies. Browsers share them between all ports of a machine, so their names contain the port.
+
+/** @returns undefined if it was not sent */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  const found = header?.split('; ').find((each) => each.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
+}
+
+/** Sent only with requests by pages of the desk, and inaccessible to scripts. */
+const KEPT = 'Path=/; HttpOnly; SameSite=Strict';
+
+export const sessionCookie = (port: number): string => `desk_${port}`;
+export const languageCookie = (port: number): string => `desk_language_${port}`;
+
+/** Sets a cookie that lasts until the browser is closed. */
+export const setCookie = (name: string, value: string): string => `${name}=${value}; ${KEPT}`;
+export const setLasting = (name: string, value: string): string =>
+  `${name}=${value}; ${KEPT}; Max-Age=${365 * 86_400}`;
+export const forget = (name: string): string => `${name}=; ${KEPT}; Max-Age=0`;
+
+// Access records, made before a page leaves (docs/ledger.md)
+
+/** @throws RegistryError `unavailable` if it cannot be recorded; nothing may be shown then */
+export async function recordAccess(
+  visit: Visit,
+  screen: Screen,
+  { shows }: Pick<Page, 'shows'>,
+): Promise<void> {
+  if (screen.personal === 'none' || shows === 'nobody') return;
+  // A bug in the program, which the first test that opens the page detects.
+  if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
+  const { clock, ledger } = visit.desk;
+  const shown = { route: `desk ${screen.path}`, fields: shows.fields, subject: shows.subject };
+  await ledger?.record([accessByUser(clock, visit.session.user, shown)]);
+}
+
+// Language of a page: the chosen one, else the browser's first preference that is available
+
+/** @param accepted `Accept-Language`: languages with their weights, in any order */
+export function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
+  const wanted = accepted.split(',').map((each, i) => {
+    const [name = '', ...options] = each.trim().toLowerCase().split(';');
+    const weight = options.map((option) => /^\s*q=([0-9.]+)$/.exec(option)?.[1]).find(Boolean);
+    return { name: name.split('-')[0] ?? '', weight: Number(weight ?? 1), i };
+  });
+  const inOrder = wanted.sort((one, other) => other.weight - one.weight || one.i - other.i);
+  return findLanguage(chosen ?? '') ?? inOrder.flatMap(({ name }) => findLanguage(name) ?? [])[0] ?? 'en';
+}
+
+export const HOST = '127.0.0.1';
+
+export interface DeskServerOptions extends DeskDependencies {
+  /** Reports an unexpected condition in one line, without any name, number or address. */
+  readonly report: (line: string) => void;
+  /** Secret with which another `registry desk` of the same user may ask for links. */
+  readonly secret: string;
+  /** The numbers of persons and searches begin after this one; random by default. */
+  readonly numbersBefore?: number;
+}
+
+/** A request before its screen is known. */
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly port: number;
+  readonly url: URL;
+  readonly language: Language;
+}
+
+export class DeskPages {
+  private readonly options: DeskServerOptions;
+  private readonly sessions: Sessions;
+  private readonly findScreen: (path: string) => Found | undefined;
+  private readonly assets = readAssets();
+
+  constructor(options: DeskServerOptions) {
+    this.options = options;
+    this.sessions = new Sessions(options.clock, options.numbersBefore);
+    this.findScreen = createRouter(options.screens);
+  }
+
+  issueLink(user: string, port: number): string {
+    return `http://${HOST}:${port}/open/${this.sessions.issueLink(user)}`;
+  }
+
+  /** Never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
+    const chosen = readCookie(request.headers.cookie, languageCookie(port));
+    const language = chooseLanguage(chosen, request.headers['accept-language']);
+    try {
+      const { method = '', url = '' } = request;
+      if (!isOurHost(request.headers, port)) return void send(response, 403, WRONG_HOST, PLAIN);
+      if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
+        return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
+      // Concatenated, not resolved against a base: a path that starts with `//` would name another host.
+      const asked = { request, response, port, language, url: new URL(`http://${HOST}:${port}${url}`) };
+      await this.answerAsked(asked, method === 'POST');
+    } catch (error) {
+      this.fail(response, language, error);
+    }
+  }
+
+  private async answerAsked(asked: Asked, isPost: boolean): Promise<void> {
+    const { request, response, url, port, language } = asked;
+    const asset = this.assets.get(url.pathname);
+    if (asset !== undefined && !isPost)
+      return send(response, 200, asset.content, { 'Content-Type': asset.type });
+    if (url.pathname === '/link' && isPost) return await this.sendLink(asked);
+    if (url.pathname.startsWith('/open/')) return this.open(asked);
+    const secret = readCookie(request.headers.cookie, sessionCookie(port));
+    const session = secret === undefined ? undefined : this.sessions.find(secret);
+    if (secret === undefined || session === undefined)
+      return sendPage(response, 401, this.notice(language, isPost ? NOT_SAVED : NO_SESSION));
+    if (!isPost) return await this.answerVisit(asked, session, undefined);
+    const takesFiles = this.findScreen(url.pathname)?.screen.takesFiles;
+    const form = isOurForm(request.headers, port) ? await readForm(request, takesFiles) : undefined;
+    if (form === undefined || !isSameSecret(form.get('token'), session.token))
+      return sendPage(response, 403, this.notice(language, NOT_OUR_FORM));
+    if (url.pathname === '/session') return send(response, 204, '');
+    if (url.pathname === '/language') return switchLanguage(asked, form);
+    if (url.pathname === '/leave') {
+      this.sessions.end(secret);
+      return sendPage(response, 200, this.notice(language, LEFT), {
+        'Set-Cookie': forget(sessionCookie(port)),
+        'Clear-Site-Data': '"cache"',
+      });
+    }
+    await this.answerVisit(asked, session, form);
+  }
+
+  /** Issues a link to another `registry desk` of the same user: a browser cannot know the secret. */
+  private async sendLink({ request, response, port }: Asked): Promise<void> {
+    const { authorization = '' } = request.headers;
+    const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
+    if (form === undefined) return send(response, 403, '', PLAIN);
+    send(response, 200, this.issueLink(form.get('user'), port), PLAIN);
+  }
+
+  /**
+   * Opens a session, with a page that leads on rather than a redirect: after a link on another site, a
+   * browser would not send the cookie with a redirected request.
+   */
+  private open({ request, response, url, port, language }: Asked): void {
+    const opened = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
+    if (opened === undefined) {
+      sendPage(response, 403, this.notice(language, USED_LINK));
+      return;
+    }
+    const cookie = setCookie(sessionCookie(port), opened);
+    sendPage(response, 200, entrance(this.frame(language)), { 'Set-Cookie': cookie, Refresh: '0; url=/' });
+  }
+
+  private async answerVisit(asked: Asked, session: Session, form: Form | undefined): Promise<void> {
+    const { response, url, language } = asked;
+    const found = this.findScreen(url.pathname);
+    const action = form && found?.screen.actions?.[form.get('action')];
+    if (found === undefined || (form !== undefined && action === undefined))
+      return this.sendNotFound(asked, session);
+    const visited = { session, language, places: found.places, query: url.searchParams };
+    const result = await visiting(this.options, visited, async (visit) => {
+      const answer = await (form && action ? action(visit, form) : found.screen.read(visit));
+      if (answer === undefined) return undefined;
+      const isContinuation = 'goTo' in answer;
+      if (!isContinuation || answer.shows !== undefined) await recordAccess(visit, found.screen, answer);
+      if (isContinuation) return answer;
+      return 'parts' in answer ? sendDownload(response, answer).then(() => 'sent' as const) : answer;
+    });
+    if (result === 'sent') return;
+    if (result === undefined) return this.sendNotFound(asked, session);
+    if ('goTo' in result) return follow(response, session, result);
+    this.sendScreen(asked, session, found.screen.title, result);
+  }
+
+  private sendScreen(asked: Asked, session: Session, title: Text, page: Page): void {
+    const { response, url, language } = asked;
+    const menu = this.options.screens.flatMap(({ path, menu: label }) =>
+      label === undefined ? [] : [{ path, label }],
+    );
+    const { token, user, told } = session;
+    session.told = undefined;
+    const around = { token, user, menu, path: url.pathname, told, searched: page.searched };
+    const framed = { ...this.frame(language), title: page.title ?? title, body: page.body, around };
+    const { status = 200, refreshSeconds } = page;
+    sendPage(response, status, layout(framed), refreshSeconds ? { Refresh: String(refreshSeconds) } : {});
+  }
+
+  private sendNotFound(asked: Asked, session: Session): void {
+    const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, asked.language));
+    const body = html`<h1>${heading}</h1>
+<p>${sentence}</p>`;
+    // Without the requested path, which the page would repeat, whatever it contains.
+    const page = { body, status: 404 };
+    this.sendScreen({ ...asked, url: new URL('/nothing', asked.url) }, session, NOT_FOUND[0], page);
+  }
+
+  private frame(language: Language): Frame {
+    return { language, registry: this.options.config.registryName };
+  }
+
+  private notice(language: Language, said: Notice): Html {
+    return notice(this.frame(language), said);
+  }
+
+  private fail(response: ServerResponse, language: Language, error: unknown): void {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error instanceof RegistryError && error.code === 'unavailable') {
+      sendPage(response, 503, this.notice(language, [say('Try again'), error.message]));
+      return;
+    }
+    if (error instanceof TooLarge) {
+      sendPage(response, 413, this.notice(language, TOO_LARGE));
+      return;
+    }
+    const { stack = String(error) } = error as Error;
+    this.options.report(`The desk could not make a page: ${hideIdentityCards(stack)}\n`);
+    sendPage(response, 500, this.notice(language, FAILED));
+  }
+}
+
+function follow(response: ServerResponse, session: Session, continuation: Continuation): void {
+  const { goTo: path, told: text, operationId, another } = continuation;
+  session.told = text === undefined ? undefined : { text, operationId, another };
+  goTo(response, path);
+}
+
+function switchLanguage({ response, port }: Asked, form: Form): void {
+  const language = findLanguage(form.get('language'));
+  const back = form.get('back');
+  // Only a path of the desk, never the address of another site.
+  const path = /^\/(?:[A-Za-z0-9-]+\/)*[A-Za-z0-9-]*$/.test(back) ? back : '/';
+  const cookie = language && setLasting(languageCookie(port), language);
+  goTo(response, path, cookie === undefined ? {} : { 'Set-Cookie': cookie });
+}
+
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
+const WRONG_HOST =
+  'The desk answers under http://127.0.0.1 and http://localhost with its own port only. ' +
+  'Give a tunnel the same port at both ends.\n';
+
+// The server, which listens on this machine only (docs/desk.md#security)
+
+/** The request timeout allows for a file sent through a slow tunnel. */
+const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
+const MAX_CONNECTIONS = 64;
+
+export interface DeskServer {
+  readonly port: number;
+  /**
+   * @param user name under which changes are recorded
+   * @returns an address that works once, within a minute
+   */
+  issueLink(user: string): string;
+  close(): Promise<void>;
+}
+
+/** @throws (as rejection) the system's error if the port cannot be listened on */
+export async function listenForDesk(options: DeskServerOptions, port: number): Promise<DeskServer> {
+  const pages = new DeskPages(options);
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void pages.answer(request, response, portOf(server));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, resolve);
+  });
+  return {
+    port: portOf(server),
+    issueLink: (user) => pages.issueLink(user, portOf(server)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        // Pages take milliseconds; a connection still open is one that a browser keeps for later requests.
+        setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      }),
+  };
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;

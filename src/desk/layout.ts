@@ -1,0 +1,115 @@
+/** The frame of every page: menu, search box, languages. */
+
+import { type Html, html } from '../values/html.ts';
+import { LANGUAGE_NAMES, LANGUAGES, type Language, onPage } from '../values/language.ts';
+import type { Text } from '../values/message.ts';
+import { withCommands } from './parts.ts';
+import { IDLE_MS, type Told, WARNING_MS } from './screen.ts';
+
+export interface MenuEntry {
+  readonly path: string;
+  readonly label: Text;
+}
+
+/** Parts of the frame that only pages of a session have. */
+export interface Around {
+  readonly token: string;
+  readonly user: string;
+  readonly menu: readonly MenuEntry[];
+  /** Path of the page itself. */
+  readonly path: string;
+  readonly told: Told | undefined;
+  readonly searched?: string | undefined;
+}
+
+export interface Framed {
+  readonly language: Language;
+  readonly registry: string | undefined;
+  readonly title: Text;
+  readonly body: Html;
+  readonly around?: Around;
+}
+
+type Say = (text: Text) => string;
+
+export function layout({ language, registry, title, body, around }: Framed): Html {
+  const say: Say = (text) => onPage(text, language);
+  return html`<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${say(title)} · ${registry ?? say('Registry desk')}</title>
+<link rel="icon" href="/assets/icon.svg">
+<link rel="stylesheet" href="/assets/desk.css">
+<script type="module" src="/assets/desk.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">${say('Skip to the content')}</a>
+${registry !== undefined && html`<p class="registry">${registry}</p>`}
+${around === undefined ? '' : head(say, around)}
+<main id="main" tabindex="-1">
+${around?.told !== undefined && done(say, around.told)}
+${body}
+</main>
+${around === undefined ? '' : foot(say, around, language)}
+${around === undefined ? '' : idle(say)}
+</body>
+</html>`;
+}
+
+/** Confirms the last action, with a link to undo it. */
+const done = (say: Say, { text, operationId, another }: Told): Html =>
+  html`<p class="told" role="status">${withCommands(say(text))}${
+    operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
+  }${another !== undefined && html` <a href="${another}">${say('Enter another')}</a>`}</p>`;
+
+const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<header class="top">
+<nav aria-label="${say('Menu')}"><ul>${menu.map(
+  (entry) =>
+    html`<li><a href="${entry.path}"${path === entry.path && html` aria-current="page"`}
+>${say(entry.label)}</a></li>`,
+)}</ul></nav>
+${path !== '/' && findBox(say, token, searched)}
+</header>`;
+
+/** The box that finds persons and cooperatives. The `/` key moves the focus to it (assets/desk.js). */
+export const findBox = (
+  say: Say,
+  token: string,
+  searched = '',
+): Html => html`<form class="find" method="post" action="/" role="search">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="action" value="find">
+<label for="find" class="unseen">${say('Find a person or a cooperative')}</label>
+<input id="find" name="text" type="search" required maxlength="200" autocomplete="off" spellcheck="false"
+ value="${searched}" aria-keyshortcuts="/" placeholder="${say('Number, name, phone')}">
+<button>${say('Find')}</button>
+</form>`;
+
+/** Shown only by a script (assets/idle.js): before a session ends, and when it has ended. */
+const idle = (
+  say: Say,
+): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"
+ hidden>
+<p data-when="soon">
+${say('This session ends in five minutes, as it has not been used.')}</p>
+<p data-when="ended">${say('The desk has closed here. What you have typed is still on this page.')}
+${say('Open the desk again in this browser, then go on here.')}</p>
+<button type="button">${say('Go on')}</button></div>`;
+
+const foot = (say: Say, { token, user, path }: Around, language: Language): Html => html`<footer>
+<form method="post" action="/language">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="back" value="${path}">
+${LANGUAGES.map((each) =>
+  each === language
+    ? html`<b lang="${each}">${LANGUAGE_NAMES[each]}</b> `
+    : html`<button class="plain" name="language" value="${each}" lang="${each}"
+>${LANGUAGE_NAMES[each]}</button> `,
+)}
+</form>
+<form method="post" action="/leave">
+<input type="hidden" name="token" value="${token}">
+<span>${say('Changes are recorded under:')} <b>${user}</b></span>
+<button class="plain">${say('Leave')}</button>
+</form>
+</footer>`;

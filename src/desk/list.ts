@@ -1,0 +1,162 @@
+/** Lists with filters, sorting and pages. Search terms are posted: a name must not appear in an address. */
+
+import {
+  type Awaitable,
+  FieldError,
+  lastPage,
+  offsetOf,
+  type PageRequest,
+  type Page as Rows,
+} from '../values/errors.ts';
+import { type Html, html } from '../values/html.ts';
+import { say, type Text } from '../values/message.ts';
+import { parseSearch } from '../values/search-words.ts';
+import { type Column, form, input, select } from './parts.ts';
+import type { Action, Visit } from './screen.ts';
+
+const PAGE_SIZE = 50;
+/** Requests all rows as a single page. */
+const ALL: PageRequest = { page: 1, pageSize: 2 ** 31 - 1 };
+
+export interface Choice {
+  readonly name: string;
+  readonly label: string;
+  readonly values: readonly (readonly [value: string, shown: string])[];
+}
+
+export interface Asked {
+  readonly page: PageRequest;
+  /** Search text as typed; empty if there is none. */
+  readonly text: string;
+  readonly words?: readonly string[];
+  /** Reason why the text cannot be searched for. */
+  readonly fault?: Text;
+  /** Returns the value of a filter; undefined if it is not set. */
+  choice<T extends string>(name: string, values: readonly T[]): T | undefined;
+}
+
+/** Returns a page number, from 1. @param name parameter in the address */
+export function pageNumber(query: URLSearchParams, name: string): number {
+  const number = Number(query.get(name));
+  return Number.isSafeInteger(number) && number > 0 ? number : 1;
+}
+
+/** Returns the rows of a page out of all rows. */
+export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
+  rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
+
+export function askedOf({ query, session }: Visit): Asked {
+  const text = session.searches.find(Number(query.get('search'))) ?? '';
+  const words = text === '' ? undefined : parseSearch(text);
+  return {
+    page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE },
+    text,
+    ...(words === undefined ? {} : words instanceof FieldError ? { fault: words.text } : { words }),
+    choice: (name, values) => values.find((each) => each === query.get(name)),
+  };
+}
+
+/** Handles the form of filters. @param names names of its choices */
+export const filterAction =
+  (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
+  (visit, given) => {
+    const query = new URLSearchParams();
+    const text = given.get('text');
+    if (text !== '') query.set('search', String(visit.session.searches.of(text)));
+    // Values are words of the registry, or names of districts.
+    for (const name of ['sort', ...names])
+      if (/^[\p{L}_ '’-]+$/u.test(given.get(name))) query.set(name, given.get(name));
+    return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
+  };
+
+/** @param searched label of the search text */
+export function filterForm(
+  visit: Visit,
+  path: string,
+  asked: Pick<Asked, 'text' | 'fault'>,
+  choices: readonly Choice[],
+  searched = say('Beginning of a name'),
+): Html {
+  const { translate, query } = visit;
+  const sort = query.get('sort');
+  return html`<div class="filters">${form(visit, {
+    path,
+    action: 'filter',
+    hidden: sort === null ? {} : { sort },
+    body: html`${input({
+      name: 'text',
+      type: 'search',
+      label: translate(searched),
+      value: asked.text,
+      isOptional: true,
+      maxLength: 200,
+    })}${choices.map(({ name, label, values }) =>
+      select(name, label, [['', visit.say('all')], ...values], { chosen: query.get(name) ?? '' }),
+    )}`,
+    button: visit.say('Show'),
+  })}</div>${
+    asked.fault !== undefined && html`<p class="refused" role="alert">${translate(asked.fault)}</p>`
+  }`;
+}
+
+/**
+ * Makes the heading of a sortable column a link: texts sort from A, numbers and days from the largest. On the
+ * column by which the list is sorted, the link leads back to the list's own order.
+ */
+export const orderLinks =
+  ({ query }: Visit, path: string) =>
+  (name: string, order: 'ascending' | 'descending' = 'ascending'): Pick<Column, 'link' | 'order'> => {
+    const isInOrder = query.get('sort') === name;
+    const next = new URLSearchParams(query);
+    next.delete('page');
+    if (isInOrder) next.delete('sort');
+    else next.set('sort', name);
+    return { link: next.size === 0 ? path : `${path}?${next}`, ...(isInOrder && { order }) };
+  };
+
+/**
+ * Returns a page of a list that is stored in one order. For another order, the whole list is read and sorted
+ * here: of the members of a cooperative, or of all cooperatives.
+ * @param valueIn returns a row's value in the column; undefined for the stored order
+ */
+export async function listInOrder<Row>(
+  list: (request: PageRequest) => Awaitable<Rows<Row>>,
+  page: PageRequest,
+  { language }: Visit,
+  valueIn: ((row: Row) => string | number | null | undefined) | undefined,
+): Promise<Rows<Row>> {
+  if (valueIn === undefined) return list(page);
+  const { rows, count } = await list(ALL);
+  // M-2 sorts before M-10, and missing values last.
+  // Intl has no rules for Kinyarwanda, and would take those of the machine's language.
+  const { compare } = new Intl.Collator([language, 'en'], { numeric: true });
+  const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
+  valued.sort(({ value: one }, { value: other }) => {
+    if (typeof one === 'number' && typeof other === 'number') return other - one;
+    return one === '' || other === ''
+      ? Number(one === '') - Number(other === '')
+      : compare(`${one}`, `${other}`);
+  });
+  return { count, rows: rowsOf(page, valued).map(({ row }) => row) };
+}
+
+/** Renders links to the other pages of a list. @param name page parameter, for screens with several lists */
+export function pages(
+  { say, write, query }: Visit,
+  path: string,
+  count: number,
+  { page, pageSize }: PageRequest,
+  name = 'page',
+): Html | false {
+  const last = lastPage(count, pageSize);
+  if (last === 1) return false;
+  const link = (to: number, label: string) => {
+    const next = new URLSearchParams(query);
+    next.set(name, String(to));
+    return to >= 1 && to <= last && to !== page && html`<a href="${`${path}?${next}`}">${label}</a> `;
+  };
+  return html`<nav class="pages" aria-label="${say('Pages')}">
+${link(1, say('First'))}${link(Math.min(page - 1, last), say('Previous'))}
+<span>${say('Page {page} of {last}', { page: write.number(page), last: write.number(last) })}</span>
+${link(page + 1, say('Next'))}${link(last, say('Last'))}</nav>`;
+}

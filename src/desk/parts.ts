@@ -1,0 +1,192 @@
+/** Parts of which screens are composed. */
+
+import { SETTINGS } from '../runtime/config.ts';
+import { quoted } from '../terminal/output.ts';
+import { type Html, type HtmlValue, html } from '../values/html.ts';
+import { hideIdentityCards } from '../values/identity-card.ts';
+import type { Text } from '../values/message.ts';
+import type { Page, Visit } from './screen.ts';
+
+/** Responds to input that cannot be parsed; nothing was attempted. */
+export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
+  body: html`<h1>${visit.translate(heading)}</h1>
+<p class="refused" role="alert">${visit.translate(fault)}</p>
+<p><a href="${back}">${visit.say('Back')}</a></p>`,
+  shows: 'nobody',
+  status: 422,
+});
+
+/** Renders labels with their values, omitting those without a value. */
+export const fields = (entries: readonly (readonly [label: string, value: HtmlValue])[]): Html =>
+  html`<dl>${entries
+    .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
+    .map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+export interface Column {
+  readonly heading: string;
+  /** True to align numbers below each other. */
+  readonly isNumber?: true;
+  /** Link that sorts the rows by this column. */
+  readonly link?: string;
+  /** Set if the rows are sorted by this column. */
+  readonly order?: 'ascending' | 'descending';
+}
+
+/** @param label description of the table for screen readers */
+export const table = (
+  label: string,
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlValue[])[],
+): Html => html`<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table>
+<thead><tr>${columns.map(
+  ({ heading, isNumber, link, order }) =>
+    html`<th scope="col"${isNumber && html` class="n"`}${order && html` aria-sort="${order}"`}>${
+      link === undefined ? heading : html`<a href="${link}">${heading}</a>`
+    }</th>`,
+)}</tr></thead>
+<tbody>${rows.map(
+  (row) =>
+    html`<tr>${row.map(
+      (cell, i) =>
+        html`<td data-h="${columns[i]?.heading}"${columns[i]?.isNumber && html` class="n"`}>${cell}</td>`,
+    )}</tr>\n`,
+)}</tbody></table></div>`;
+
+export interface FormOptions {
+  readonly path: string;
+  /** One of the screen's actions. */
+  readonly action: string;
+  /** Values sent in addition to the inputs. */
+  readonly hidden?: { readonly [name: string]: string };
+  readonly body: HtmlValue;
+  readonly button: string;
+  /** `danger` for actions that cannot be undone, `plain` for small forms in a line. */
+  readonly look?: 'danger' | 'plain';
+  readonly takesFiles?: true;
+  /** True if the response is a file to save, so that the form can be sent again. */
+  readonly saves?: true;
+}
+
+/** Renders a form with the session's token: the only way to write one. */
+export const form = (
+  visit: Visit,
+  { path, action, hidden = {}, body, button, look, takesFiles, saves }: FormOptions,
+): Html =>
+  html`<form method="post" action="${path}"${takesFiles && html` enctype="multipart/form-data"`}${
+    saves && html` data-saves`
+  }>
+${Object.entries({ token: visit.session.token, action, ...hidden }).map(
+  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+)}
+${body}<button${look && html` class="${look}"`}>${button}</button>
+</form>`;
+
+export interface InputOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'date' | 'search';
+  readonly value?: string;
+  readonly hint?: string;
+  readonly fault?: string | undefined;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly max?: string;
+  readonly isNumeric?: true;
+  readonly isOptional?: true;
+  /** True if it gets the focus first. */
+  readonly isFirst?: true | undefined;
+  /** Suggestions while typing. */
+  readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;
+}
+
+/** Renders an input inside its label. */
+export const input = (options: InputOptions): Html => html`<label>${options.label}
+<input name="${options.name}" type="${options.type ?? 'text'}" value="${options.value}" autocomplete="off"${
+  options.isOptional !== true && html` required`
+}${options.isFirst && html` autofocus`}${options.fault && html` aria-invalid="true"`}${
+  options.maxLength && html` maxlength="${options.maxLength}"`
+}${
+  options.pattern && html` pattern="${options.pattern}"`
+}${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}${
+  options.proposed && html` list="proposed-${options.name}"`
+}>${
+  options.proposed &&
+  html`<datalist id="proposed-${options.name}">${options.proposed.map(
+    ([value, shown]) => html`<option value="${value}">${shown}</option>`,
+  )}</datalist>`
+}
+${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fault)}</label>`;
+
+const faultBeside = (fault: string | undefined): Html | undefined =>
+  fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
+
+/** Renders an input for a national ID, which may have spaces, as on the card. */
+export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
+  input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
+
+export interface SelectOptions {
+  /** One of the values. */
+  readonly chosen?: string | undefined;
+  readonly hint?: HtmlValue;
+  readonly fault?: string | undefined;
+  /** True if the empty choice is not allowed. */
+  readonly isRequired?: true;
+}
+
+/** Renders a choice inside its label. */
+export const select = (
+  name: string,
+  label: string,
+  choices: readonly (readonly [value: string, shown: string])[],
+  { chosen, hint, fault, isRequired }: SelectOptions = {},
+): Html => html`<label>${label}
+<select name="${name}"${isRequired && html` required`}>${choices.map(
+  ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
+)}</select>
+${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;
+
+// Pages that wait for a command in a separate process, or show why it failed
+
+/** Renders a page that reloads itself. */
+export function workUnderWay(
+  { say }: Visit,
+  heading: HtmlValue,
+  sentence: string,
+  { progress }: { readonly progress: number | undefined },
+): Page {
+  const value = progress !== undefined && html` value="${progress.toFixed(2)}"`;
+  const body: Html = html`${heading}<div class="card" role="status"><p>${sentence}</p>
+<progress${value} max="1" aria-label="${sentence}"></progress>
+<p><small>${say('You may leave this page: it goes on. The page is loaded again by itself.')}</small></p>
+</div>`;
+  return { body, refreshSeconds: 1 };
+}
+
+/** Shows the errors of a command that ended without a result. */
+export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
+  html`<p class="refused" role="alert">${
+    hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
+  }</p>`;
+
+// Commands as typed on this machine, and sentences that contain them
+
+/** Through npm in a checkout, as the documents have it. */
+const PROGRAM = import.meta.url.endsWith('.ts') ? 'npm run -s registry --' : 'npx cooperative-registry';
+
+/**
+ * Completes a command for the shell.
+ * @param command command with its arguments, without the program
+ * @param storage location of the registry, added unless it is the default
+ */
+export const typed = (command: string, storage: string = SETTINGS.REGISTRY_DB.default): string =>
+  `${PROGRAM} ${command}${storage === SETTINGS.REGISTRY_DB.default ? '' : ` --db ${quoted(storage)}`}`;
+
+/** Renders backticks in a sentence as code: `registry …` becomes the command as typed. */
+export const withCommands = (sentence: string): Html =>
+  html`${sentence
+    .split('`')
+    .map((part, i) =>
+      i % 2 === 0
+        ? part
+        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typed(command))}</code>`,
+    )}`;

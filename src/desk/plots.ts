@@ -1,0 +1,125 @@
+/** Plots of values over months or years, as SVG without scripts; labels are legible at any width. */
+import { type Html, html } from '../values/html.ts';
+import { type Column, table } from './parts.ts';
+import type { Visit } from './screen.ts';
+
+export interface Bar {
+  /** Shown under the bar. */
+  readonly label: string;
+  /** Text shown on hover and read by screen readers. */
+  readonly told: string;
+  readonly value: number;
+  /** Parts of the value, from the bottom; a single part by default. */
+  readonly parts?: readonly number[];
+}
+
+/** Width of a bar's slot, and height of a plot; both are stretched to the available space. */
+const [SLOT, HEIGHT] = [10, 100];
+const MOST_LABELS = 8;
+/** Maximum number of coloured parts: `.s0` and so on in the style sheet. */
+export const MOST_PARTS = 5;
+
+/**
+ * Renders bars from zero, with the largest value at its line. The same values are in a table beside the plot,
+ * or in the titles of the bars.
+ * @param label quantity plotted, with its unit
+ * @param most the largest value, formatted for the language
+ */
+export function bars(label: string, values: readonly Bar[], most: string): Html {
+  const largest = Math.max(...values.map(({ value }) => value), 1);
+  const every = Math.ceil(values.length / MOST_LABELS);
+  const labels = values.filter((_, i) => i % every === 0);
+  // Slots for complete groups, so that each label begins under its bar
+  const width = Math.max(labels.length * every, 1) * SLOT;
+  return html`<div class="plot" role="img" aria-label="${label}"><small>${most}</small>
+<svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${values.map((bar, i) =>
+    column(bar, i * SLOT, largest),
+  )}</svg>
+<div class="axis">${labels.map((each) => html`<span>${each.label}</span>`)}</div></div>`;
+}
+
+function column({ told, value, parts = [value] }: Bar, x: number, largest: number): Html {
+  let top = HEIGHT;
+  return html`<g><title>${told}</title>
+<rect class="hit" x="${x}" y="0" width="${SLOT}" height="${HEIGHT}"/>${parts.map((part, i) => {
+    const height = (HEIGHT * part) / largest;
+    top -= height;
+    return (
+      part > 0 &&
+      html`<rect class="s${i}" x="${x + 1}" y="${top.toFixed(2)}" width="${SLOT - 2}"
+ height="${height.toFixed(2)}"/>`
+    );
+  })}</g>`;
+}
+
+/** Renders a horizontal bar in a table cell, beside its value. @param parts shares of 1 */
+export function line(parts: readonly number[]): Html {
+  let x = 0;
+  return html`<svg class="line" viewBox="0 0 ${HEIGHT} 1" preserveAspectRatio="none"
+ aria-hidden="true">${parts.map((part, i) => {
+   const [from, width] = [x, HEIGHT * Math.max(part, 0)];
+   x += width;
+   return html`<rect class="s${i}" x="${from.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="1"/>`;
+ })}</svg>`;
+}
+
+/** Renders the legend for the colours of parts, in the order of the parts. */
+export const legend = (names: readonly string[]): Html =>
+  html`<ul class="legend">${names.map(
+    (name, i) =>
+      html`<li><svg viewBox="0 0 1 1" aria-hidden="true"><rect class="s${i}" width="1" height="1"/></svg
+>${name}</li>`,
+  )}</ul>`;
+
+// Figures: plots with titles and numbers
+
+export interface BarFigure {
+  readonly title: string;
+  readonly values: readonly Bar[];
+  /** The largest value, formatted for the language. */
+  readonly most: string;
+  /** Names of the bars' parts, if they have any. */
+  readonly parts?: readonly string[];
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Renders a plot over time; its numbers are collapsed on screen and shown in print. */
+export const barFigure = (
+  { say }: Visit,
+  { title, values, most, parts, columns, rows }: BarFigure,
+): Html => html`<figure><figcaption>${title}</figcaption>
+${bars(title, values, most)}${parts !== undefined && legend(parts)}
+<details class="figures"><summary>${say('Figures')}</summary>${table(title, columns, rows)}</details>
+</figure>`;
+
+export interface LineRow {
+  readonly name: string;
+  /** Numbers of one unit, for the bar. */
+  readonly parts: readonly number[];
+  /** The value, formatted for the language. */
+  readonly shown: string;
+}
+
+export interface LineFigure {
+  readonly title: string;
+  /** Headings above the names, and above the values. */
+  readonly headings: readonly [names: string, values: string];
+  readonly parts?: readonly string[];
+  readonly rows: readonly LineRow[];
+}
+
+/** Renders a table with a bar in each row, which needs no second table for its numbers. */
+export function lineFigure({ title, headings: [names, values], parts, rows }: LineFigure): Html {
+  const sumOf = (row: LineRow) => row.parts.reduce((sum, part) => sum + part, 0);
+  const largest = Math.max(...rows.map(sumOf), 1);
+  return html`<figure><figcaption>${title}</figcaption>
+${parts !== undefined && legend(parts)}
+<table class="lines">
+<thead class="unseen"><tr><th scope="col">${names}</th><th scope="col">${values}</th></tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr><th scope="row">${row.name}${line(row.parts.map((part) => part / largest))}</th>
+<td class="n">${row.shown}</td></tr>\n`,
+  )}</tbody></table></figure>`;
+}

@@ -1,0 +1,156 @@
+/** Reads the body of a form: fields, and files if the screen accepts them. */
+
+import { once } from 'node:events';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type Html, toDocument } from '../values/html.ts';
+import type { Download, Form, GivenFile } from './screen.ts';
+
+const MAX_BYTES = 65_536;
+/** Maximum of a form with files, which is held in memory; a script streams each file separately instead. */
+const MAX_FORM_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
+
+export class TooLarge extends Error {}
+
+/**
+ * @param takesFiles true if the screen accepts files
+ * @returns undefined for a body that is not a form, or is too large and has no files
+ * @throws TooLarge for a form with files; a streamed file throws it while it is read
+ */
+export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
+  const { 'content-type': given = '' } = request.headers;
+  const type = given.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/x-www-form-urlencoded') {
+    const body = await collect(request, MAX_BYTES);
+    return body && formOf(new URLSearchParams(body.toString('utf8')));
+  }
+  if (!takesFiles) return undefined;
+  if (type === 'application/octet-stream') return readFile(request);
+  if (type !== 'multipart/form-data') return undefined;
+  const body = await collect(request, MAX_FORM_BYTES);
+  if (body === undefined) throw new TooLarge();
+  try {
+    return formOf(await new Response(body, { headers: { 'content-type': given } }).formData());
+  } catch {
+    return undefined;
+  }
+}
+
+function formOf(fields: URLSearchParams | FormData): Form {
+  const all = (name: string) =>
+    fields.getAll(name).flatMap((each) => (typeof each === 'string' ? each.trim() : []));
+  const files = [...fields.values()].flatMap((each): GivenFile[] =>
+    typeof each === 'string' || (each.name === '' && each.size === 0)
+      ? []
+      : [{ name: each.name, content: each.stream() }],
+  );
+  return { get: (name) => all(name)[0] ?? '', all, files };
+}
+
+/**
+ * Reads a file sent as the body, with name and token in headers: only a script of this desk can send those.
+ */
+function readFile(request: IncomingMessage): Form | undefined {
+  const header = (name: string) => String(request.headers[name] ?? '');
+  const fields: { readonly [name: string]: string } = { token: header('x-desk-token'), action: 'add' };
+  let name: string;
+  try {
+    name = decodeURIComponent(header('x-file-name'));
+  } catch {
+    return undefined;
+  }
+  const all = (field: string) => fields[field] ?? [];
+  return {
+    get: (field) => fields[field] ?? '',
+    all: (field) => [all(field)].flat(),
+    files: [{ name, content: limited(request) }],
+  };
+}
+
+async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_FILE_BYTES) throw new TooLarge();
+    yield chunk;
+  }
+}
+
+/**
+ * @returns undefined beyond the limit; the rest is read too, as browsers show no response before they finish
+ */
+async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= most) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return bytes > most ? undefined : Buffer.concat(chunks);
+}
+
+// Sends responses with the desk's common headers.
+
+/** Restricts loading, running and sending to this server. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const length = { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...HEADERS, ...length, ...headers });
+  // node:http omits the body of a response to HEAD.
+  response.end(body);
+}
+
+export const sendPage = (
+  response: ServerResponse,
+  status: number,
+  page: Html,
+  headers: OutgoingHttpHeaders = {},
+): void =>
+  send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
+
+/** Redirects after a form, so that the browser gets the page with a GET. */
+export const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
+  send(response, 303, '', { Location: path, ...headers });
+
+/** Stops early if the browser disconnects. @throws (as rejection) if a part cannot be made */
+export async function sendDownload(
+  response: ServerResponse,
+  { fileName, type, parts }: Download,
+): Promise<void> {
+  const name = `attachment; filename="${fileName}"`;
+  response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Disposition': name });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  for await (const part of parts) {
+    // Copied, as the next part may reuse the buffer of this one.
+    if (!response.write(Buffer.from(part)))
+      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+    if (gone.signal.aborted) return;
+  }
+  response.end();
+}

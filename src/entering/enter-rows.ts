@@ -1,0 +1,280 @@
+/** Pages for the rows of a person: new ones for a membership or loan, and changes of stored ones. */
+
+import type { Screen, Shows } from '../desk/screen.ts';
+import { openRegistry } from '../open-registry.ts';
+import { COOPERATIVE_FIELDS } from '../registry/cooperatives.ts';
+import type { ImportKind } from '../registry/file-columns.ts';
+import {
+  codeOf,
+  cooperativePath,
+  findCooperative,
+  findVisited,
+  nameOfPerson,
+  personPath,
+  showing,
+} from '../registry/pages/find-visited.ts';
+import {
+  changePath,
+  describeMember,
+  ENTERED,
+  enterPath,
+  isEnteredKind,
+  listIn,
+  referenceOf,
+  textOf,
+} from '../registry/pages/stored-values.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type {
+  FoundMember,
+  MemberName,
+  StoredDataStore,
+  StoredMembership,
+  StoredPerson,
+  StoredRow,
+} from '../registry/stored/stored-data-types.ts';
+import { formatDate } from '../values/date-time.ts';
+import { listFields } from '../values/declared-fields.ts';
+import { isIdentityCard } from '../values/identity-card.ts';
+import { say } from '../values/message.ts';
+import { enteringScreen } from './entering.ts';
+import type { Texts } from './row-form.ts';
+import { textsOf } from './row-texts.ts';
+
+const idOf = (row: StoredRow): string => textOf(row, 'id');
+
+/** Enters a new row for a membership or, if it is a payment, for a loan. */
+export const ENTER_FOR_PERSON: Screen = enteringScreen(
+  { path: '/person/:person/enter/:kind/:row', title: say('Enter') },
+  (visit) => {
+    const person = findVisited(visit);
+    const { kind, row } = visit.places;
+    if (person === undefined || !isEnteredKind(kind) || kind === 'members') return undefined;
+    const settled = ownerOf(person, kind, row ?? '');
+    return (
+      settled && {
+        kind,
+        heading: ENTERED[kind].heading,
+        path: enterPath(personPath(visit), kind, row ?? ''),
+        back: personPath(visit),
+        settled,
+        whose: () =>
+          [nameOfPerson(person), settled.loan_reference].filter((each) => each !== undefined).join(' · '),
+        shows: () => showing(person),
+      }
+    );
+  },
+);
+
+/** Columns that name the membership or the loan in a file. */
+function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): Texts | undefined {
+  for (const { member, loans } of memberships) {
+    const cooperative = { cooperative_code: textOf(member, 'cooperative') };
+    if (kind !== 'payments' && idOf(member) === id)
+      return { ...cooperative, member_code: textOf(member, 'member_code') };
+    const loan = kind === 'payments' ? loans.find((each) => idOf(each) === id) : undefined;
+    if (loan !== undefined) return { ...cooperative, loan_reference: textOf(loan, 'reference') };
+  }
+  return undefined;
+}
+
+/** The rows of a membership, by the kinds that can be changed. */
+const ROWS: { readonly [kind: string]: (held: StoredMembership) => readonly StoredRow[] } = {
+  members: ({ member }) => [member],
+  production: ({ deliveries }) => deliveries,
+  savings: ({ savingsTransactions }) => savingsTransactions,
+  loans: ({ loans }) => loans,
+  payments: ({ payments }) => payments,
+};
+
+const CHANGING = {
+  members: say('Change the member'),
+  production: say('Change the delivery'),
+  savings: say('Change the savings transaction'),
+  loans: say('Change the loan'),
+  payments: say('Change the payment'),
+};
+
+export const CHANGE_ROW: Screen = enteringScreen(
+  { path: '/person/:person/change/:kind/:row', title: say('Change') },
+  (visit) => {
+    const person = findVisited(visit);
+    const { kind, row: id } = visit.places;
+    if (person === undefined || !isEnteredKind(kind)) return undefined;
+    for (const held of person.memberships) {
+      const row = ROWS[kind]?.(held).find((each) => idOf(each) === id);
+      if (row === undefined) continue;
+      const owner = ownersOf(kind, held, row);
+      const list = listIn(visit.query);
+      return {
+        kind,
+        heading: CHANGING[kind],
+        path: changePath(personPath(visit), kind, idOf(row), list),
+        back: list ?? personPath(visit),
+        settled: { ...owner, ...keyOf(kind, row) },
+        stored: { ...textsOf(visit, kind, row), ...owner },
+        whose: () =>
+          [nameOfPerson(person), owner.loan_reference, kind === 'members' ? '' : referenceOf(row)]
+            .filter((each) => each !== undefined && each !== '')
+            .join(' · '),
+        shows: () => showing(person),
+      };
+    }
+    return undefined;
+  },
+);
+
+/** Columns that identify the stored row in its cooperative. */
+const keyOf = (kind: ImportKind, row: StoredRow): Texts =>
+  kind === 'members'
+    ? { identity_card: textOf(row, 'identity_card') }
+    : { reference: textOf(row, 'reference') };
+
+/** Columns that name the owners of the row. */
+function ownersOf(kind: ImportKind, { member, loans }: StoredMembership, row: StoredRow): Texts {
+  const cooperative = { cooperative_code: textOf(row, 'cooperative') };
+  if (kind === 'members') return cooperative;
+  if (kind !== 'payments') return { ...cooperative, member_code: textOf(member, 'member_code') };
+  const loan = loans.find((each) => idOf(each) === textOf(row, 'loan_id'));
+  return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
+}
+
+// Pages to enter and change cooperatives, and to enter rows of a cooperative one after the other, as from
+// paper.
+
+export const NEW_COOPERATIVE: Screen = enteringScreen(
+  { path: '/cooperatives/enter', title: say('New cooperative') },
+  (visit) => ({
+    kind: 'cooperatives',
+    heading: say('New cooperative'),
+    proposed: () => visit.use((storage) => openStoredData(storage)).listPlaces(),
+    withCodes: ({ code = '' }) => ({ code: code.toUpperCase() }),
+    path: '/cooperatives/enter',
+    back: '/cooperatives',
+    next: ({ code = '' }) => `/cooperative/${code}`,
+    settled: {},
+    shows: () => 'nobody',
+  }),
+);
+
+export const CHANGE_COOPERATIVE: Screen = enteringScreen(
+  { path: '/cooperative/:code/change', title: say('Edit the cooperative') },
+  async (visit) => {
+    const registry = visit.use((storage) => openRegistry(storage));
+    const cooperative = await findCooperative(visit, registry);
+    if (cooperative === undefined) return undefined;
+    const values = Object.fromEntries(
+      listFields(COOPERATIVE_FIELDS).map(({ name, property }) => [
+        name,
+        cooperative[property as keyof typeof COOPERATIVE_FIELDS],
+      ]),
+    );
+    return {
+      kind: 'cooperatives',
+      heading: say('Edit the cooperative'),
+      proposed: () => visit.use((storage) => openStoredData(storage)).listPlaces(),
+      path: `${cooperativePath(visit)}/change`,
+      back: cooperativePath(visit),
+      settled: { code: cooperative.code },
+      stored: textsOf(visit, 'cooperatives', values),
+      whose: () => cooperative.name,
+      shows: () => 'nobody',
+    };
+  },
+);
+
+export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
+  { path: '/cooperative/:code/enter/:kind', title: say('Enter') },
+  async (visit) => {
+    const { kind } = visit.places;
+    const registry = visit.use((storage) => openRegistry(storage));
+    const cooperative = await findCooperative(visit, registry);
+    if (cooperative === undefined || !isEnteredKind(kind)) return undefined;
+    const { heading, kept } = ENTERED[kind];
+    const path = `${cooperativePath(visit)}/enter/${kind}`;
+    const held = visit.use((storage) => openStoredData(storage));
+    const today = formatDate(visit.now, visit.desk.config.zone);
+    const initial = {
+      ...Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? ''])),
+      ...(kind === 'members' ? { registration_date: today } : {}),
+    };
+    const members = openMembers(held, cooperative.code);
+    const nameOf = (values: Texts) => members(values).map(describeMember)[0] ?? cooperative.name;
+    return {
+      kind,
+      heading,
+      path,
+      back: cooperativePath(visit),
+      // Continues with the next line of the same paper.
+      next: (given) => {
+        // A new member leads to the page of the person, where everything else is entered.
+        if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(given))}`;
+        const query = new URLSearchParams(kept.map((name): [string, string] => [name, given[name] ?? '']));
+        return kept.length === 0 ? path : `${path}?${query}`;
+      },
+      settled: { cooperative_code: codeOf(visit) },
+      initial,
+      withCodes: (typed) => (kind === 'members' ? {} : storedCodes(held, cooperative.code, typed)),
+      proposed: () => (kind === 'production' ? { product: held.listProducts(cooperative.id) } : {}),
+      isDirect: kind === 'production' || kind === 'savings',
+      asksAnother: kind === 'members',
+      whose: (values) =>
+        [nameOf(values), values.loan_reference].filter((each) => each !== undefined).join(' · '),
+      members,
+      // Members who already have the national ID of the new one.
+      sharing: (values) => held.findMembers({ identityCard: numberIn(values) }).map(describeMember),
+      shows: (values) => showingInCooperative(values, members(values)),
+    };
+  },
+);
+
+/** The national ID, which may be typed with spaces. */
+const numberIn = ({ identity_card: typed = '' }: Texts): string => typed.replace(/\s/g, '');
+
+/** Codes of members and references of loans in their stored form. */
+function storedCodes(held: StoredDataStore, cooperativeCode: string, typed: Texts): Texts {
+  const { member_code: memberCode, loan_reference: typedLoan } = typed;
+  const [member] = memberCode ? held.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
+  const [loan] = typedLoan ? loansOf(held, cooperativeCode, typedLoan) : [];
+  return {
+    ...(member && { member_code: member.memberCode }),
+    ...(loan && { loan_reference: textOf(loan, 'reference') }),
+  };
+}
+
+/** Searches in upper case too, as many references are. */
+function loansOf(held: StoredDataStore, cooperativeCode: string, reference: string): readonly StoredRow[] {
+  const found = held.listEntries('loans', { cooperativeCode, reference });
+  const upper = reference.toUpperCase();
+  return found.length > 0 ? found : held.listEntries('loans', { cooperativeCode, reference: upper });
+}
+
+/**
+ * Finds the members whom a row names by code, the borrower of its loan, and the holder of its national ID in
+ * the cooperative.
+ */
+function openMembers(
+  held: StoredDataStore,
+  cooperativeCode: string,
+): (values: Texts) => readonly FoundMember[] {
+  return (values) => {
+    const { member_code: memberCode = '', loan_reference: reference = '' } = values;
+    const loans = reference === '' ? [] : loansOf(held, cooperativeCode, reference);
+    const codes = [memberCode, ...loans.map((loan) => textOf(loan, 'member_code'))];
+    const names: MemberName[] = codes.filter((each) => each !== '').map((code) => ({ memberCode: code }));
+    if (isIdentityCard(numberIn(values))) names.push({ identityCard: numberIn(values) });
+    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode, isTyped: true }));
+    return found.filter(({ id }, i) => found.findIndex((each) => each.id === id) === i);
+  };
+}
+
+/**
+ * Data subjects of a row: the members it names, and the person with its national ID, as the answer shows if
+ * it is taken.
+ */
+function showingInCooperative(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
+  const number = numberIn(values);
+  const identityCards = isIdentityCard(number) ? [number] : [];
+  if (identityCards.length === 0 && members.length === 0) return 'nobody';
+  const memberIds = members.map(({ id }) => id);
+  return { fields: ['identity', 'contact', 'financials'], subject: { identityCards, memberIds } };
+}

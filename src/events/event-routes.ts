@@ -1,0 +1,161 @@
+/** Route of the event sequence, for systems that follow it (docs/api.md#events). */
+
+import { SHOWS_PERSONS } from '../http/declare/narrowing.ts';
+import { wholeNumber } from '../http/declare/query.ts';
+import { BodyParts, JsonText, ok } from '../http/declare/response.ts';
+import { defineRoute, type Route } from '../http/declare/route.ts';
+import { EVENT_TYPES, parseTypes } from '../registry/changes/events.ts';
+import type { NarrowableStore } from '../registry/registry-store.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { whenReady } from '../values/errors.ts';
+import { array, EXAMPLE_MOMENT, integer, object, string } from '../values/schema.ts';
+import { quote, serializeArray } from '../values/serializer.ts';
+import { BLANK } from '../values/text.ts';
+import { EVENT, type EventStore, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+/** Longer pages are read and sent in parts of this length, as fast as the client takes them. */
+const PART_LENGTH = 100;
+const MAX_WAIT_SECONDS = 30;
+
+const EVENT_PAGE = object(
+  {
+    epoch: string({ description: 'Names the sequence: fixed until a backup is restored.' }),
+    results: array(EVENT, { maxItems: MAX_LIMIT }),
+    last_sequence: integer({
+      minimum: 0,
+      description: 'The last number of this page; of an empty one, that after which the next event comes.',
+    }),
+  },
+  { title: 'EventPage' },
+);
+
+const EVENT_PAGE_EXAMPLE = {
+  epoch: '5f1c09a3b2d4e687',
+  results: [
+    {
+      type: 'member.updated',
+      timestamp: EXAMPLE_MOMENT,
+      sequence: 4711,
+      actor: 'key:7',
+      data: { id: '2', cooperative_id: '1', fields_changed: ['mobile', 'status'] },
+    },
+  ],
+  last_sequence: 4711,
+};
+
+const QUERY = {
+  after: wholeNumber(
+    'The last sequence number that was read; 0 for all that are kept; without it, what is still to come.',
+    { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  ),
+  limit: wholeNumber(`Events of a page; more than ${MAX_LIMIT} are clipped to that.`, {
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  }),
+  wait: wholeNumber(
+    'Seconds to hold the request while there is no event; ' +
+      `more than ${MAX_WAIT_SECONDS} are clipped to that.`,
+    { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
+  ),
+  types: {
+    description:
+      'Only events of these types, separated by commas; `loan.*` are all of loans. ' +
+      'last_sequence counts the others too: go on after it.',
+    schema: string({ minLength: 1 }),
+    parse: (value: string) => parseTypes(value.split(','), EVENT_TYPES),
+  },
+  epoch: {
+    description: 'The epoch that is expected: of another one the response is 410.',
+    schema: string({ minLength: 1 }),
+    parse: (value: string) => (value === '' ? BLANK : value),
+  },
+};
+
+/** Caches the text of a page: followers at the same position share one page, serialized once. */
+function openEventTexts(zone: TimeZone): (page: FeedPage) => string {
+  const texts = new WeakMap<FeedPage, string>();
+  return (page) => {
+    let text = texts.get(page);
+    if (text === undefined) {
+      text = serializeArray(page.events, serializeEvent, zone).slice(1, -1);
+      texts.set(page, text);
+    }
+    return text;
+  };
+}
+
+const startOf = ({ epoch }: FeedPage): string => `{"epoch":${quote(epoch)},"results":[`;
+const endOf = ({ lastSequence }: FeedPage): string => `],"last_sequence":${lastSequence}}`;
+
+export function eventRoutes(
+  stores: NarrowableStore<{ readonly events: EventStore }>,
+  zone: TimeZone,
+): Route[] {
+  const textOf = openEventTexts(zone);
+
+  /**
+   * If the next events expire between two parts, `read` throws, and the connection is cut, as 200 was sent:
+   * the client repeats the request (docs/api.md#following-the-sequence), and gets 410.
+   * @param page first part
+   */
+  function* readOn(
+    store: EventStore,
+    page: FeedPage,
+    limit: number,
+    types: FeedRequest['types'],
+  ): Generator<string> {
+    yield startOf(page) + textOf(page);
+    let part = page;
+    let left = limit - part.events.length;
+    while (left > 0 && part.events.length === PART_LENGTH) {
+      const { lastSequence: after, epoch } = part;
+      part = store.read({ after, limit: Math.min(left, PART_LENGTH), epoch, types });
+      left -= part.events.length;
+      if (part.events.length > 0) yield `,${textOf(part)}`;
+    }
+    yield endOf(part);
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/events',
+      operationId: 'listEvents',
+      summary: 'Follow the sequence of changes',
+      description:
+        'Every change of a cooperative, member, loan or payment, in the order of commits. ' +
+        'An event says what has changed, not to which value: read the resource again.',
+      tag: 'events',
+      access: { scope: 'webhooks:receive' },
+      // Events lead to members by their ids.
+      narrowed: SHOWS_PERSONS,
+      // Events name changed fields without their values.
+      personal: 'none',
+      query: QUERY,
+      responses: {
+        200: { description: 'The next events.', schema: EVENT_PAGE, example: EVENT_PAGE_EXAMPLE },
+      },
+      refusals: [400, 410],
+      handle(request) {
+        const store = stores.narrowedTo(request.visible).events;
+        const { after, limit = DEFAULT_LIMIT, wait = 0, epoch, types } = request.query;
+        const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch, types };
+        const page =
+          wait === 0
+            ? store.read(asked)
+            : store.wait(asked, wait * 1000, (leave) => request.whenClosed(leave));
+        return whenReady(page, (found) => {
+          const isAll = found.events.length < PART_LENGTH || limit <= PART_LENGTH;
+          return ok(
+            isAll
+              ? new JsonText(startOf(found) + textOf(found) + endOf(found))
+              : new BodyParts(readOn(store, found, limit, types)),
+          );
+        });
+      },
+    }),
+  ];
+}

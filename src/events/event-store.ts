@@ -1,0 +1,246 @@
+/** The event sequence of an open registry: reading and waiting. */
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { Visible } from '../access/api-keys.ts';
+import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../registry/changes/events.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import type { ReadSnapshot } from '../sqlite/group-commit.ts';
+import { isInGroupsSql, toGroupsParameter } from '../sqlite/list-pages.ts';
+import {
+  type EventStore,
+  type Feed,
+  type FeedPage,
+  type ImportRange,
+  type NarrowedFeedRequest,
+  openFeed,
+} from './feed.ts';
+
+// Followers waiting for the next event. Regardless of their number, they cost one query when something may
+// have happened, and one page for all at the same position.
+
+/** Maximum delay of events from other processes. */
+const LOOK_MS = 100;
+/**
+ * Answers per event-loop iteration. Each costs as much as a small response; the write that caused them and
+ * all other requests must not wait for thousands.
+ */
+const ANSWERS_AT_ONCE = 100;
+
+/** Request of a follower that has read everything. */
+type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
+
+interface Follower {
+  request: WaitingRequest;
+  /** Answer if no wanted event occurs. */
+  empty: FeedPage;
+  readonly resolve: (page: FeedPage) => void;
+  readonly reject: (error: unknown) => void;
+  timeout: NodeJS.Timeout | undefined;
+}
+
+export interface WaitingOptions {
+  readonly feed: Feed;
+  /** Runs reads in a snapshot of the present, which ends with them. */
+  readonly read: <T>(work: () => T) => T;
+}
+
+export class WaitingFollowers {
+  private readonly followers = new Set<Follower>();
+  /** Answers ready to be given. */
+  private answers: (() => void)[] = [];
+  /** Polls for commits of other processes while any follower waits. */
+  private timer: NodeJS.Timeout | undefined;
+  private readonly options: WaitingOptions;
+
+  constructor(options: WaitingOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.followers.size;
+  }
+
+  /**
+   * @param empty the page of a follower that has read everything
+   * @param whenLeft registers a callback for when the client has left
+   */
+  add(
+    request: WaitingRequest,
+    empty: FeedPage,
+    waitMs: number,
+    whenLeft: (leave: () => void) => void,
+  ): Promise<FeedPage> {
+    return new Promise((resolve, reject) => {
+      const follower: Follower = { request, empty, resolve, reject, timeout: undefined };
+      this.followers.add(follower);
+      follower.timeout = setTimeout(() => {
+        this.remove(follower);
+        this.answer(() => resolve(follower.empty));
+      }, waitMs).unref();
+      this.timer ??= setInterval(this.wake, LOOK_MS).unref();
+      whenLeft(() => {
+        if (!this.followers.has(follower)) return;
+        this.remove(follower);
+        resolve(follower.empty);
+      });
+    });
+  }
+
+  /** Called after each commit of this process: soon answers followers with new events. Never throws. */
+  readonly wake = (): void => {
+    if (this.followers.size === 0) return;
+    try {
+      this.options.read(() => this.answerNews());
+    } catch (error) {
+      for (const follower of this.take(() => true)) this.answer(() => follower.reject(error));
+    }
+  };
+
+  /** Answers all followers with what is available. */
+  end(): void {
+    this.wake();
+    for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
+  }
+
+  private answer(work: () => void): void {
+    if (this.answers.push(work) === 1) setImmediate(this.answerSome);
+  }
+
+  private readonly answerSome = (): void => {
+    for (const answer of this.answers.slice(0, ANSWERS_AT_ONCE)) answer();
+    this.answers = this.answers.slice(ANSWERS_AT_ONCE);
+    if (this.answers.length > 0) setImmediate(this.answerSome);
+  };
+
+  private answerNews(): void {
+    const last = this.options.feed.lastSequence();
+    const pages = new Map<string, FeedPage>();
+    this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
+  }
+
+  /** @returns false if none of the new events is wanted */
+  private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
+    const { after, limit, visible, types } = follower.request;
+    // Distinguishes a key without cooperatives from one for all.
+    const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
+    try {
+      const page = pages.get(key) ?? this.options.feed.read(follower.request);
+      pages.set(key, page);
+      if (page.events.length === 0) {
+        follower.request = { ...follower.request, after: page.lastSequence };
+        follower.empty = page;
+        return false;
+      }
+      this.answer(() => follower.resolve(page));
+    } catch (error) {
+      this.answer(() => follower.reject(error));
+    }
+    return true;
+  }
+
+  private take(isTaken: (follower: Follower) => boolean): Follower[] {
+    const taken = [...this.followers].filter(isTaken);
+    for (const follower of taken) this.remove(follower);
+    return taken;
+  }
+
+  private remove(follower: Follower): void {
+    this.followers.delete(follower);
+    clearTimeout(follower.timeout);
+    if (this.followers.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}
+
+// Events of an import, or of its undo, form one contiguous range
+
+export interface ImportEvents {
+  findImport(event: RegistryEvent): ImportRange | undefined;
+  /** Adds the numbers of visible events between two sequence numbers, inclusive, to the counts. */
+  addCounts(counts: Map<EventType, number>, first: number, last: number, visible: Visible): void;
+}
+
+/** Call both methods inside a read snapshot. */
+export function openImportEvents(db: Connection): ImportEvents {
+  const selectRange = db.prepare<[actor: number], ImportRange>(
+    'SELECT first_sequence AS first, last_sequence AS last FROM operation_events WHERE actor = ?',
+  );
+  const isImport = db.prepare<[id: number]>('SELECT 1 FROM imported_files WHERE operation_id = ?');
+  const countTypes = db.prepareTuples<
+    [{ first: number; last: number; cooperatives: string | null }],
+    [type: number, count: number]
+  >(
+    `SELECT type, count(*) FROM events WHERE sequence BETWEEN @first AND @last
+       AND ${isInGroupsSql('cooperative_id')} GROUP BY type`,
+    'as many events as its caller asks for',
+  );
+  return {
+    findImport({ actor }) {
+      const [kind, id] = actor.split(':');
+      if (kind !== 'import' && (kind !== 'undo' || isImport.get(Number(id)) === undefined)) return undefined;
+      return selectRange.get(actorCode(actor));
+    },
+    addCounts(counts, first, last, visible) {
+      const cooperatives = toGroupsParameter(visible ?? undefined);
+      for (const [code, count] of countTypes.all({ first, last, cooperatives })) {
+        const type = typeOfCode(code);
+        counts.set(type, (counts.get(type) ?? 0) + count);
+      }
+    },
+  };
+}
+
+/** Events counted per event-loop iteration, which takes about 2 ms. */
+const COUNTED_AT_ONCE = 5_000;
+
+/** `onCommit` must be called after each commit of this process. */
+export interface SqliteEvents {
+  narrowedTo(visible: Visible): EventStore;
+  onCommit(): void;
+  endWaits(): void;
+}
+
+export function openEvents(db: Connection, snapshot: ReadSnapshot): SqliteEvents {
+  const feed = openFeed(db);
+  const imports = openImportEvents(db);
+  const followers = new WaitingFollowers({
+    feed,
+    read(work) {
+      try {
+        return snapshot.read(work);
+      } finally {
+        // Later requests must see everything committed by then.
+        snapshot.end();
+      }
+    },
+  });
+  let isEnded = false;
+  const endWaits = (): void => {
+    isEnded = true;
+    followers.end();
+  };
+  return {
+    narrowedTo: (visible) => ({
+      read: (request) => snapshot.read(() => feed.read({ ...request, visible })),
+      wait(given, waitMs, whenLeft) {
+        const request = { ...given, visible };
+        const page = snapshot.read(() => feed.read(request));
+        if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
+        return followers.add({ ...request, after: page.lastSequence }, page, waitMs, whenLeft);
+      },
+      findImport: (event) => snapshot.read(() => imports.findImport(event)),
+      async countByType(first, last) {
+        const counts = new Map<EventType, number>();
+        for (let from = first; from <= last; from += COUNTED_AT_ONCE) {
+          const to = Math.min(last, from + COUNTED_AT_ONCE - 1);
+          snapshot.read(() => imports.addCounts(counts, from, to, visible));
+          await nextIteration();
+        }
+        return counts;
+      },
+      endWaits,
+    }),
+    endWaits,
+    onCommit: followers.wake,
+  };
+}

@@ -1,0 +1,222 @@
+/** Reads the event sequence (docs/api.md#events). */
+
+import { isVisible, type Visible } from '../access/api-keys.ts';
+import {
+  actorOfCode,
+  EVENT_TYPES,
+  type EventType,
+  entityOfType,
+  fieldsOfBits,
+  type RegistryEvent,
+  typeOfCode,
+} from '../registry/changes/events.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { type Awaitable, RegistryError } from '../values/errors.ts';
+import { array, choiceOf, integer, object, type Static, string } from '../values/schema.ts';
+import { instant, plain, serializeObject } from '../values/serializer.ts';
+
+export interface FeedRequest {
+  /**
+   * Last sequence number that the follower has read, 0 for all stored events; undefined for future events
+   * only.
+   */
+  readonly after: number | undefined;
+  /** Maximum number of events, at least 1. */
+  readonly limit: number;
+  /** Expected epoch; undefined for any. */
+  readonly epoch: string | undefined;
+  /** Types to include; undefined for all. */
+  readonly types?: readonly EventType[] | undefined;
+}
+
+export interface FeedPage {
+  /** Identifies the sequence: set when a registry is created, and renewed by a restore. */
+  readonly epoch: string;
+  readonly events: readonly RegistryEvent[];
+  /** Number of the last event; for an empty page, the number up to which events were read. */
+  readonly lastSequence: number;
+}
+
+/** Sequence numbers of the events of one import, or of its undo. */
+export interface ImportRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface EventStore {
+  /**
+   * The next events in commit order.
+   * @throws RegistryError `gone` for another epoch, and for an `after` older than the stored events or newer
+   *   than the last one
+   */
+  read(request: FeedRequest): FeedPage;
+  /**
+   * Like `read`, but waits for an event: those of this process arrive at once, others soon after. The page is
+   * empty if the time ends without one, or the client leaves.
+   * @param waitMs milliseconds
+   * @param whenLeft registers a callback for when the client has left
+   * @throws RegistryError (also as a rejection) as `read`
+   */
+  wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage>;
+  /**
+   * Range of all events of the import, or undo of an import, that an event belongs to.
+   * @returns undefined for any other event
+   */
+  findImport(event: RegistryEvent): ImportRange | undefined;
+  /** Numbers of events by type between two sequence numbers, inclusive. */
+  countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>>;
+  /** Answers all waiting requests with what is available; from then on, no request waits. */
+  endWaits(): void;
+}
+
+type Row = readonly [
+  ...[sequence: number, type: number, rowId: number, cooperativeId: number],
+  ...[fields: number, at: number, actor: number],
+];
+
+interface Extent {
+  readonly epoch: string;
+  /** Number of the oldest stored event; null without events. */
+  readonly first: number | null;
+  readonly last: number;
+}
+
+export interface NarrowedFeedRequest extends FeedRequest {
+  readonly visible: Visible;
+}
+
+export interface Feed {
+  /** Number of the newest event; 0 without events. */
+  lastSequence(): number;
+  /** @throws RegistryError `gone` */
+  read(request: NarrowedFeedRequest): FeedPage;
+}
+
+const gone = (): RegistryError => new RegistryError('gone', 'Start again from an export.');
+
+/** Cache of the last full pages: thousands of followers of one import request the same ones. */
+const KEPT_PAGES = 64;
+/** Maximum of events read for a filtered page; the next page continues after them. */
+const MOST_READ = 10_000;
+const READ_AT_ONCE = 1_000;
+
+/** Call both methods inside a read snapshot. */
+export function openFeed(db: Connection): Feed {
+  const selectLast = db.prepare<[], { last: number }>(
+    'SELECT coalesce(max(sequence), 0) AS last FROM events',
+    'the end of the key',
+  );
+  const selectExtent = db.prepare<[], Extent>(
+    `SELECT epoch, (SELECT min(sequence) FROM events) AS first,
+       (SELECT coalesce(max(sequence), 0) FROM events) AS last FROM feed WHERE id = 1`,
+    'both ends of the key',
+  );
+  const selectPage = db.prepareTuples<[after: number, limit: number], Row>(
+    `SELECT sequence, type, row_id, cooperative_id, fields, at, actor FROM events
+     WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+  );
+
+  const kept = new Map<string, FeedPage>();
+
+  function readPage(epoch: string, after: number, limit: number): FeedPage {
+    const key = `${after} ${limit}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const events = selectPage.all(after, limit).map(toEvent);
+    const page = { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
+    // A full page never changes: no event is added to it, and events are immutable.
+    if (events.length === limit) {
+      kept.set(key, page);
+      if (kept.size > KEPT_PAGES) kept.delete(kept.keys().next().value as string);
+    }
+    return page;
+  }
+
+  /** Filters events. `lastSequence` is the position up to which events were read, including unwanted ones. */
+  function readWanted(
+    epoch: string,
+    first: number,
+    limit: number,
+    isWanted: (event: RegistryEvent) => boolean,
+  ): FeedPage {
+    const events: RegistryEvent[] = [];
+    let after = first;
+    while (after < first + MOST_READ) {
+      const read = readPage(epoch, after, READ_AT_ONCE);
+      for (const event of read.events) {
+        if (!isWanted(event)) continue;
+        events.push(event);
+        if (events.length === limit) return { epoch, events, lastSequence: event.sequence };
+      }
+      after = read.lastSequence;
+      if (read.events.length < READ_AT_ONCE) break;
+    }
+    return { epoch, events, lastSequence: after };
+  }
+
+  return {
+    lastSequence: () => selectLast.get()?.last ?? 0,
+    read({ after: given, limit, epoch: expected, visible, types }) {
+      const { epoch, first, last } = selectExtent.get() as Extent;
+      const after = given ?? last;
+      if (expected !== undefined && expected !== epoch) throw gone();
+      if (after > last || (first !== null && after < first - 1)) throw gone();
+      if (after === last) return { epoch, events: [], lastSequence: after };
+      if (visible === null && types === undefined) return readPage(epoch, after, limit);
+      return readWanted(
+        epoch,
+        after,
+        limit,
+        ({ cooperativeId, type }) => isVisible(visible, cooperativeId) && (types?.includes(type) ?? true),
+      );
+    },
+  };
+}
+
+const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): RegistryEvent => ({
+  sequence,
+  at,
+  id,
+  cooperativeId,
+  type: typeOfCode(type),
+  fieldsChanged: fields === 0 ? NO_FIELDS : fieldsOfBits(entityOfType(type), fields),
+  actor: actorOfCode(actor),
+});
+
+const NO_FIELDS: readonly string[] = [];
+
+// JSON of an event, for followers and receivers of webhooks (docs/api.md#events).
+
+const EVENT_DATA = object({
+  id: string({ description: 'Of the cooperative, member, loan or payment.' }),
+  cooperative_id: string({ description: 'The cooperative that it belongs to; itself for a cooperative.' }),
+  fields_changed: array(string(), { description: 'Empty for what was created or deleted.' }),
+});
+
+export const EVENT = object(
+  {
+    type: choiceOf(EVENT_TYPES),
+    timestamp: string({ format: 'date-time', description: 'When it was changed.' }),
+    sequence: integer({ minimum: 1, description: 'Rises by one from event to event.' }),
+    actor: string({
+      pattern: '^(key|import|undo|correction):[0-9]+$',
+      description: 'Who changed it: a key, an import, the undo of one, or a correction, by its id.',
+    }),
+    data: EVENT_DATA,
+  },
+  { title: 'Event' },
+);
+
+const serializeData = serializeObject<Static<typeof EVENT_DATA>, RegistryEvent>({
+  id: plain(({ id }) => String(id)),
+  cooperative_id: plain(({ cooperativeId }) => String(cooperativeId)),
+  fields_changed: ({ fieldsChanged }) => (fieldsChanged.length === 0 ? '[]' : JSON.stringify(fieldsChanged)),
+});
+
+export const serializeEvent = serializeObject<Static<typeof EVENT>, RegistryEvent>({
+  type: plain(({ type }) => type),
+  timestamp: instant(({ at }) => at),
+  sequence: ({ sequence }) => String(sequence),
+  actor: plain(({ actor }) => actor),
+  data: serializeData,
+});

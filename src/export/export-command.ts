@@ -1,0 +1,190 @@
+/** `export`: all rows of one kind, or of every kind, as files (docs/exporting.md). */
+
+import { extname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import { createPrivateFolder } from '../runtime/process.ts';
+import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
+import { assertPlace, refused, refusing, writePrivately } from '../terminal/places.ts';
+import { createProgressBar } from '../terminal/progress-bar.ts';
+import { MEMBER_GROUPS, NAMES, recordAccess, recordNobody } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
+import { interruptible } from '../terminal/signals.ts';
+import { counted } from '../values/text.ts';
+import { FILE_FORMATS, type FileFormat } from './export-columns.ts';
+import { type ExportedFile, exportedParts } from './exported-parts.ts';
+import {
+  type ExportFilter,
+  type ExportSession,
+  type ExportSnapshot,
+  openExportSession,
+} from './open-export-session.ts';
+import { MOST_WORKBOOK_ROWS } from './workbook.ts';
+
+// Output files are new and readable only by their owner
+
+/** Format by the file name's extension; CSV for others. */
+export function formatOf(path: string): FileFormat {
+  const ending = extname(path).slice(1).toLowerCase();
+  return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
+}
+
+/** @throws CommandError `refused` if the system refuses it */
+export const createPlace = (folder: string): Promise<void> =>
+  refusing(refused(folder), () => createPrivateFolder(folder));
+
+const ALL = 'all';
+
+interface Options extends SettingOptions {
+  readonly cooperative?: string;
+  readonly format?: FileFormat;
+  readonly labels?: true;
+  readonly out?: string;
+}
+
+const MORE_HELP = `
+Examples:
+  export members --cooperative KOAKAMA-HUY --out members.xlsx
+  export loans --labels --lang fr --out prets.xlsx
+  export loans --format ndjson | gzip > loans.ndjson.gz
+  export all --out trial/exported
+`;
+
+export function declareExport(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER')
+    .argument(
+      '<kind>',
+      `one of ${IMPORT_KINDS.join(', ')}; or all, for a folder of files that can be imported`,
+    )
+    .option('--cooperative <code>', 'only what belongs to this cooperative', parseCode)
+    .addOption(
+      new Option('--format <format>', 'as what; by the ending of --out, else csv').choices(FILE_FORMATS),
+    )
+    .option(
+      '--labels',
+      'for people: only what an import reads, with headings and choices in the language of --lang',
+    )
+    .option('--out <path>', 'a new file, for all a new folder, that only you can read')
+    .addHelpText('after', MORE_HELP)
+    .action(
+      acting(context, async (run: Run<Options>, kind: string) => {
+        const files = planFiles(kind, run);
+        const { out } = run.options;
+        if (out !== undefined) await assertPlace(out, { storage: run.storage, instead: 'another --out' });
+        await withStore(openExportSession(run.storage), (session) =>
+          interruptible(
+            () => new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'),
+            (signal) => write(run, session, files, signal),
+          ),
+        );
+      }),
+    );
+}
+
+interface PlannedFile extends ExportedFile {
+  /** Undefined for standard output. */
+  readonly path: string | undefined;
+}
+
+/** @throws CommandError `usage` */
+function planFiles(kind: string, run: Run<Options>): PlannedFile[] {
+  const { out, format: given } = run.options;
+  const refuse = (message: string) => new CommandError(EXIT.usage, message);
+  const format = given ?? (kind === ALL || out === undefined ? 'csv' : formatOf(out));
+  if (run.options.labels === true && format === 'ndjson')
+    throw refuse('NDJSON is for programs, and has no labels: choose --format csv or xlsx.');
+  const labels = run.options.labels === true ? languageFor(run) : undefined;
+  const known = IMPORT_KINDS.find((each) => each === kind);
+  if (kind === ALL) {
+    if (out === undefined) throw refuse('Name a new folder for the files: export all --out FOLDER.');
+    return IMPORT_KINDS.map((each) => ({ kind: each, format, labels, path: `${out}/${each}.${format}` }));
+  }
+  if (known === undefined) throw refuse(`Known kinds: ${[...IMPORT_KINDS, ALL].join(', ')}.`);
+  if (format === 'xlsx' && out === undefined) throw refuse('A workbook needs a file: --out members.xlsx.');
+  return [{ kind: known, format, labels, path: out }];
+}
+
+async function write(
+  run: Run<Options>,
+  session: ExportSession,
+  files: readonly PlannedFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, zone } = run;
+  const filter = filterOf(session, options);
+  const bar = createProgressBar(run);
+  try {
+    // One snapshot for all files, because they refer to each other.
+    const snapshot = session.begin();
+    await record(run, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
+    if (files.length > 1) await createPlace(options.out as string);
+    for (const file of files) {
+      const total = run.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
+      let done = 0;
+      const onRows = (rows: number) => {
+        signal.throwIfAborted();
+        done += rows;
+        if (total > 0) bar.update(file.kind, done, total);
+      };
+      assertFits(snapshot, file, filter);
+      const parts = await exportedParts(snapshot, file, filter, zone, onRows);
+      if (file.path === undefined)
+        for await (const part of parts) await run.out(Buffer.from(part).toString());
+      else await writePrivately(file.path, parts);
+      bar.stop();
+      if (file.path !== undefined) run.err(`${file.path}: ${counted(done, 'row')}\n`);
+    }
+    run.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
+  } finally {
+    bar.stop();
+    session.end();
+  }
+}
+
+interface Exported {
+  readonly snapshot: ExportSnapshot;
+  readonly filter: ExportFilter;
+  readonly kinds: readonly ImportKind[];
+}
+
+/** @throws as `recordAccess` */
+async function record(
+  run: Run<Options>,
+  { snapshot: { sequence: asOfSequence }, filter: { cooperativeId }, kinds }: Exported,
+): Promise<void> {
+  const shown = kinds.filter((kind) => kind !== 'cooperatives');
+  const fields = [
+    ...(shown.includes('members') ? MEMBER_GROUPS : NAMES),
+    ...(shown.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
+  ];
+  const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
+  if (shown.length === 0) recordNobody(run);
+  else await recordAccess(run, { fields, all });
+}
+
+/** @throws CommandError `refused` if there are too many rows for a workbook */
+export function assertFits(
+  snapshot: Pick<ExportSnapshot, 'count'>,
+  { kind, format }: ExportedFile,
+  filter: ExportFilter,
+): void {
+  const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
+  if (rows > MOST_WORKBOOK_ROWS)
+    throw new CommandError(
+      EXIT.refused,
+      `These are ${rows} ${kind}, and a workbook takes ${MOST_WORKBOOK_ROWS}. ` +
+        'Choose one cooperative with --cooperative, or --format csv.',
+    );
+}
+
+/** @throws CommandError `refused` for an unknown code */
+function filterOf(session: ExportSession, { cooperative }: Options): ExportFilter {
+  const filter = { visible: null, isNamed: true };
+  if (cooperative === undefined) return filter;
+  const cooperativeId = session.findCooperative(cooperative);
+  if (cooperativeId === undefined)
+    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${cooperative}".`);
+  return { ...filter, cooperativeId };
+}

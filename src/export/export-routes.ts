@@ -1,0 +1,170 @@
+/** Routes that export all rows of a kind, from one snapshot (docs/api.md#exports). */
+
+import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
+import type { EventStore } from '../events/feed.ts';
+import { SHOWS_PERSONS } from '../http/declare/narrowing.ts';
+import { showing } from '../http/declare/personal.ts';
+import type { QueryParameters } from '../http/declare/query.ts';
+import { acceptsGzip } from '../http/declare/request.ts';
+import type { Resource } from '../http/declare/resource.ts';
+import { type ApiResponse, BodyParts } from '../http/declare/response.ts';
+import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
+import { gzipped } from '../http/server/send.ts';
+import type { ImportKind } from '../registry/file-columns.ts';
+import { COOPERATIVE_FILTER } from '../registry/routes/cooperative-routes.ts';
+import { onlyGiven } from '../values/declared-fields.ts';
+import { choiceOf } from '../values/schema.ts';
+import { parseChoice } from '../values/text.ts';
+import { EXPORTED, type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-columns.ts';
+import type { Export, Exporter } from './exporter.ts';
+
+export interface ExportDependencies {
+  readonly exporter: Exporter;
+  /** Gives the position in the event sequence for HEAD, which exports nothing. */
+  readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
+}
+
+const MEDIA_TYPES: { readonly [format in TextFormat]: string } = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const FORMAT = {
+  description: 'One JSON object a line, or CSV that can be imported.',
+  schema: choiceOf(TEXT_FORMATS, { default: 'ndjson' }),
+  parse: (value: string) => parseChoice(value, TEXT_FORMATS),
+};
+
+interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
+  readonly kind: ImportKind;
+  /** Path segment: plural, with hyphens. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly access: Extract<Route['access'], object>;
+}
+
+/** Export of a resource, for keys that may list it. */
+export const exportOf = ({
+  tag,
+  title,
+  schema,
+  groups,
+}: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>): Exported => ({
+  ...{ kind: tag, path: tag, tag, schema, groups },
+  operationId: `export${title}s`,
+  access: { scope: `${tag}:read` },
+});
+
+/** Query shared by all kinds. */
+interface Asked {
+  readonly format?: TextFormat;
+  readonly cooperative?: number;
+  readonly status?: string;
+}
+
+/** @param filters `cooperative` and `status` */
+export const exportRoute = (
+  { kind, path, operationId, tag, access, schema, groups }: Exported,
+  filters: QueryParameters,
+  { exporter, eventsOf }: ExportDependencies,
+): Route =>
+  defineRoute({
+    method: 'GET',
+    path: `/${path}/export`,
+    operationId,
+    summary: `Export all ${path.replaceAll('-', ' ')}`,
+    description:
+      'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is the ' +
+      'last event that they include: /events goes on after it.',
+    tag,
+    access: { ...access, isExport: true },
+    // Lookup-only keys may not read many rows, not even of kinds without personal data.
+    narrowed: SHOWS_PERSONS,
+    personal: showing('all', groups),
+    query: { ...filters, format: FORMAT },
+    requestHeaders: ['Accept-Encoding'],
+    responses: {
+      200: {
+        description: `All ${path.replaceAll('-', ' ')}.`,
+        schema,
+        isExport: true,
+        headers: {
+          'Content-Disposition': 'required',
+          'X-Snapshot-Sequence': 'required',
+          'X-Snapshot-Epoch': 'required',
+          Vary: 'required',
+          'Content-Encoding': 'optional',
+        },
+      },
+    },
+    refusals: [400, 503],
+    async handle(request) {
+      const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as Asked;
+      const { visible } = request;
+      const cooperativeIds = visibleGroups(visible, cooperativeId) ?? null;
+      const shown = { kind, format, cooperativeIds } as const;
+      if (request.incoming.method === 'HEAD') {
+        const latest = { after: undefined, limit: 1, epoch: undefined };
+        const { epoch, lastSequence: sequence } = eventsOf(visible).read(latest);
+        return respond(request, shown, { epoch, sequence });
+      }
+      const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
+      const run = await exporter.run({ kind, format, filter }, (leave) => request.whenClosed(leave));
+      return respond(request, shown, run);
+    },
+  });
+
+type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' | 'read'>>;
+
+/** @param found without content for HEAD */
+function respond(
+  { incoming }: Pick<RouteRequest, 'incoming'>,
+  { kind, format, cooperativeIds }: Pick<ExportRequest, 'kind' | 'format'> & { cooperativeIds: Visible },
+  { epoch, sequence, bytes, read }: Known,
+): ApiResponse {
+  const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
+  const parts = read?.() ?? [];
+  return {
+    status: 200,
+    subject: { all: { asOfSequence: sequence, cooperativeIds } },
+    body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
+    headers: {
+      'Content-Disposition': `attachment; filename="${kind}.${format}"`,
+      'X-Snapshot-Sequence': String(sequence),
+      'X-Snapshot-Epoch': epoch,
+      Vary: 'Accept-Encoding',
+      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+      ...(isGzipped || bytes === undefined ? {} : { 'Content-Length': String(bytes) }),
+    },
+  };
+}
+
+// Exports of the entries of all members, as the command `export` writes them (docs/api.md#exports)
+
+/** Requires access to the entries and to the members that they show. */
+const SHARED = {
+  tag: 'members',
+  access: { scope: 'members:read', alsoScope: 'members:financials' },
+} as const;
+
+const FILTERS = { cooperative: COOPERATIVE_FILTER };
+
+export const entryExportRoutes = (exports: ExportDependencies): Route[] => [
+  exportRoute(
+    {
+      ...{ ...SHARED, ...EXPORTED.production, kind: 'production', operationId: 'exportDeliveries' },
+      path: 'deliveries',
+    },
+    FILTERS,
+    exports,
+  ),
+  exportRoute(
+    {
+      ...{ ...SHARED, ...EXPORTED.savings, kind: 'savings', operationId: 'exportSavingsTransactions' },
+      path: 'savings-transactions',
+    },
+    FILTERS,
+    exports,
+  ),
+];

@@ -1,0 +1,57 @@
+/** Desk action that downloads the rows of a cooperative as a file, as `export` writes it. */
+
+import type { FieldGroup } from '../access/access-ledger.ts';
+import { refuseGiven } from '../desk/parts.ts';
+import type { Action } from '../desk/screen.ts';
+import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
+import { say } from '../values/message.ts';
+import type { FileFormat } from './export-columns.ts';
+import { exportedParts } from './exported-parts.ts';
+import { openExportSession, openSpool } from './open-export-session.ts';
+import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from './workbook.ts';
+import { Spool, writeToSpool } from './write-spool.ts';
+
+const TYPES: { readonly [format in FileFormat]?: string } = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: WORKBOOK_TYPE,
+};
+
+const shownOf = (kind: ImportKind): readonly FieldGroup[] =>
+  kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'];
+
+export const exportRows: Action = async (visit, given) => {
+  const { desk } = visit;
+  const code = codeOf(visit);
+  const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
+  const format = (['csv', 'xlsx'] as const).find((each) => each === given.get('format'));
+  const session = visit.use((storage) => openExportSession(storage));
+  const cooperativeId = session.findCooperative(code);
+  if (kind === undefined || format === undefined || cooperativeId === undefined) return undefined;
+  const snapshot = session.begin();
+  const filter = { visible: null, isNamed: true, cooperativeId };
+  const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
+  if (rows > MOST_WORKBOOK_ROWS) {
+    const fault = say('These are {rows} rows, and a workbook takes {most}: choose CSV.', {
+      rows,
+      most: MOST_WORKBOOK_ROWS,
+    });
+    return refuseGiven(visit, say('Save its rows as a file'), cooperativePath(visit), fault);
+  }
+  const spool = visit.use((storage) => new Spool(openSpool(storage)));
+  // Workbooks are for people, CSV files for programs.
+  const file = { kind, format, labels: format === 'xlsx' ? visit.language : undefined };
+  // Spooled to a file, so that a slow download holds no snapshot.
+  for await (const part of await exportedParts(snapshot, file, filter, desk.config.zone))
+    await spool.use(async (descriptor) => writeToSpool(session, descriptor, part));
+  session.end();
+  return {
+    fileName: `${code}-${kind}.${format}`,
+    type: TYPES[format] ?? '',
+    parts: spool.read(),
+    shows: {
+      fields: shownOf(kind),
+      subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },
+    },
+  };
+};

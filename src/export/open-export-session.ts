@@ -1,0 +1,223 @@
+/** Connection that reads entire tables for exports. */
+
+import { type Visible, visibleGroups } from '../access/api-keys.ts';
+import { openFeed } from '../events/feed.ts';
+import { tableOf } from '../registry/changes/tables.ts';
+import type { Cooperative } from '../registry/cooperatives.ts';
+import {
+  PRODUCTION_FIELDS,
+  type ProductionEntry,
+  SAVINGS_FIELDS,
+  type SavingsTransaction,
+} from '../registry/entries.ts';
+import type { ImportKind } from '../registry/file-columns.ts';
+import type { LoanRecord, Owner } from '../registry/loans.ts';
+import type { Member } from '../registry/members.ts';
+import type { PaymentRecord } from '../registry/payments.ts';
+import {
+  COOPERATIVE_ROW,
+  LOAN_OWNER,
+  LOAN_ROW,
+  MEMBER_VALUES,
+  OWNER,
+  PAYMENT_OWNER,
+  PAYMENT_ROW,
+  selected,
+} from '../registry/stores/rows.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { ERASED_STATUS } from '../sqlite/counts.ts';
+import { openSpoolAt } from '../sqlite/durable-files.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { listFields } from '../values/declared-fields.ts';
+
+// Rows of each kind in id order, from one snapshot
+
+/** Member of a row as files name it; the code is null for an erased person. */
+export interface ExportedOwner extends Owner {
+  readonly memberCode: string | null;
+}
+
+export interface ExportedRows {
+  readonly cooperatives: Cooperative;
+  readonly members: Member;
+  readonly production: ProductionEntry & ExportedOwner;
+  readonly loans: LoanRecord & ExportedOwner;
+  readonly payments: PaymentRecord & ExportedOwner & { readonly loanReference: string };
+  readonly savings: SavingsTransaction & ExportedOwner;
+}
+
+export interface ExportFilter {
+  readonly visible: Visible;
+  readonly cooperativeId?: number;
+  readonly status?: string;
+  /** Excludes the entries of erased persons, which no file could assign to a member. */
+  readonly isNamed?: boolean;
+}
+
+export interface ExportSnapshot {
+  /** Number of the last event in the snapshot, and epoch of the sequence. */
+  readonly sequence: number;
+  readonly epoch: string;
+  count(kind: ImportKind, filter: ExportFilter): number;
+  rows<Kind extends ImportKind>(kind: Kind, filter: ExportFilter): Iterable<ExportedRows[Kind]>;
+}
+
+/** Reads alongside a service without blocking it. */
+export interface ExportSession {
+  /** Opens a snapshot of the registry. While it is open, the write-ahead log can only grow. */
+  begin(): ExportSnapshot;
+  end(): void;
+  findCooperative(code: string): number | undefined;
+  /** True while the disk keeps its reserve. */
+  hasRoom(): boolean;
+  close(): void;
+}
+
+// SELECTs of exports. They scan entire tables, so they are kept apart from those of requests.
+
+interface Source {
+  /** Alias of the exported table. */
+  readonly row: string;
+  readonly select: string;
+  readonly joins: string;
+}
+
+const IS_NAMED = `m.status <> '${ERASED_STATUS}'`;
+const MEMBER_CODE = `iif(${IS_NAMED}, m.member_code, NULL) AS memberCode`;
+/** Joins for the columns of `OWNER`, for rows with their member and cooperative in `l`. */
+const MEMBER_AND_COOPERATIVE = `CROSS JOIN members m ON m.id = l.member_id
+  CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
+
+const SOURCES: { readonly [kind in ImportKind]: Source } = {
+  cooperatives: { row: 'c', select: `SELECT ${COOPERATIVE_ROW}`, joins: '' },
+  members: {
+    row: 'm',
+    select: `SELECT ${MEMBER_VALUES}, c.code AS cooperativeCode, c.name AS cooperativeName`,
+    joins: 'CROSS JOIN cooperatives c ON c.id = m.cooperative_id',
+  },
+  production: {
+    row: 'l',
+    select: `SELECT l.id, ${OWNER}, ${MEMBER_CODE}, l.cooperative_id AS cooperativeId,
+      ${selected('l', listFields(PRODUCTION_FIELDS))}`,
+    joins: MEMBER_AND_COOPERATIVE,
+  },
+  loans: { row: 'l', select: `${LOAN_ROW}, ${MEMBER_CODE}`, joins: LOAN_OWNER },
+  payments: {
+    row: 'p',
+    select: `${PAYMENT_ROW}, ${MEMBER_CODE}, l.reference AS loanReference`,
+    joins: PAYMENT_OWNER,
+  },
+  savings: {
+    row: 't',
+    select: `SELECT t.id, ${OWNER}, ${MEMBER_CODE}, t.cooperative_id AS cooperativeId,
+      l.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}`,
+    joins: `CROSS JOIN savings_accounts l ON l.id = t.account_id ${MEMBER_AND_COOPERATIVE}`,
+  },
+};
+
+/** SQL of the cooperative ids in `@groups`, a JSON array. */
+const GROUPS = '(SELECT value FROM json_each(@groups))';
+
+/** @returns SQL of the rows from the table name on, and its parameters */
+export function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
+  const { row, joins } = SOURCES[kind];
+  const { table } = tableOf(kind);
+  const groups = visibleGroups(visible, cooperativeId);
+  const inGroups =
+    kind === 'cooperatives'
+      ? `${row}.id IN ${GROUPS}`
+      : `${row}.id IN (SELECT id FROM ${table} WHERE cooperative_id IN ${GROUPS})`;
+  const conditions = [
+    ...(groups === undefined ? [] : [inGroups]),
+    ...(status === undefined ? [] : [`${row}.status = @status`]),
+    ...(kind === 'members' || (isNamed === true && kind !== 'cooperatives') ? [IS_NAMED] : []),
+  ];
+  return {
+    sql: `${table} ${row} ${joins} WHERE ${['TRUE', ...conditions].join(' AND ')}`,
+    parameters: {
+      ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+      ...(status === undefined ? {} : { status }),
+    },
+  };
+}
+
+/**
+ * Rows per read: the driver takes twice as long for single rows. With more, some would outlive a minor
+ * garbage collection and keep their memory until a major one.
+ */
+const ROWS_AT_ONCE = 100;
+
+/** Rows in id order. */
+export function* readRows<Kind extends ImportKind>(
+  db: Connection,
+  kind: Kind,
+  filter: ExportFilter,
+): Generator<ExportedRows[Kind]> {
+  const { row, select } = SOURCES[kind];
+  const { sql, parameters } = exportedRows(kind, filter);
+  // With selected cooperatives, one statement finds the rows by index once rather than for each part.
+  if ('groups' in parameters) {
+    yield* db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
+    return;
+  }
+  const read = db.prepareOnce<ExportedRows[Kind]>(
+    `${select} FROM ${sql} AND ${row}.id > @after ORDER BY ${row}.id LIMIT ${ROWS_AT_ONCE}`,
+  );
+  for (let after = 0; ; ) {
+    const rows = read({ ...parameters, after });
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_AT_ONCE) return;
+    after = last.id;
+  }
+}
+
+/** Each page is read only once. */
+const CACHE_KIB = 2 * 1024;
+
+/** @throws StorageError `unusable` if there is no registry of this release */
+export function openExportSessionAt(file: string): ExportSession {
+  const options = { readOnly: true, cacheKiB: CACHE_KIB, schema: REGISTRY_SCHEMA };
+  const db = openDatabase(file, { ...options, waitMs: WAIT_MS.command });
+  const feed = openFeed(db);
+  return {
+    begin() {
+      db.transaction.beginRead();
+      const { epoch, lastSequence } = feed.read({
+        after: undefined,
+        limit: 1,
+        epoch: undefined,
+        visible: null,
+      });
+      return {
+        epoch,
+        sequence: lastSequence,
+        count(kind, filter) {
+          const { sql, parameters } = exportedRows(kind, filter);
+          return db.count(sql, parameters);
+        },
+        rows(kind, filter) {
+          return readRows(db, kind, filter);
+        },
+      };
+    },
+    end: () => db.transaction.endRead(),
+    findCooperative: (code) =>
+      db.value<number | undefined>('SELECT id FROM cooperatives WHERE code = ?', [code]),
+    hasRoom: () => readFreeBytes(file) >= RESERVED_BYTES,
+    close: () => db.close(),
+  };
+}
+
+/** @throws StorageError `unusable` if there is no registry of this release */
+export const openExportSession = (storage: Storage): ExportSession => openExportSessionAt(storage.readable());
+
+/**
+ * Opens a file on the registry's disk that no other process can open and that disappears once closed.
+ * @returns the descriptor, to be closed by the caller
+ * @throws the system's error
+ */
+export const openSpool = (storage: Storage): number => openSpoolAt(storage.readable());

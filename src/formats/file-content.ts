@@ -1,0 +1,246 @@
+/** Scans all bytes of a file before its first row is read, and decodes a text file. */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { type Encoding, fileFault } from './records.ts';
+
+// Line ends: LF, CRLF, or CR only, as old spreadsheets write it.
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export const LINE_END = /\r\n|\n|\r/;
+
+/**
+ * End of the last complete line in some bytes, 0 if there is none. A CR as the last byte may be half of a
+ * CRLF, so it does not count as an end yet.
+ */
+export function endOfLastLine(bytes: Buffer): number {
+  const feed = bytes.lastIndexOf(LINE_FEED);
+  const lastByte = bytes.length - 1;
+  const carriage = bytes.lastIndexOf(CARRIAGE_RETURN, lastByte - 1);
+  return lastByte > 0 ? Math.max(feed, carriage) + 1 : feed + 1;
+}
+
+/** Splits a text into lines, including an unfinished one at its end. */
+export function splitLines(text: string): string[] {
+  const lines = text.includes('\r') ? text.split(LINE_END) : text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** Number of lines in some bytes, after which a new line begins or the file ends. */
+export const countLines = (bytes: Buffer): number => splitLines(bytes.toString('latin1')).length;
+
+// The encoding of a text file, and its conversion to UTF-8
+
+const MARKS: readonly [Encoding, Buffer][] = [
+  ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
+  ['utf-16le', Buffer.from([0xff, 0xfe])],
+  ['utf-16be', Buffer.from([0xfe, 0xff])],
+];
+
+export interface TextEncoding {
+  readonly encoding: Encoding;
+  /** Length of the byte order mark; 0 without one. */
+  readonly markBytes: number;
+}
+
+/** The byte order mark of an encoding; Windows-1252 has none. */
+export const markOf = (encoding: Encoding): Buffer =>
+  MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
+
+/**
+ * The byte order mark decides, then the requested encoding. Without both, a file that is not UTF-8 throughout
+ * is Windows-1252, in which any bytes are valid.
+ */
+export function encodingOf(content: FileContent, asked: Encoding | undefined): TextEncoding {
+  for (const [encoding, mark] of MARKS)
+    if (content.head.subarray(0, mark.length).equals(mark)) return { encoding, markBytes: mark.length };
+  return { encoding: asked ?? (content.isUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
+}
+
+export interface EncodedBytes {
+  /** UTF-8; only a file that claims to be UTF-8 may have invalid bytes. */
+  readonly bytes: Buffer;
+  /** Number of bytes of the file up to the end of these. */
+  readonly end: number;
+}
+
+/**
+ * Reads a text file from its start, without the byte order mark.
+ * @throws FileFault for bytes that are invalid in the encoding; UTF-8 is not checked
+ */
+export async function* readUtf8(
+  handle: FileHandle,
+  { encoding, markBytes }: TextEncoding,
+): AsyncGenerator<EncodedBytes> {
+  let end = markBytes;
+  const decode = encoding === 'utf-8' ? undefined : createDecoder(encoding);
+  for await (const read of readBytes(handle, markBytes)) {
+    end += read.length;
+    yield { bytes: decode === undefined ? read : decode(read), end };
+  }
+  const rest = decode?.();
+  if (rest !== undefined && rest.length > 0) yield { bytes: rest, end };
+}
+
+function createDecoder(encoding: Encoding): (bytes?: Buffer) => Buffer {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return Buffer.from(bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }));
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw fileFault(
+        1,
+        'The file begins like UTF-16 and is not. Save it as "CSV UTF-8" and import it again.',
+      );
+    }
+  };
+}
+
+/** Decodes the beginning of a text file; a character at its end may be incomplete. */
+export function headText({ head }: FileContent, { encoding, markBytes }: TextEncoding): string {
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(head.subarray(markBytes), { stream: true });
+}
+
+const READ_BYTES = 256 * 1024;
+const HEAD_BYTES = 64 * 1024;
+
+export interface FileContent {
+  /** Size in bytes. */
+  readonly bytes: number;
+  /** The first bytes, at most 64 KiB. */
+  readonly head: Buffer;
+  /** SHA-256 of all bytes, in hex. */
+  readonly sha256: string;
+  /** True if all bytes are valid UTF-8: an invalid one may come after millions of valid ones. */
+  readonly isUtf8: boolean;
+  readonly hasNul: boolean;
+}
+
+/**
+ * Reads a file once from start to end.
+ * @throws the system's error
+ */
+export async function scanContent(handle: FileHandle): Promise<FileContent> {
+  const hash = createHash('sha256');
+  const heads: Buffer[] = [];
+  let [bytes, isText, hasNul] = [0, true, false];
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const read of readBytes(handle, 0)) {
+    if (bytes < HEAD_BYTES) heads.push(read.subarray(0, HEAD_BYTES - bytes));
+    bytes += read.length;
+    hash.update(read);
+    hasNul ||= read.includes(0);
+    if (!isText) continue;
+    const joined = rest.length === 0 ? read : Buffer.concat([rest, read]);
+    const length = endOfLastCharacter(joined);
+    isText = isUtf8(joined.subarray(0, length));
+    rest = joined.subarray(length);
+  }
+  isText &&= isUtf8(rest);
+  return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isUtf8: isText, hasNul };
+}
+
+/** Start of a last character whose other bytes may be missing, or the length of all bytes. */
+function endOfLastCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte >= 0xc0) return bytes.length - back;
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+/**
+ * Reads a file in parts. A read stream would close the handle if its reader stops early, but rejects read the
+ * file again.
+ */
+export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
+  for (let position = start; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+// Chunks of a text file in UTF-8 that end at line ends
+
+/** A longer record has a quote that was never closed. */
+export const MAX_RECORD_BYTES = 256 * 1024;
+
+export interface Chunk {
+  readonly bytes: Buffer;
+  /** Number of bytes of the file that have been read. */
+  readonly end: number;
+}
+
+/**
+ * Reads a file from its start. A line end is never inside a character, so each chunk is UTF-8 by itself.
+ * @throws FileFault at the first line that is not of the encoding or too long
+ */
+export async function* readChunks(handle: FileHandle, encoding: TextEncoding): AsyncGenerator<Chunk> {
+  let [length, end] = [0, 0];
+  let rest: Buffer = Buffer.alloc(0);
+  const lineAfter = async (bytes: number) => (await linesBefore(handle, encoding, bytes)) + 1;
+  async function* checked(bytes: Buffer): AsyncGenerator<Chunk> {
+    const sound = isUtf8(bytes) ? bytes.length : soundLength(bytes);
+    if (sound > 0) yield { bytes: bytes.subarray(0, sound), end };
+    if (sound === bytes.length) return;
+    const text = 'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.';
+    throw fileFault(await lineAfter(length + sound), text);
+  }
+
+  for await (const read of readUtf8(handle, encoding)) {
+    end = read.end;
+    const bytes = rest.length === 0 ? read.bytes : Buffer.concat([rest, read.bytes]);
+    const complete = endOfLastLine(bytes);
+    rest = bytes.subarray(complete);
+    if (complete > 0) yield* checked(bytes.subarray(0, complete));
+    length += complete;
+    if (rest.length > MAX_RECORD_BYTES)
+      throw fileFault(await lineAfter(length), 'The line is too long to be a row.');
+  }
+  if (rest.length > 0) yield* checked(rest);
+}
+
+/** Length of the lines before the first one that is not UTF-8. */
+function soundLength(bytes: Buffer): number {
+  let sound = 0;
+  for (let length = 0; length < bytes.length; ) {
+    length = endOfNextLine(bytes, sound);
+    if (!isUtf8(bytes.subarray(sound, length))) return sound;
+    sound = length;
+  }
+  return sound;
+}
+
+function endOfNextLine(bytes: Buffer, start: number): number {
+  for (let i = start; i < bytes.length; i++) {
+    if (bytes[i] === 0x0a) return i + 1;
+    if (bytes[i] === 0x0d) return bytes[i + 1] === 0x0a ? i + 2 : i + 1;
+  }
+  return bytes.length;
+}
+
+/**
+ * Counts the lines in the first bytes of a file, which end at a line end. Only an unreadable file is read
+ * again for this.
+ * @param bytes of the file as UTF-8
+ */
+async function linesBefore(handle: FileHandle, encoding: TextEncoding, bytes: number): Promise<number> {
+  let [lines, left] = [0, bytes];
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const read of readUtf8(handle, encoding)) {
+    const joined = Buffer.concat([rest, read.bytes.subarray(0, left)]);
+    left -= Math.min(left, read.bytes.length);
+    const length = endOfLastLine(joined);
+    lines += countLines(joined.subarray(0, length));
+    rest = joined.subarray(length);
+    if (left === 0) break;
+  }
+  return lines + countLines(rest);
+}

@@ -1,0 +1,182 @@
+/** Opens a file for reading; the format is recognised by its content, not by its name. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { UnreadableWorkbook } from './archive.ts';
+import { createCsvRows } from './csv-rows.ts';
+import {
+  encodingOf,
+  type FileContent,
+  headText,
+  readChunks,
+  scanContent,
+  type TextEncoding,
+} from './file-content.ts';
+import { openWorkbook } from './open-workbook.ts';
+import { type Encoding, fileFault, type RecordBatch, type RecordSource } from './records.ts';
+import { detectSeparator, namedSeparator, type ScoreHeader } from './separator.ts';
+
+// Text files
+
+interface TextLayout {
+  readonly encoding: TextEncoding;
+  readonly separator: string;
+  /** Lines before the first that may be a row: 1 if a line names the separator. */
+  readonly skippedLines: 0 | 1;
+}
+
+/**
+ * Accepts every kind of line end and quoted cells, and leaves out lines without a value
+ * (docs/import-reference.md#what-a-file-may-look-like).
+ * @param asked the encoding of a file that does not show one
+ */
+export function openCsv(
+  handle: FileHandle,
+  content: FileContent,
+  { encoding: asked, scoreHeader }: { encoding?: Encoding | undefined; scoreHeader: ScoreHeader },
+): RecordSource {
+  const encoding = encodingOf(content, asked);
+  const head = headText(content, encoding);
+  const named = namedSeparator(head);
+  const isComplete = content.head.length === content.bytes;
+  const separator = named ?? detectSeparator(head, isComplete, scoreHeader);
+  const layout: TextLayout = { encoding, separator, skippedLines: named === undefined ? 0 : 1 };
+  return {
+    bytes: content.bytes,
+    sha256: content.sha256,
+    format: { type: 'text', encoding: encoding.encoding, hasMark: encoding.markBytes > 0, separator },
+    read: () => readRecords(handle, layout),
+    close: () => handle.close(),
+  };
+}
+
+async function* readRecords(
+  handle: FileHandle,
+  { encoding, separator, skippedLines }: TextLayout,
+): AsyncGenerator<RecordBatch> {
+  const rows = createCsvRows(separator, skippedLines);
+  let [bytesRead, isFirst] = [0, true];
+  for await (const chunk of readChunks(handle, encoding)) {
+    bytesRead = chunk.end;
+    // A chunk ends at a line end, so the first line is in the first one.
+    const bytes = isFirst && skippedLines === 1 ? withoutFirstLine(chunk.bytes) : chunk.bytes;
+    isFirst = false;
+    const { records, fault } = rows.read(bytes.toString('utf8'));
+    yield { records, bytesRead };
+    if (fault !== undefined) throw fault;
+  }
+  const fault = rows.end();
+  yield { records: [], bytesRead };
+  if (fault !== undefined) throw fault;
+}
+
+function withoutFirstLine(bytes: Buffer): Buffer {
+  const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  if (end < 0) return bytes.subarray(bytes.length);
+  return bytes.subarray(bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : end + 1);
+}
+
+// Files that are neither text nor a workbook, with advice for each
+
+const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
+
+/** Messages for files by their first bytes. */
+const BEGINNINGS: readonly [string, string][] = [
+  // Also wraps a workbook with a password.
+  ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', `This is an .xls file or has a password. ${SAVE}`],
+  ['%PDF', 'This is a PDF document, whose rows cannot be read. Ask for the spreadsheet it was made from.'],
+  ['{\\rtf', `This is a text document, not a spreadsheet. ${SAVE}`],
+  ['\u001f\u008b', 'This is a compressed file. Unpack it and import what it contains.'],
+  ['Rar!', 'This is a compressed file. Unpack it and import what it contains.'],
+  ["7z\u00bc\u00af'\u001c", 'This is a compressed file. Unpack it and import what it contains.'],
+];
+
+/**
+ * @param isUtf16 true if NUL characters are part of the encoding
+ * @returns the refusal of a file that is not text; undefined if it may be text
+ */
+export function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
+  const start = head.toString('latin1', 0, 512);
+  const known = BEGINNINGS.find(([beginning]) => start.startsWith(beginning));
+  if (known !== undefined) return known[1];
+  // Many programs write a web page and call it .xls.
+  if (/^(?:\u00ef\u00bb\u00bf)?\s*<[!?a-z]/i.test(start))
+    return `This is a web page or an XML document, whatever its name says. Open it in a spreadsheet. ${SAVE}`;
+  if (hasNul && !isUtf16) return `This is not a text file: it contains NUL characters. ${SAVE}`;
+  return undefined;
+}
+
+/** First bytes of a ZIP archive, such as a workbook. */
+const ZIP = 'PK\u0003\u0004';
+
+export interface OpenOptions {
+  /** Encoding of a text file without a byte order mark. */
+  readonly encoding?: Encoding | undefined;
+  /** Sheet of a workbook; by default, the one whose header has most headings. */
+  readonly sheet?: string | undefined;
+  /** Finds the separator of a text file, and the sheet of a workbook. */
+  readonly scoreHeader: ScoreHeader;
+  /** The result of `scanFile`, for a file that is opened several times. */
+  readonly content?: FileContent | undefined;
+}
+
+/**
+ * Scans a file that does not change, once for all openings of it.
+ * @throws the system's error if the file cannot be opened or read
+ */
+export async function scanFile(path: string): Promise<FileContent> {
+  const handle = await open(path);
+  try {
+    return await scanContent(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Opens any file: reading one of a format that cannot be read throws a fault that says so.
+ * @throws UnknownSheetError if a workbook has no such sheet; the system's error if the file cannot be opened
+ *   or read
+ */
+export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
+  const handle = await open(path);
+  try {
+    return await openContent(handle, options.content ?? (await scanContent(handle)), options);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function openContent(
+  handle: FileHandle,
+  content: FileContent,
+  options: OpenOptions,
+): Promise<RecordSource> {
+  if (content.head.toString('latin1', 0, ZIP.length) === ZIP) {
+    try {
+      return await openWorkbook(handle, content, options);
+    } catch (error) {
+      if (error instanceof UnreadableWorkbook) return unreadable(handle, content, error.message, error);
+      throw error;
+    }
+  }
+  const { encoding } = encodingOf(content, options.encoding);
+  const refusal = refusalOf(content, encoding.startsWith('utf-16'));
+  return refusal === undefined ? openCsv(handle, content, options) : unreadable(handle, content, refusal);
+}
+
+/** @param cause an error with more details than its message */
+const unreadable = (
+  handle: FileHandle,
+  content: FileContent,
+  refusal: string,
+  cause?: Error,
+): RecordSource => ({
+  bytes: content.bytes,
+  sha256: content.sha256,
+  format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
+  // biome-ignore lint/correctness/useYield: a reading that ends before its first batch
+  async *read() {
+    throw fileFault(1, refusal, { cause });
+  },
+  close: () => handle.close(),
+});

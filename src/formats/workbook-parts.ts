@@ -1,0 +1,135 @@
+/**
+ * Reads the parts of a workbook other than its rows: names of sheets, texts, number formats and the first day
+ * of dates.
+ */
+import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
+import { type NumberStyle, numberStyleOf } from './workbook-numbers.ts';
+
+/** Limit of relations between parts, of formats and of styles: more than any spreadsheet writes. */
+const MAX_ITEMS = 100_000;
+
+export interface Sheet {
+  readonly name: string;
+  /** Path of its part in the archive. */
+  readonly path: string;
+}
+
+export interface Workbook {
+  readonly sheets: readonly Sheet[];
+  /** True if days are counted from 1904, as Excel for the Macintosh once did. */
+  readonly is1904: boolean;
+  /** Texts that cells refer to by their index. */
+  readonly texts: readonly string[];
+  /** Number styles by the index of a cell's style. */
+  readonly styles: readonly NumberStyle[];
+}
+
+interface Relation {
+  readonly id: string;
+  readonly type: string;
+  readonly path: string;
+}
+
+/** @throws UnreadableWorkbook */
+export async function readWorkbook(archive: Archive): Promise<Workbook> {
+  const root = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument');
+  if (root === undefined) throw new UnreadableWorkbook();
+  const relations = await relationsOf(archive, root.path);
+  const pathOf = (type: string) => relations.find((relation) => relation.type === type)?.path;
+  const byId = new Map(relations.map((relation) => [relation.id, relation]));
+  const sheets = new Map<string, Sheet>();
+  let is1904 = false;
+  await readXml(archive.read(root.path), {
+    open(name, attributes) {
+      if (name === 'workbookPr') is1904 = ['1', 'true'].includes(attributes.date1904 ?? '');
+      if (name !== 'sheet') return;
+      const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1];
+      const part = byId.get(id ?? '');
+      // A chart sheet has no rows; a part named twice would be read twice.
+      if (part?.type !== 'worksheet' || sheets.has(part.path)) return;
+      sheets.set(part.path, { name: attributes.name ?? '', path: part.path });
+    },
+  });
+  const [texts, styles] = [pathOf('sharedStrings'), pathOf('styles')];
+  return {
+    sheets: [...sheets.values()],
+    is1904,
+    texts: texts === undefined || !archive.has(texts) ? [] : await readTexts(archive, texts),
+    styles: styles === undefined || !archive.has(styles) ? [] : await readStyles(archive, styles),
+  };
+}
+
+/** @param path of the part whose relations are read; '' for the archive's own */
+async function relationsOf(archive: Archive, path: string): Promise<Relation[]> {
+  const [, folder = '', file = ''] = /^(.*\/)?([^/]*)$/.exec(path) ?? [];
+  const relations: Relation[] = [];
+  const part = `${folder}_rels/${file}.rels`;
+  if (!archive.has(part)) return relations;
+  await readXml(archive.read(part), {
+    open(name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) {
+      if (name !== 'Relationship' || mode === 'External') return;
+      if (relations.length === MAX_ITEMS) throw new UnreadableWorkbook();
+      relations.push({ id, type: type.slice(type.lastIndexOf('/') + 1), path: resolve(folder, target) });
+    },
+  });
+  return relations;
+}
+
+/** A target is relative to the folder of the part that names it, or to the archive. */
+const resolve = (folder: string, target: string): string =>
+  new URL(target.replaceAll('%', '%25'), `part:///${folder}`).pathname.slice(1).replaceAll('%25', '%');
+
+async function readTexts(archive: Archive, path: string): Promise<string[]> {
+  const texts: string[] = [];
+  let text: string | undefined;
+  let isShown = false;
+  let isPhonetic = false;
+  await readXml(archive.read(path), {
+    open(name) {
+      if (name === 'si') text = '';
+      else if (name === 'rPh') isPhonetic = true;
+      else if (name === 't') isShown = !isPhonetic;
+    },
+    text(part) {
+      if (isShown && text !== undefined) text += part;
+      if ((text?.length ?? 0) > MAX_TEXT_CHARACTERS)
+        throw new UnreadableWorkbook(
+          `The workbook has ${LONG_TEXT}. Delete it, save the workbook and import it again.`,
+        );
+    },
+    close(name) {
+      if (name === 't') isShown = false;
+      else if (name === 'rPh') isPhonetic = false;
+      else if (name === 'si') texts.push(unescapeText(text ?? ''));
+    },
+  });
+  return texts;
+}
+
+/**
+ * Decodes texts such as `_x000D_`, which stand for characters that XML cannot contain, or for an underscore.
+ */
+export const unescapeText = (text: string): string =>
+  text.includes('_x')
+    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;
+
+async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]> {
+  const codes = new Map<string, string>();
+  const ids: string[] = [];
+  let isCellStyle = false;
+  await readXml(archive.read(path), {
+    open(name, { numFmtId: id = '0', formatCode: code = '' }) {
+      if (name === 'numFmt') codes.set(id, code);
+      else if (name === 'cellXfs') isCellStyle = true;
+      else if (name === 'xf' && isCellStyle) ids.push(id);
+      if (codes.size > MAX_ITEMS || ids.length > MAX_ITEMS) throw new UnreadableWorkbook();
+    },
+    close(name) {
+      if (name === 'cellXfs') isCellStyle = false;
+    },
+  });
+  return ids.map((id) => numberStyleOf(Number(id), codes.get(id)));
+}

@@ -1,0 +1,276 @@
+/** The desk's `/health` page: status, checks and backups (docs/operating.md#status). */
+import { dirname, isAbsolute } from 'node:path';
+import { datedFolderIn } from '../backup/dated-backups.ts';
+import { backupPlaceOf } from '../backup/open-backups.ts';
+import type { Finding } from '../check/check.ts';
+import { failure, fields, form, input, table, typed, workUnderWay } from '../desk/parts.ts';
+import type { Page, Screen, Visit } from '../desk/screen.ts';
+import { type CommandRun, runAs } from '../import/pages/command-run.ts';
+import { deskFilesOf } from '../import/pages/desk-files.ts';
+import { nameOf } from '../registry/pages/stored-values.ts';
+import { type Html, type HtmlValue, html } from '../values/html.ts';
+import { asMessage, type Message, say } from '../values/message.ts';
+import {
+  type Attention,
+  expiringSoon,
+  findAttention,
+  readFacts,
+  refusedOften,
+  type StatusFacts,
+} from './attention.ts';
+
+// Issues with the command that resolves each
+
+/** Pages on which an issue can be resolved. */
+const PLACES: { readonly [about in Attention['about']]?: readonly [path: string, name: Message] } = {
+  backup: ['/health', say('Back up now')],
+  keys: ['/keys', say('Keys')],
+};
+
+export const attention = (visit: Visit, found: readonly Attention[]): Html =>
+  found.length === 0
+    ? html`<p class="well">${visit.say('Nothing needs attention.')}</p>`
+    : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${found.map(
+        ({ about, text, command }) => {
+          const [path, name] = PLACES[about] ?? [];
+          return html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
+${name && html`<a href="${path}">${visit.translate(name)}</a>`}
+<details><summary>${visit.say('For whoever looks after this machine')}</summary>
+<code>${command}</code></details></li>`;
+        },
+      )}</ul></section>`;
+
+// Facts shown by `status` and by the metrics
+
+type Entries = readonly (readonly [label: string, value: HtmlValue])[];
+
+export function conditionOf(visit: Visit, facts: StatusFacts): Html {
+  const { say, write } = visit;
+  const { condition, keys, isServed } = facts;
+  const { rows, readModel, sequence, imports } = condition;
+  const { number, bytes } = write;
+  const part = (title: string, entries: Entries) =>
+    html`<section><h2>${title}</h2>${fields(entries)}</section>`;
+  return html`<div class="beside">
+${part(say('Service'), [
+  [say('Registry'), facts.location],
+  [say('Service'), isServed ? say('running') : say('not running')],
+  [say('Imports under way'), number(imports.running)],
+])}
+${part(say('Disk'), [
+  [say('Registry'), bytes(condition.bytes)],
+  [say('of that, write-ahead log'), bytes(condition.logBytes)],
+  [say('Free'), html`${bytes(condition.freeBytes)}${free(visit, facts)}`],
+])}
+${part(say('Rows'), [
+  [say('Cooperatives'), number(rows.cooperatives)],
+  [say('Members'), number(rows.members)],
+  [say('Deliveries'), number(rows.deliveries)],
+  [say('Loans'), number(rows.loans)],
+  [say('Payments'), number(rows.payments)],
+  [say('Savings'), number(rows.transactions)],
+])}
+${part(say('Last backup'), lastBackup(visit, facts))}
+${part(say('Lookups and events'), [
+  [
+    say('Read model'),
+    readModel.stale === 0 && !readModel.hasOtherRules ? say('up to date') : say('out of date'),
+  ],
+  [
+    say('Events'),
+    sequence === undefined ? say('unknown') : say('up to {n}', { n: number(sequence.lastSequence) }),
+  ],
+])}
+${part(say('Keys'), [
+  [say('active keys'), number(keys.filter(({ isActive }) => isActive).length)],
+  [say('ending within 30 days'), number(expiringSoon(facts).length)],
+  [say('refused often'), number(refusedOften(facts).length)],
+])}
+${part(say('Access ledger'), ledger(visit, facts))}</div>${webhooks(visit, facts)}`;
+}
+
+function free({ say }: Visit, { condition: { freeBytes, bytes: taken, reservedBytes } }: StatusFacts): Html {
+  const needed = taken + reservedBytes;
+  const label = say('Free, beside what an import of everything would need');
+  return html` <meter min="0" max="${2 * needed}" low="${needed}" optimum="${2 * needed}"
+ value="${Math.min(freeBytes, 2 * needed)}" aria-label="${label}"></meter>`;
+}
+
+function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries {
+  const last = condition.lastBackup;
+  if (last === null) return [[say('When'), say('none known')]];
+  const at = (ms: number) => write.moment(Math.floor(ms / 1000));
+  const checked =
+    last.verifiedAtMs === null ? say('not read back') : say('read back {at}', { at: at(last.verifiedAtMs) });
+  const disk = { beside: say('in the folder of the registry'), same_disk: say('that of the registry') };
+  const bad = last.place === 'missing' ? say('GONE') : last.fault !== null && say('NOT sound');
+  return [
+    [say('When'), at(last.instantMs)],
+    [say('Where'), last.folder],
+    [say('Disk'), last.place in disk && disk[last.place as keyof typeof disk]],
+    [say('Size'), write.bytes(last.bytes)],
+    [say('State'), bad ? html`<b>${bad}</b>` : checked],
+  ];
+}
+
+function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFolder }: StatusFacts): Entries {
+  return [
+    [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
+    [say('So far'), write.number(found?.entries ?? 0)],
+    [say('Size'), found && write.bytes(found.bytes)],
+    [say('Folder'), found && ledgerFolder],
+  ];
+}
+
+function webhooks({ say, write }: Visit, { condition: { endpoints } }: StatusFacts): Html | false {
+  return (
+    endpoints.length > 0 &&
+    html`<h2>${say('Webhooks')}</h2>${table(
+      say('Webhooks'),
+      [
+        { heading: say('Endpoint') },
+        { heading: say('State') },
+        { heading: say('Events behind'), isNumber: true },
+        { heading: say('Failures'), isNumber: true },
+      ],
+      endpoints.map(({ endpoint, behind }) => [
+        `${endpoint.id} · ${new URL(endpoint.url).host}`,
+        endpoint.disabledAt === null ? say('delivering') : say('disabled'),
+        behind === null ? say('starts again') : write.number(behind),
+        write.number(endpoint.failures),
+      ]),
+    )}`
+  );
+}
+
+const PATH = '/health';
+
+export const HEALTH: Screen = {
+  path: PATH,
+  title: say('Health'),
+  menu: say('Health'),
+  personal: 'none',
+  read: (visit) => showHealth(visit),
+  actions: {
+    async backup(visit, given) {
+      const { clock, storage } = visit.desk;
+      const folder = given.get('folder');
+      const mayCreate = given.get('create') !== '';
+      const refuse = async (fault: string): Promise<Page> => ({
+        ...(await showHealth(visit, { folder, fault })),
+        status: 422,
+      });
+      if (!isAbsolute(folder))
+        return await refuse(visit.say('Give the complete path of a folder, such as /var/backups/registry.'));
+      if (!mayCreate && backupPlaceOf(storage, folder) === 'missing')
+        return await refuse(
+          visit.say('There is no such folder. Mount its disk, or tick the box to create it.'),
+        );
+      const args = [datedFolderIn(folder, clock.now()), '--verify', ...(mayCreate ? ['--yes'] : [])];
+      deskFilesOf(visit).commands.startWork('backup', args, runAs(visit));
+      return { goTo: PATH };
+    },
+    check(visit) {
+      deskFilesOf(visit).commands.startWork('check', [], runAs(visit));
+      return { goTo: PATH };
+    },
+  },
+};
+
+/** A folder that the user entered, with the reason for its refusal. */
+interface RefusedFolder {
+  readonly folder: string;
+  readonly fault: string;
+}
+
+async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> {
+  const { storage, clock, config } = visit.desk;
+  const { commands } = deskFilesOf(visit);
+  const heading = html`<h1>${visit.say('Health')}</h1>`;
+  const backup = commands.workOf('backup');
+  if (backup?.isAtWork)
+    return workUnderWay(
+      visit,
+      heading,
+      visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
+      backup,
+    );
+  const check = commands.workOf('check');
+  if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
+  const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+  const told =
+    refused === undefined
+      ? backup !== undefined && backedUp(visit, backup)
+      : html`<p class="refused" role="alert">${refused.fault}</p>`;
+  return {
+    body: html`${heading}${told}${attention(visit, findAttention(facts))}
+${conditionOf(visit, facts)}
+<div class="beside forms"><section class="card">${backups(visit, facts, refused)}</section>
+<section class="card">${checks(visit, check)}</section></div>`,
+  };
+}
+
+/** Returns the folder of all backups; each backup gets its own folder in it, named by time. */
+const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
+
+const backedUp = (visit: Visit, run: CommandRun): Html | false =>
+  run.status === 0
+    ? html`<p class="told" role="status">${visit.say('Backed up in {folder}, and read back: it is sound.', {
+        folder: run.args[1] ?? '',
+      })}</p>`
+    : failure(visit, run);
+
+function backups(visit: Visit, { condition }: StatusFacts, refused: RefusedFolder | undefined): Html {
+  const { say } = visit;
+  const last = condition.lastBackup;
+  const folder = refused?.folder ?? (last === null ? undefined : dirname(last.folder));
+  return html`<h2>${say('Back up now')}</h2>
+${form(visit, {
+  path: PATH,
+  action: 'backup',
+  button: say('Back up now'),
+  body: html`${input({
+    name: 'folder',
+    label: say('Folder of the backups'),
+    maxLength: 1_000,
+    ...(folder === undefined ? {} : { value: folder }),
+    fault: refused?.fault,
+    hint: say(
+      'On another disk than the registry. The backup gets a folder of its own in it, and is read back.',
+    ),
+  })}<label class="tick"><input type="checkbox" name="create" value="yes">
+${say('Create this folder if there is none. Not if it is on a disk that has to be mounted first.')}</label>`,
+})}`;
+}
+
+function checks(visit: Visit, run: CommandRun | undefined): Html {
+  const { say, write, translate } = visit;
+  const { checks: found } = (run?.document ?? { checks: [] }) as { readonly checks: readonly Finding[] };
+  const faults = found.filter(({ fault }) => fault !== null).length;
+  return html`<h2>${say('Check everything')}</h2>
+<p><small>${say('Reads everything and changes nothing. A large registry takes minutes.')}</small></p>
+${form(visit, { path: PATH, action: 'check', body: '', button: say('Check now') })}
+${run !== undefined && found.length === 0 && failure(visit, run)}
+${
+  run !== undefined &&
+  found.length > 0 &&
+  html`<p class="${faults === 0 ? 'told' : 'refused'}" role="status">${
+    faults === 0
+      ? say('The registry is sound.')
+      : say('{n|# check has|# checks have} found something.', { n: faults })
+  } <small>${say('As of {at}.', { at: write.moment(run.startedAt) })}</small></p>
+<details${faults > 0 && html` open`}><summary>${say('What was checked')}</summary>${table(
+    say('What was checked'),
+    [{ heading: say('Check') }, { heading: say('Result') }],
+    found.map(({ check, fault, value }) => [
+      // Names as the command prints them, since users look them up in that form.
+      html`<code>${check}</code>`,
+      fault !== null
+        ? html`<b>${translate(asMessage(fault))}</b>`
+        : value === undefined
+          ? say('sound')
+          : html`<code>${value}</code>`,
+    ]),
+  )}</details>`
+}`;
+}

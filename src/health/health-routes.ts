@@ -1,0 +1,58 @@
+/** `/healthz` and `/readyz`: liveness and readiness of the process, without a key. */
+
+import { SHOWS_NO_ROWS } from '../http/declare/narrowing.ts';
+import { ok, refusal } from '../http/declare/response.ts';
+import type { Route } from '../http/declare/route.ts';
+import type { UnavailableReason } from '../values/errors.ts';
+import { literal, object } from '../values/schema.ts';
+
+/** Reasons why requests cannot be answered. */
+export type Unready = Extract<UnavailableReason, 'stopping' | 'not_ready' | 'ledger'>;
+
+const UNREADY: { readonly [reason in Unready]: string } = {
+  stopping: 'The server is shutting down.',
+  not_ready: 'The database does not answer.',
+  ledger: 'The disk of the access ledger does not answer: no personal data is shown.',
+};
+
+const HEALTH = object({ status: literal('ok') }, { title: 'Health' });
+
+/** @param findUnready returns undefined if requests can be answered */
+export function healthRoutes(findUnready: () => Promise<Unready | undefined>): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      isOutsideApi: true,
+      isAlwaysAnswered: true,
+      operationId: 'getHealth',
+      summary: 'Whether the process is up',
+      tag: 'operation',
+      access: 'public',
+      narrowed: SHOWS_NO_ROWS,
+      personal: 'none',
+      responses: { 200: { description: 'Yes.', schema: HEALTH } },
+      handle: () => ok({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      isOutsideApi: true,
+      isAlwaysAnswered: true,
+      operationId: 'getReadiness',
+      summary: 'Whether the registry and its access ledger answer, and the server is not shutting down',
+      tag: 'operation',
+      access: 'public',
+      narrowed: SHOWS_NO_ROWS,
+      personal: 'none',
+      responses: { 200: { description: 'Yes.', schema: HEALTH } },
+      refusals: [503],
+      async handle() {
+        const reason = await findUnready();
+        return reason === undefined
+          ? ok({ status: 'ok' })
+          : refusal(503, UNREADY[reason], { 'Retry-After': '5' }, reason);
+      },
+    },
+  ];
+}

@@ -1,0 +1,118 @@
+/** Refreshes the derived data in storage: the read model, totals and name indexes. */
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { assertUnused } from '../backup/in-use.ts';
+import { createReadModelFormat, formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
+import { letOthersWrite, refreshOutOfDate } from '../registry/stores/refresh-read-model.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
+import { indexNames } from '../search/index-names.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { renewTotals } from '../statistics/stored-totals.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { showingNobody } from '../terminal/record-reading.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, openConfiguredStorage, type PrintOptions } from '../terminal/settings.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/signals.ts';
+import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
+import { FieldError } from '../values/errors.ts';
+import { counted } from '../values/text.ts';
+
+/**
+ * Computes the read model of stale members, which lookups would otherwise compute each time. Works in small
+ * transactions, so that other writers wait for only one of them.
+ * @returns the number of members refreshed
+ * @throws StorageError
+ */
+export const refreshReadModel = (storage: Storage, nowSeconds: number): number =>
+  refresh(storage.readable(), formatOf(storage), nowSeconds);
+
+/**
+ * Moves the registry to the storage's time zone, and refreshes the data that depends on it.
+ * @returns the number of members refreshed
+ * @throws StorageError (as a rejection), also while a process has the registry open
+ */
+export async function changeTimeZone(storage: Storage, nowSeconds: number): Promise<number> {
+  const file = storage.complete();
+  await assertUnused(
+    file,
+    0,
+    (used) => `A process has ${used} open. Stop the service and every command on it, then try again.`,
+  );
+  return refresh(file, createReadModelFormat(storage.zone), nowSeconds);
+}
+
+/** Refreshes data of another release or time zone, and data that a killed import left stale. */
+const refresh = (file: string, format: ReadModelFormat, nowSeconds: number): number =>
+  withDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
+    indexNames(db, { pause: letOthersWrite });
+    renewTotals(db, format.zone);
+    return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
+  });
+
+// `summarize`: refreshes the read model of stale members (docs/operating.md#read-model)
+
+export function declareSummarize(command: Command, context: CliContext): void {
+  addPrintOptions(showingNobody(command)).action(
+    acting(context, ({ storage, now, show }) => {
+      const summarized = refreshReadModel(storage, now);
+      const database = storage.location;
+      show({ database, summarized }, `${counted(summarized, 'member')} summarized in ${database}.\n`);
+    }),
+  );
+}
+
+// `time-zone`: shows or changes the time zone of a registry (docs/operating.md#time-zone)
+
+interface TimeZoneOptions extends PrintOptions, ConfirmOptions {
+  readonly to?: TimeZone;
+}
+
+function parseOffset(text: string): TimeZone {
+  const zone = parseTimeZone(text);
+  if (zone instanceof FieldError) throw new InvalidArgumentError(zone.message);
+  return zone;
+}
+
+export function declareTimeZone(command: Command, context: CliContext): void {
+  addConfirmOptions(addPrintOptions(showingNobody(command)))
+    .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', parseOffset)
+    .action(
+      acting(context, async (run: Run<TimeZoneOptions>) => {
+        const {
+          options,
+          config: { storage: location },
+          clock,
+        } = run;
+        const storage = openConfiguredStorage({ storage: location, zone: options.to ?? run.zone }, clock);
+        const from = storage.timeZone();
+        if (from === undefined)
+          throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
+        const { to = from, dryRun } = options;
+        if (to.suffix !== from.suffix) {
+          const show = async () => run.err(whatFollows(location, from, to));
+          if (dryRun === true) await show();
+          else {
+            await confirm(run, options, show);
+            await changeTimeZone(storage, nowSeconds(clock));
+          }
+        }
+        const timeZone = dryRun === true ? from.suffix : to.suffix;
+        run.show({ database: location, timeZone }, `${location} is in the time zone ${timeZone}.\n`);
+      }),
+    );
+}
+
+const whatFollows = (location: string, from: TimeZone, to: TimeZone): string =>
+  [
+    `${location} would move from ${from.suffix} to ${to.suffix}:`,
+    `- Every date-time is shown in ${to.suffix}. What came with a day and no time was stored as midnight in`,
+    `  ${from.suffix}, and may be shown on the day before.`,
+    '- Totals by month and the blocks of all members are computed again: a minute for each million members.',
+    `- Files without references that were imported before are refused when they come again.`,
+    `- Where TIME_ZONE_OFFSET is set, set it to ${to.suffix} then. Make a backup: those of before are in`,
+    `  ${from.suffix}.`,
+    '',
+  ].join('\n');

@@ -1,0 +1,233 @@
+/** Entity tags (docs/api.md#not-overwriting-each-other) and repeated POST requests. */
+import { hash } from 'node:crypto';
+import type { Subject } from '../../access/access-ledger.ts';
+import type { ApiKey } from '../../access/api-keys.ts';
+import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
+import type {
+  IdempotentResponses,
+  ResponseToSave,
+  SavedResponse,
+  StoredResponse,
+} from '../../sqlite/entity-store.ts';
+import { RegistryError } from '../../values/errors.ts';
+import type { Schema } from '../../values/schema.ts';
+import { type ApiResponse, badRequest, type Headers, HttpError, JsonText, ok } from './response.ts';
+import type { Creation, RequestHeader, RouteRequest, SuccessResponse } from './route.ts';
+
+/** A resource as it is sent. */
+export interface Representation {
+  readonly text: string;
+  /** Value of `ETag`: a strong one, which changes whenever the text does. */
+  readonly tag: string;
+  /** The data subject, if it shows a person. */
+  readonly subject?: Subject | undefined;
+}
+
+/** Returns 132 bits of SHA-256. */
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
+export const represent = (text: string): Representation => ({ text, tag: `"${digest(text)}"` });
+
+/**
+ * Represents a resource with a number that changes without a write of the resource. Its tag has two parts:
+ * If-None-Match compares both, If-Match only the first.
+ * @param values the text with a constant in place of the number
+ */
+export const representCounted = (text: string, values: string, count: number): Representation => ({
+  text,
+  tag: `"${digest(values)}.${count}"`,
+});
+
+/** Declares a response with one resource and its tag. */
+export const taggedResponse = (description: string, schema: Schema): SuccessResponse => ({
+  description,
+  schema,
+  headers: { ETag: 'required' },
+});
+
+const withRepresentation = (response: ApiResponse, { text, tag, subject }: Representation): ApiResponse => ({
+  ...response,
+  body: new JsonText(text),
+  subject,
+  headers: { ...response.headers, ETag: tag },
+});
+
+export const taggedOk = (representation: Representation): ApiResponse =>
+  withRepresentation(ok(undefined), representation);
+
+/** @param path path of the new resource, from the root */
+export const taggedCreated = (path: string, representation: Representation): ApiResponse =>
+  withRepresentation({ status: 201, body: undefined, headers: { Location: path } }, representation);
+
+/**
+ * Responds to GET.
+ * @returns status 304 without a body when If-None-Match names the state (RFC 9110, section 13.1.2)
+ * @throws HttpError 400 for a malformed If-None-Match
+ */
+export function readTagged(request: Pick<RouteRequest, 'incoming'>, found: Representation): ApiResponse {
+  const known = readTags(request, 'If-None-Match');
+  const isKnown = known === '*' || known?.some((tag) => withoutWeakness(tag) === found.tag) === true;
+  return isKnown
+    ? { status: 304, body: undefined, headers: { ETag: found.tag }, subject: found.subject }
+    : taggedOk(found);
+}
+
+/**
+ * Reads If-Match (RFC 9110, section 13.1.1).
+ * @param toTag returns the tag of a stored row
+ * @returns a check that throws HttpError 412 for a row in a state that the header does not name
+ * @throws HttpError 400 for a malformed header
+ */
+export function readIfMatch<T>(
+  request: Pick<RouteRequest, 'incoming'>,
+  toTag: (stored: T) => string,
+): (stored: T) => void {
+  const tags = readTags(request, 'If-Match');
+  if (tags === undefined || tags === '*') return () => {};
+  // A weak tag begins with W, so it never equals a strong one.
+  const allowed = tags.map(firstPart);
+  return (stored) => {
+    if (!allowed.includes(firstPart(toTag(stored))))
+      throw new HttpError(412, 'The resource has changed since it was read.');
+  };
+}
+
+/** Returns the part of a tag that If-Match compares. */
+const firstPart = (tag: string): string => tag.replace(/\.[0-9]+"$/, '"');
+
+const withoutWeakness = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
+
+const ONE_TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
+const TAGS = new RegExp(`^[ \\t,]*${ONE_TAG}(?:[ \\t]*,[ \\t,]*${ONE_TAG})*[ \\t,]*$`);
+
+/** @throws HttpError 400 */
+function readTags(
+  { incoming }: Pick<RouteRequest, 'incoming'>,
+  name: RequestHeader,
+): '*' | readonly string[] | undefined {
+  const given = incoming.headers[name.toLowerCase()];
+  if (given === undefined) return undefined;
+  const text = String(given).trim();
+  if (text === '*') return text;
+  if (!TAGS.test(text)) throw badRequest(`Expected * or entity tags in quotes in ${name}.`);
+  return text.match(new RegExp(ONE_TAG, 'g')) ?? [];
+}
+
+// Idempotency keys: a request that was answered gets the same answer again (docs/api.md#repeating-a-request)
+
+/** Handles POST requests as their routes declare. */
+export type Create = (request: RouteRequest, creation: Creation<unknown>) => Promise<ApiResponse>;
+
+/** @returns the handler of POST requests for one registry */
+export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
+  const running = new Set<string>();
+
+  function replay(
+    request: RouteRequest,
+    { keyId, idempotencyKey, requestHash }: IdentifiedRequest,
+    creation: Creation<unknown>,
+  ): ApiResponse | undefined {
+    const kept = responses.find(keyId, idempotencyKey, nowSeconds(clock));
+    if (kept === undefined) return undefined;
+    const subject = creation.subjectOf?.(JSON.parse(kept.body), request);
+    return { ...toReplay(kept, requestHash), subject };
+  }
+
+  async function createOnce(
+    request: RouteRequest,
+    identified: IdentifiedRequest,
+    creation: Creation<unknown>,
+  ): Promise<ApiResponse> {
+    const answered = replay(request, identified, creation);
+    if (answered !== undefined) return answered;
+    const composed: ApiResponse[] = [];
+    const keep: ResponseToSave<unknown> = {
+      ...identified,
+      compose(row) {
+        const response = creation.respond(row, request);
+        composed.push(response);
+        return toStored(response);
+      },
+    };
+    try {
+      await creation.create(request, keep);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
+      // Another process was faster.
+      const theirs = replay(request, identified, creation);
+      if (theirs === undefined) throw error;
+      return theirs;
+    }
+    // The last one: the work runs again after waiting for its lock, or beside a write that is refused.
+    const response = composed.at(-1);
+    if (response === undefined) throw new Error('The response to a request with a key was not kept.');
+    return response;
+  }
+
+  return async (request, creation) => {
+    const idempotencyKey = readIdempotencyKey(request);
+    if (idempotencyKey === undefined) {
+      const created = await creation.create(request, undefined);
+      return creation.respond(created, request);
+    }
+    const identified = identify(request, idempotencyKey);
+    const name = `${identified.keyId} ${idempotencyKey}`;
+    if (running.has(name)) throw stillRunning();
+    running.add(name);
+    try {
+      return await createOnce(request, identified, creation);
+    } finally {
+      running.delete(name);
+    }
+  };
+}
+
+type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
+
+/**
+ * Identifies a request by its path, with or without the trailing slash, and the bytes of its body. If the
+ * key's cooperatives have changed since, it counts as another request: the earlier answer is not shown.
+ */
+function identify(
+  { caller, visible, path, bodyHash }: Pick<RouteRequest, 'caller' | 'visible' | 'path' | 'bodyHash'>,
+  idempotencyKey: string,
+): IdentifiedRequest {
+  const seen = visible === null ? '' : `\n${visible.join()}`;
+  const requestHash = hash('sha256', `POST ${path.replace(/\/$/, '')}\n${bodyHash}${seen}`);
+  return { keyId: (caller as ApiKey).id, idempotencyKey, requestHash };
+}
+
+const stillRunning = (): HttpError =>
+  new HttpError(409, 'A request with this Idempotency-Key is still running.', { 'Retry-After': '1' });
+
+/** @throws HttpError 422 if the key was used for another request */
+function toReplay({ requestHash, status, body, location, etag }: SavedResponse, wanted: string): ApiResponse {
+  if (requestHash !== wanted) throw new HttpError(422, 'This Idempotency-Key was used for another request.');
+  const headers: Headers = { 'Idempotency-Replayed': 'true' };
+  if (location !== null) headers.Location = location;
+  if (etag !== null) headers.ETag = etag;
+  return { status, body: new JsonText(body), headers };
+}
+
+const toStored = ({ status, body, headers = {} }: ApiResponse): StoredResponse => ({
+  status,
+  location: headers.Location ?? null,
+  etag: headers.ETag ?? null,
+  body: body instanceof JsonText ? body.text : JSON.stringify(body),
+});
+
+/** Printable ASCII, not in quotes. */
+const PLAIN = /^[!#-~](?:[ !#-~]{0,253}[!#-~])?$/;
+/** A string of structured fields (RFC 9651, section 3.3.3), as the header's draft requires. */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;
+
+/** @throws HttpError 400 */
+function readIdempotencyKey({ incoming }: Pick<RouteRequest, 'incoming'>): string | undefined {
+  const [given, ...others] = incoming.headersDistinct['idempotency-key'] ?? [];
+  if (given === undefined) return undefined;
+  const quoted = QUOTED.exec(given)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? (PLAIN.test(given) ? given : undefined);
+  if (key === undefined || others.length > 0)
+    throw badRequest('Expected one Idempotency-Key of 1 to 255 printable ASCII characters.');
+  return key;
+}

@@ -1,0 +1,378 @@
+/** The routes that resources share: list, create, read, replace and change. */
+
+import type { ApiKey, Scope, StoreOf, Visible } from '../../access/api-keys.ts';
+import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
+import type { Actor, EntityStore } from '../../sqlite/entity-store.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import type { FieldGroup, Fields, GivenValues } from '../../values/declared-fields.ts';
+import {
+  type Awaitable,
+  FieldErrorList,
+  ID,
+  notFound,
+  type PageRequest,
+  parseId,
+} from '../../values/errors.ts';
+import { type ShownProperties, shownObject } from '../../values/field-json.ts';
+import { type Schema, string } from '../../values/schema.ts';
+import type { Serialize } from '../../values/serializer.ts';
+import { PAGE_PARAMETERS, pageResponse, respondWithPage } from './list-response.ts';
+import type { Narrowing } from './narrowing.ts';
+import { type Bodies, type BodyDeclaration, declareBodies, parseBody } from './parse-body.ts';
+import { showing } from './personal.ts';
+import {
+  type Representation,
+  readIfMatch,
+  readTagged,
+  represent,
+  taggedCreated,
+  taggedOk,
+  taggedResponse,
+} from './preconditions.ts';
+import type { ParsedQuery, QueryParameters } from './query.ts';
+import { type ApiResponse, refuseWithout } from './response.ts';
+import {
+  API_PREFIX,
+  type Creation,
+  createWith,
+  defineRoute,
+  type Parameter,
+  type Route,
+  type RouteRequest,
+  type ShownRow,
+} from './route.ts';
+
+// PUT and PATCH of a row: they differ only in the fields that a body must have.
+
+/**
+ * Returns the actor that a write over HTTP is recorded under.
+ * @param request a request to a route that requires a scope, so that its key was accepted
+ */
+export const actorOf = ({ caller }: Pick<RouteRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
+
+export type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
+  EntityStore<Row, Values, unknown, unknown, Beside>,
+  'find' | 'conflicts' | 'update'
+>;
+
+export interface Decision {
+  readonly faults: FieldErrorList;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+}
+
+/** Turns a resource's body into values. */
+export interface Deciding<Stored, Body, Values, Beside extends readonly unknown[] = []> {
+  /**
+   * Returns the values of a checked body, in which those of invalid fields are missing; adds faults of values
+   * in combination, or with the stored row. With faults, values may be missing; only the others are checked
+   * for conflicts with other rows.
+   */
+  readonly toValues: (
+    body: Partial<Body>,
+    stored: Stored,
+    decision: Decision,
+    ...beside: Beside
+  ) => Partial<Values>;
+  /**
+   * Finds what the decision needs besides the row; inside the transaction the store provides it instead.
+   * Undefined where the row suffices.
+   * @throws RegistryError `not_found`
+   */
+  readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;
+}
+
+interface Updating<Stored, Body, Values, Beside extends readonly unknown[]>
+  extends Deciding<Stored, Body, Values, Beside> {
+  readonly storeOf: StoreOf<UpdatedStore<Stored, Values, Beside>>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  readonly represent: (stored: Stored) => Representation;
+  /** Scope required to be shown a row that did not change. */
+  readonly readScope: Scope;
+}
+
+export async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
+  id: number,
+  declared: BodyDeclaration<Body>,
+  request: RouteRequest,
+  updating: Updating<Stored, Body, Values, Beside>,
+): Promise<ApiResponse> {
+  const { storeOf, clock, zone, represent, readScope, toValues, findBeside } = updating;
+  const { visible } = request;
+  const store = storeOf(visible);
+  const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
+  const stored = await store.find(id);
+  if (stored === undefined) throw notFound();
+  // Checked here as well: 412 comes before faults of the body (RFC 9110, section 13.2.1).
+  requireMatch(stored);
+  const now = nowSeconds(clock);
+  const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
+  const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
+    return toValues({ ...row, ...given }, row, { faults: found, nowSeconds: now }, ...beside);
+  };
+  const beside = ((await findBeside?.(stored, visible)) ?? []) as Beside;
+  const known = toDecided(stored, faults, beside);
+  if (!faults.isEmpty) faults.addAll(store.conflicts(known, id));
+  faults.throwIfAny();
+  let before: Stored = stored;
+  const decide = (current: Stored, ...besideNow: Beside): Values => {
+    requireMatch(current);
+    before = current;
+    const later = new FieldErrorList();
+    const values = toDecided(current, later, besideNow);
+    later.throwIfAny();
+    return values as Values;
+  };
+  const shown = represent(await store.update(id, decide, now, actorOf(request)));
+  const mayRead = request.caller?.scopes.includes(readScope) === true;
+  // A write-only key is shown the result of a change, but must not read by requesting no change.
+  return mayRead || represent(before).text !== shown.text ? taggedOk(shown) : refuseWithout(readScope);
+}
+
+// Ids in paths (docs/api.md#routes)
+
+export const pathId = (description: string): Parameter => ({
+  description,
+  schema: string({ pattern: ID.source }),
+  example: '1',
+});
+
+/** @throws RegistryError `not_found` for a malformed id */
+export function readPathId({ params }: Pick<RouteRequest, 'params'>): number {
+  const id = parseId(params.id ?? '');
+  if (id === undefined) throw notFound();
+  return id;
+}
+
+/** Further routes over the rows of a resource, such as an export of all of them. */
+export type MoreRoutes = (
+  resource: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>,
+  filters: QueryParameters,
+) => readonly Route[];
+
+// The routes of a resource: list, create, get, change
+
+interface Named {
+  /** Used in paths and scopes. */
+  readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
+  /** Used in the names of schemas and operations. */
+  readonly title: 'Cooperative' | 'Member' | 'Loan' | 'Payment';
+  readonly narrowed: Narrowing;
+}
+
+export interface Resource<Stored, Body> extends Named {
+  readonly schema: Schema;
+  readonly serialize: Serialize<Stored>;
+  /** Groups of personal fields that responses show. */
+  readonly groups: readonly FieldGroup[];
+  /** The member that a row shows; undefined where rows show no person. */
+  readonly memberIdOf?: ((row: Stored) => number) | undefined;
+  readonly bodies: Bodies<Body>;
+  readonly id: Parameter;
+  /** @throws HttpError or RegistryError for a malformed id */
+  readonly readId: (request: RouteRequest) => number;
+  represent(stored: Stored, zone: TimeZone): Representation;
+}
+
+export interface ResourceDependencies<Store> {
+  readonly storeOf: StoreOf<Store>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}
+
+type ReadDependencies<Store> = Pick<ResourceDependencies<Store>, 'storeOf' | 'zone'>;
+
+interface Declaration<Stored> extends Named {
+  readonly properties: ShownProperties<Stored>;
+  readonly memberIdOf?: (row: Stored) => number;
+  readonly oneOf?: BodyDeclaration['oneOf'];
+}
+
+export function declareResource<Declared extends Fields, Stored>(
+  fields: Declared,
+  { tag, title, narrowed, properties, memberIdOf, oneOf }: Declaration<Stored>,
+): Resource<Stored, GivenValues<Declared>> {
+  const { schema, serialize, groups } = shownObject(title, properties);
+  const subjectOf = subjectOfRows(memberIdOf);
+  return {
+    tag,
+    title,
+    narrowed,
+    schema,
+    serialize,
+    groups,
+    memberIdOf,
+    bodies: declareBodies(fields, { title, response: schema, oneOf }),
+    id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
+    readId: readPathId,
+    represent: (stored, zone) => ({
+      ...represent(serialize(stored, zone)),
+      subject: subjectOf?.([stored]),
+    }),
+  };
+}
+
+/** Returns a function that finds the data subjects of rows; undefined where rows show no person. */
+export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
+  memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
+
+const subjectOfShown = ({ id, member }: ShownRow) => ({ memberIds: [Number((member ?? { id }).id)] });
+
+const noun = ({ title }: Pick<Named, 'title'>): string => title.toLowerCase();
+
+const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema'>) =>
+  taggedResponse(`The ${noun(resource)}.`, resource.schema);
+
+/** The parts of a resource that its list shows: all of it, or less. */
+type Listed<Row> = Pick<
+  Resource<Row, unknown>,
+  'tag' | 'title' | 'narrowed' | 'schema' | 'serialize' | 'groups' | 'memberIdOf'
+> &
+  Pick<Route, 'description'>;
+
+/** @param toFilter turns the query into the store's filter */
+export const listRoute = <Query extends QueryParameters, Filter, Row>(
+  { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: Listed<Row>,
+  query: Query,
+  toFilter: (query: ParsedQuery<Query>) => Filter,
+  { storeOf, zone }: ReadDependencies<Pick<EntityStore<unknown, unknown, Filter, Row>, 'list'>>,
+): Route =>
+  defineRoute({
+    method: 'GET',
+    path: `/${tag}`,
+    operationId: `list${title}s`,
+    summary: `List ${tag}`,
+    ...(description === undefined ? {} : { description }),
+    tag,
+    access: { scope: `${tag}:read` },
+    narrowed,
+    personal: showing('page', groups),
+    query: { ...PAGE_PARAMETERS, ...query },
+    responses: { 200: pageResponse(tag, `/${tag}`, schema) },
+    refusals: [400, 404],
+    handle(request) {
+      const paged = request as RouteRequest<typeof PAGE_PARAMETERS>;
+      const { page: _page, page_size: _size, ...filters } = paged.query;
+      const list = (asked: PageRequest) =>
+        storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), asked);
+      return respondWithPage(paged, list, serialize, zone, subjectOfRows(memberIdOf));
+    },
+  });
+
+/**
+ * @param toNew turns a checked body, in which values of invalid fields are missing, into the store's
+ * arguments; adds faults of values in combination
+ */
+export const createRoute = <
+  Stored extends { readonly id: number },
+  Body,
+  New extends readonly [unknown, ...unknown[]],
+>(
+  resource: Resource<Stored, Body>,
+  {
+    showsOnlyItsRequest,
+    ...own
+  }: Pick<Route, 'summary' | 'description'> &
+    Partial<Pick<Route, 'narrowed'>> &
+    Pick<Creation<Stored>, 'showsOnlyItsRequest'>,
+  toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
+  {
+    storeOf,
+    clock,
+    zone,
+  }: ResourceDependencies<Pick<EntityStore<Stored, Body, unknown, unknown, [], New>, 'conflicts' | 'create'>>,
+): Route => ({
+  method: 'POST',
+  path: `/${resource.tag}`,
+  operationId: `create${resource.title}`,
+  tag: resource.tag,
+  access: { scope: `${resource.tag}:write` },
+  narrowed: resource.narrowed,
+  personal: showing('one', resource.groups),
+  ...own,
+  body: resource.bodies.post,
+  responses: { 201: responseOf(resource) },
+  refusals: [400, 503],
+  creation: createWith<Stored>({
+    showsOnlyItsRequest,
+    subjectOf: resource.memberIdOf && subjectOfShown,
+    async create({ visible, body, caller }, keep) {
+      const store = storeOf(visible);
+      const now = nowSeconds(clock);
+      const { values, faults } = parseBody(resource.bodies.post, body, { zone, nowSeconds: now });
+      const row = await toNew(values, { faults, nowSeconds: now }, visible);
+      if (!faults.isEmpty) faults.addAll(store.conflicts(values));
+      faults.throwIfAny();
+      return store.create(...row, now, actorOf({ caller }), keep);
+    },
+    respond: (stored) =>
+      taggedCreated(`${API_PREFIX}/${resource.tag}/${stored.id}`, resource.represent(stored, zone)),
+  }),
+});
+
+export const getRoute = <Stored>(
+  resource: Resource<Stored, unknown>,
+  { storeOf, zone }: ReadDependencies<Pick<EntityStore<Stored, unknown, unknown>, 'find'>>,
+): Route => ({
+  method: 'GET',
+  path: `/${resource.tag}/{id}`,
+  operationId: `get${resource.title}`,
+  summary: `Read a ${noun(resource)}`,
+  tag: resource.tag,
+  access: { scope: `${resource.tag}:read` },
+  narrowed: resource.narrowed,
+  personal: showing('one', resource.groups),
+  params: { id: resource.id },
+  responses: { 200: responseOf(resource) },
+  requestHeaders: ['If-None-Match'],
+  refusals: [400, 404],
+  async handle(request) {
+    const stored = await storeOf(request.visible).find(readPathId(request));
+    if (stored === undefined) throw notFound();
+    return readTagged(request, resource.represent(stored, zone));
+  },
+});
+
+interface Changing {
+  readonly put: Pick<Route, 'description'> & Partial<Pick<Route, 'summary'>>;
+  readonly patch?: Pick<Route, 'summary'>;
+  readonly refusals?: Route['refusals'];
+}
+
+type Own = Pick<Route, 'operationId' | 'summary' | 'description'>;
+
+const MERGE_PATCH =
+  'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
+  'null clears one that may be null.';
+
+export const changeRoutes = <Stored, Body, Values, Beside extends readonly unknown[] = []>(
+  resource: Resource<Stored, Body>,
+  { put, patch, refusals = [] }: Changing,
+  deciding: Deciding<Stored, Body, Values, Beside>,
+  { storeOf, clock, zone }: ResourceDependencies<UpdatedStore<Stored, Values, Beside>>,
+): Route[] => {
+  const { tag, title, narrowed, groups, id, bodies } = resource;
+  const represented = (stored: Stored) => resource.represent(stored, zone);
+  const shown = { represent: represented, readScope: `${tag}:read` } as const;
+  const updating = { ...deciding, ...shown, storeOf, clock, zone };
+  const routeOf = (method: 'PUT' | 'PATCH', own: Own, body: BodyDeclaration<Body>): Route => ({
+    ...own,
+    method,
+    path: `/${tag}/{id}`,
+    tag,
+    access: { scope: `${tag}:write` },
+    narrowed,
+    personal: showing('one', groups),
+    params: { id },
+    body,
+    requestHeaders: ['If-Match'],
+    responses: { 200: responseOf(resource) },
+    refusals: [400, 404, ...refusals, 412, 503],
+    handle: (request) => update(resource.readId(request), body, request, updating),
+  });
+  const [toReplace, toChange] = [`Replace a ${noun(resource)}`, `Change fields of a ${noun(resource)}`];
+  const replacing = { operationId: `update${title}`, summary: toReplace, ...put };
+  const changing = { operationId: `patch${title}`, summary: toChange, description: MERGE_PATCH, ...patch };
+  return [routeOf('PUT', replacing, bodies.put), routeOf('PATCH', changing, bodies.patch)];
+};

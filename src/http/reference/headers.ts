@@ -1,0 +1,166 @@
+/** Request and response headers, as OpenAPI describes them. */
+
+import { DAY_MS, HOUR_MS } from '../../access/sliding-window.ts';
+import type { RequestHeader, ResponseHeader } from '../declare/route.ts';
+
+// Components: parts that the description defines once, by name, and references elsewhere
+
+export type Json = { [name: string]: unknown };
+
+type Kind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'pathItems';
+
+export class Components {
+  readonly found: { readonly [kind in Kind]: Json } = {
+    schemas: {},
+    parameters: {},
+    headers: {},
+    responses: {},
+    pathItems: {},
+  };
+
+  /**
+   * @returns a reference to the value, which is registered under the name
+   * @throws Error for two different values with one name
+   */
+  refer(kind: Kind, name: string, value: unknown): Json {
+    const known = this.found[kind][name] ?? value;
+    if (JSON.stringify(known) !== JSON.stringify(value))
+      throw new Error(`Two different ${kind} have the name ${name}.`);
+    this.found[kind][name] = known;
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /** Replaces schemas that have a title with references. */
+  schema(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.schema(item));
+    if (typeof schema !== 'object' || schema === null) return schema;
+    const parts = Object.entries(schema).map(([name, value]) => [name, this.schema(value)]);
+    const own: Json = Object.fromEntries(parts);
+    return typeof own.title === 'string' ? this.refer('schemas', own.title, own) : own;
+  }
+}
+
+const text = (pattern?: string): Json => ({ type: 'string', ...(pattern === undefined ? {} : { pattern }) });
+const wholeNumber = { type: 'integer', minimum: 0 };
+
+/** Formats both windows as the value of `RateLimit-Policy`: requests (q) in seconds (w). */
+export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
+  `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
+
+const HEADERS = {
+  'RateLimit-Policy': {
+    description: `Both windows: \`${formatPolicy(1000, 10_000)}\`.`,
+    schema: text(`^${formatPolicy('[0-9]+', '[0-9]+')}$`),
+  },
+  RateLimit: {
+    description: 'What is left (r) and the seconds until more is free (t), for both windows.',
+    schema: text('^"hour";r=[0-9]+;t=[0-9]+, "day";r=[0-9]+;t=[0-9]+$'),
+  },
+  'X-RateLimit-Limit': {
+    description: 'Requests of the window that has the least left.',
+    schema: wholeNumber,
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left in that window.', schema: wholeNumber },
+  'X-RateLimit-Reset': {
+    description: 'Epoch second at which one more of that window is free.',
+    schema: wholeNumber,
+  },
+  'Retry-After': {
+    description: 'Seconds after which trying again makes sense.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': {
+    description: 'What was missing or wrong, as RFC 6750 writes it.',
+    schema: text('^Bearer realm="cooperative-registry"'),
+  },
+  Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
+  Location: { description: 'Path of the new resource.', schema: text('/api/v1/') },
+  'Idempotency-Replayed': {
+    description: 'The response that the first request with this Idempotency-Key got.',
+    schema: { const: 'true' },
+  },
+  'Content-Location': {
+    description: 'After a lookup by a national ID that was replaced: the path under the current one.',
+    schema: text('/api/v1/'),
+  },
+  'Content-Disposition': {
+    description: 'The name of a file for the rows.',
+    schema: text('^attachment; filename="[a-z]+\\.(ndjson|csv)"$'),
+  },
+  'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
+  Vary: { description: 'What the response depends on.', schema: text('^Accept-Encoding') },
+  'X-Snapshot-Sequence': {
+    description: 'The last event that the export includes: the `after` of the first request to /events.',
+    schema: wholeNumber,
+  },
+  'X-Snapshot-Epoch': { description: 'The `epoch` of that request.', schema: text() },
+  'X-Access-Receipt': {
+    description: 'Where the access ledger is on: what proves that this reading was recorded.',
+    schema: text('^[0-9]+-[0-9a-f]{16,}$'),
+  },
+  ETag: {
+    description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
+    schema: text('^"[!#-~]+"$'),
+  },
+} satisfies { readonly [name in ResponseHeader]: unknown } & { readonly [name: string]: unknown };
+
+export type HeaderName = keyof typeof HEADERS;
+export const HEADER_NAMES = Object.keys(HEADERS);
+
+const USAGE: readonly HeaderName[] = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/** @param isRequired true if every such response has it; optional headers are separate components */
+export const header = (components: Components, name: HeaderName, isRequired: boolean): Json => ({
+  [name]: components.refer('headers', isRequired ? name : `${name}-Optional`, {
+    ...HEADERS[name],
+    required: isRequired,
+  }),
+});
+
+/** Rate-limit headers. */
+export const usage = (components: Components): Json =>
+  Object.assign({}, ...USAGE.map((name) => header(components, name, true)));
+
+const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
+  Accept: { description: 'With text/html, a page for people.', schema: text(), example: 'text/html' },
+  'Accept-Encoding': {
+    description: 'With gzip, the content is compressed.',
+    schema: text(),
+    example: 'gzip',
+  },
+  'Idempotency-Key': {
+    description:
+      'Names this request for 24 hours: sent again with it, it gets the first answer again and adds nothing.',
+    schema: text(),
+    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  },
+  'If-Match': {
+    description: 'ETags of the states that may be overwritten, or `*` for any; 412 when it is another.',
+    schema: text(),
+    example: '"rAQJbGdYvUZIPuKZmGEVjA"',
+  },
+  'If-None-Match': {
+    description: 'ETags of the states that you have, or `*` for any; 304 when it is one of them.',
+    schema: text(),
+    example: '"rAQJbGdYvUZIPuKZmGEVjA"',
+  },
+  'X-Purpose': {
+    description: 'Why you read this, for the access ledger: 1 to 200 printable characters.',
+    schema: text(),
+    example: 'loan application 4711',
+  },
+  'X-End-User': {
+    description: 'Who asks your system, for the access ledger: 1 to 200 printable characters.',
+    schema: text(),
+    example: 'counter 3',
+  },
+};
+
+export const requestHeaders = (components: Components, names: readonly RequestHeader[]): Json[] =>
+  names.map((name) => components.refer('parameters', name, { name, in: 'header', ...REQUEST_HEADERS[name] }));

@@ -1,0 +1,348 @@
+/** OpenAPI 3.1, derived from the routes. */
+
+import { SCOPES } from '../../access/api-keys.ts';
+import type { Html } from '../../values/html.ts';
+import { deprecationKeywords, exampleOf, object, type Schema, string } from '../../values/schema.ts';
+import { PAGE_PARAMETERS } from '../declare/list-response.ts';
+import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
+import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
+import { JsonText, ok } from '../declare/response.ts';
+import {
+  fullPath,
+  type ResponseHeader,
+  type Route,
+  requestHeadersOf,
+  type SuccessResponse,
+  scopesOf,
+} from '../declare/route.ts';
+import { Components, type HeaderName, header, type Json, requestHeaders, usage } from './headers.ts';
+
+// Responses of every operation, with each refusal explained
+
+const ERROR = object({ detail: string() }, { title: 'Error' });
+
+const FIELD_ERRORS: Schema = {
+  title: 'FieldErrors',
+  type: 'object',
+  description:
+    'Messages by field; `non_field_errors` holds those about all of it. ' +
+    'No field is called `detail`, which is the text of an Error.',
+  propertyNames: { not: { const: 'detail' } },
+  minProperties: 1,
+  additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+};
+
+interface Refusal {
+  readonly description: string;
+  /** A possible text of `detail`. */
+  readonly example: string;
+  /** True for headers that are always present. */
+  readonly headers?: { readonly [name in HeaderName]?: boolean };
+}
+
+/** Refusals by status; docs/api.md#responses-and-errors has their texts. */
+const REFUSALS: { readonly [status: number]: Refusal } = {
+  400: {
+    description:
+      'A parameter, the body or the request itself is wrong; all faults are reported together, by field.',
+    example: 'Expected a national ID of exactly 16 digits, or a member id.',
+    headers: { 'X-Access-Receipt': false },
+  },
+  401: {
+    description: 'No key, or one that is malformed, unknown, expired or disabled.',
+    example: 'Invalid API key.',
+    headers: { 'WWW-Authenticate': true },
+  },
+  403: {
+    description:
+      "The key's scopes, address allowlist or host allowlist do not allow this; or it is an export and the " +
+      'key has no right to export, or the key is narrow: for lookups only, or for some cooperatives only. ' +
+      'What belongs to other cooperatives is 404, and not in lists. `/me` says what the key may do.',
+    example: 'You do not have permission to perform this action.',
+    headers: { 'WWW-Authenticate': false },
+  },
+  404: {
+    description: 'There is no such resource or page.',
+    example: 'Not found.',
+    headers: { 'X-Access-Receipt': false },
+  },
+  409: {
+    description: 'Another request is in the way. Try again.',
+    example: 'A request with this Idempotency-Key is still running.',
+    headers: { 'Retry-After': false },
+  },
+  410: {
+    description: 'It was there once; the text says what to do.',
+    example: 'Merged into member 12.',
+  },
+  412: {
+    description: 'The resource is not in a state that If-Match names. Nothing was written.',
+    example: 'The resource has changed since it was read.',
+  },
+  413: {
+    description: 'The body is larger than 64 KiB.',
+    example: 'Request body too large.',
+  },
+  415: {
+    description: 'The body is not JSON.',
+    example: 'Unsupported media type "text/plain" in request.',
+  },
+  422: {
+    description: 'Another request has used the Idempotency-Key. Nothing was written.',
+    example: 'This Idempotency-Key was used for another request.',
+  },
+  429: {
+    description: 'The key has used its requests of the hour or the day.',
+    example: 'Request was throttled. Expected available in 57 seconds.',
+    headers: { 'Retry-After': true },
+  },
+  503: {
+    description:
+      'The service is overloaded or shutting down, the database busy, the disk nearly full, or the reading ' +
+      'cannot be recorded. Try again.',
+    example: 'The database is busy. Try again.',
+    headers: { 'Retry-After': true },
+  },
+};
+
+/** Refusals before an operation is reached, and unexpected errors. */
+const OTHERS: Refusal = {
+  description:
+    'Any other refusal: 405 (Allow has the methods of the path), 408, 413, 417, 431 or 501 for a request ' +
+    'that could not be read as one of this operation, and 500 for an unexpected error, of which the log of ' +
+    'the server has more under the X-Request-Id.',
+  example: 'A server error occurred.',
+  headers: { Allow: false },
+};
+
+function refusal(components: Components, status: number | 'default'): Json {
+  const isOther = status === 'default';
+  const { description, example, headers = {} } = isOther ? OTHERS : (REFUSALS[status] as Refusal);
+  const own = Object.entries(headers) as [HeaderName, boolean][];
+  const error = components.schema(ERROR);
+  const schema = status === 400 ? { oneOf: [error, components.schema(FIELD_ERRORS)] } : error;
+  return components.refer('responses', isOther ? 'Refused' : `Refused${status}`, {
+    description,
+    headers: Object.assign({}, ...own.map(([name, isRequired]) => header(components, name, isRequired))),
+    content: { 'application/json': { schema, example: { detail: example } } },
+  });
+}
+
+/** Returns the refusal statuses that follow from the route's declaration. */
+function refusalStatuses(route: Route): number[] {
+  const found = new Set<number>([400, ...(route.refusals ?? [])]);
+  if (route.isAlwaysAnswered !== true) found.add(503);
+  if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
+  if (route.body !== undefined) for (const status of [413, 415]) found.add(status);
+  if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
+  return [...found].sort((a, b) => a - b);
+}
+
+/** For an export, `x-itemSchema` describes a line of JSON; OpenAPI 3.2 will have `itemSchema`. */
+function contentOf(
+  components: Components,
+  { schema, example = exampleOf(schema), isExport }: SuccessResponse,
+): Json {
+  const described = components.schema(schema);
+  if (isExport !== true) return { 'application/json': { schema: described, example } };
+  const lines = { type: 'string', description: 'A JSON object in each line.' };
+  return {
+    'application/x-ndjson': {
+      schema: lines,
+      'x-itemSchema': described,
+    },
+    'text/csv': { schema: { type: 'string', description: 'A header, and a row in each line.' } },
+  };
+}
+
+function success(components: Components, route: Route, response: SuccessResponse, isCreated: boolean): Json {
+  const { description, isExport, headers = {} } = response;
+  const own = Object.entries(headers) as [ResponseHeader, 'required' | 'optional'][];
+  const described = {
+    description,
+    headers: Object.assign(
+      route.access === 'public' ? {} : usage(components),
+      route.personal === 'none' ? {} : header(components, 'X-Access-Receipt', false),
+      isCreated && route.createsPart !== true ? header(components, 'Location', true) : {},
+      isCreated ? header(components, 'Idempotency-Replayed', false) : {},
+      ...own.map(([name, presence]) => header(components, name, presence === 'required')),
+    ),
+    content: contentOf(components, response),
+  };
+  // Responses shared by several operations become components.
+  const { title } = response.schema;
+  return isCreated || isExport === true || typeof title !== 'string'
+    ? described
+    : components.refer('responses', title, described);
+}
+
+const notModified = (components: Components): Json =>
+  components.refer('responses', 'NotModified', {
+    description: 'The resource is in a state that If-None-Match names. No content.',
+    headers: {
+      ...usage(components),
+      ...header(components, 'ETag', true),
+      ...header(components, 'X-Access-Receipt', false),
+    },
+  });
+
+export function responsesOf(components: Components, route: Route): Json {
+  const successes = Object.entries(route.responses).map(([status, response]) => [
+    status,
+    success(components, route, response, status === '201'),
+  ]);
+  const isConditional = route.requestHeaders?.includes('If-None-Match') === true;
+  return {
+    ...Object.fromEntries(successes),
+    ...(isConditional ? { 304: notModified(components) } : {}),
+    ...Object.fromEntries(
+      [...refusalStatuses(route), 'default' as const].map((status) => [status, refusal(components, status)]),
+    ),
+  };
+}
+
+const TAGS = [
+  { name: 'members', description: 'People in cooperatives: lookups by national ID, lists, single members.' },
+  { name: 'cooperatives', description: 'The cooperatives of the registry.' },
+  { name: 'loans', description: 'Loans of members, from the application to the last payment.' },
+  { name: 'payments', description: 'What is paid back on loans.' },
+  { name: 'statistics', description: 'Sums over cooperatives.' },
+  { name: 'events', description: 'The sequence of changes, for systems that follow it.' },
+  { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
+];
+
+/** Server address, relative to that of the description. */
+const ROOT = '/';
+const SERVER = JSON.stringify({ url: ROOT });
+
+/** Messages that the service sends to other systems on its own. */
+export interface OutgoingMessages {
+  /** The `webhooks` part of the description. */
+  describe(components: Components): Json;
+  explain(): Html;
+}
+
+/** @param version version of the API's description, without the path's `v1` */
+export function describeApi(all: readonly Route[], version: string, outgoing?: OutgoingMessages): Json {
+  const routes = all.filter(({ isPage }) => isPage !== true);
+  const components = new Components();
+  const paths: { [path: string]: Json } = {};
+  for (const route of routes) {
+    const path = fullPath(route);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  const webhooks = outgoing?.describe(components);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cooperative Registry',
+      version,
+      description:
+        'Members and cooperatives of a national registry. ' +
+        'A person is known by a 16-digit national ID and may belong to several cooperatives.\n\n' +
+        'Every path may also end with a slash. HEAD is answered like GET, without the content; OPTIONS, ' +
+        'without a key, with status 204 and the methods of the path in Allow.\n\n' +
+        'Every response has an X-Request-Id, which names the request in the log: your own, if it has at ' +
+        'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
+        '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
+        'the RateLimit headers of a success in whatever response it gets. A response to a request that ' +
+        'uses what is deprecated has Deprecation, Sunset and Link.\n\n' +
+        'Ignore fields of responses that you do not know: new ones may be added, as may optional ' +
+        'parameters and operations. Nothing is removed before it has been deprecated for six months, ' +
+        'during which it works as before.\n\n' +
+        'Browsers (CORS): a preflight is answered without a key. A response has ' +
+        'Access-Control-Allow-Origin, and Vary with Origin, if the host allowlist of the key has the host ' +
+        'of Origin.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: ROOT }],
+    tags: TAGS,
+    paths,
+    webhooks,
+    components: {
+      ...components.found,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `An API key. Scopes: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+        },
+      },
+    },
+  };
+}
+
+function parametersOf(route: Route, components: Components): Json[] {
+  const inPath = Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema,
+    example,
+  }));
+  const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema, deprecated }]) => {
+    const parameter = { name, in: 'query', description, schema, ...deprecationKeywords(deprecated) };
+    return name in PAGE_PARAMETERS ? components.refer('parameters', name, parameter) : parameter;
+  });
+  return [...inPath, ...inQuery, ...requestHeaders(components, requestHeadersOf(route))];
+}
+
+function requestBody(body: BodyDeclaration, components: Components): Json {
+  const content = { schema: components.schema(bodySchema(body)), example: exampleOfBody(body) };
+  const types = mediaTypesOf(body).map((type) => [type, content]);
+  return { required: true, content: Object.fromEntries(types) };
+}
+
+function operation(route: Route, components: Components): Json {
+  const { operationId, summary, description, tag, access, optionalScopes, body } = route;
+  const parameters = parametersOf(route, components);
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    ...deprecationKeywords(route.deprecated),
+    security: access === 'public' ? [] : [{ apiKey: scopesOf(route) }],
+    ...(optionalScopes === undefined ? {} : { 'x-optional-scopes': optionalScopes }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, components) }),
+    responses: responsesOf(components, route),
+  };
+}
+
+const DESCRIPTION: Schema = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: { openapi: { const: '3.1.0' }, info: { type: 'object' }, paths: { type: 'object' } },
+  additionalProperties: true,
+};
+
+/** Adds `GET /openapi.json`, which describes all routes and itself. */
+export function withOpenApi(routes: readonly Route[], version: string, outgoing?: OutgoingMessages): Route[] {
+  const all: Route[] = [...routes];
+  let text: string | undefined;
+  all.push({
+    method: 'GET',
+    path: '/openapi.json',
+    isOutsideApi: true,
+    operationId: 'getOpenApi',
+    summary: 'This description',
+    tag: 'operation',
+    access: 'public',
+    narrowed: SHOWS_NO_ROWS,
+    personal: 'none',
+    responses: {
+      200: {
+        description: 'OpenAPI 3.1.',
+        schema: DESCRIPTION,
+        example: { openapi: '3.1.0', info: { title: 'Cooperative Registry', version }, paths: {} },
+      },
+    },
+    handle({ prefix }) {
+      text ??= JSON.stringify(describeApi(all, version, outgoing));
+      return ok(new JsonText(prefix === '' ? text : text.replace(SERVER, JSON.stringify({ url: prefix }))));
+    },
+  });
+  return all;
+}

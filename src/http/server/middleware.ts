@@ -1,0 +1,373 @@
+/** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { crc32 } from 'node:zlib';
+import type { ApiKeyStore } from '../../access/api-key-store.ts';
+import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey, type Refusal } from '../../access/api-keys.ts';
+import type { RateLimiter } from '../../access/in-process-rate-limiter.ts';
+import { hashKeyAsText } from '../../access/key-secret.ts';
+import type { Decision, RateLimits, WindowUsage } from '../../access/sliding-window.ts';
+import { type Clock, nowSeconds, type Scheduler } from '../../runtime/scheduler.ts';
+import {
+  type Address,
+  type AddressBlocks,
+  parseAddress,
+  parseAddressBlocks,
+} from '../../values/address-blocks.ts';
+import { counted } from '../../values/text.ts';
+import type { ApiRequest, Middleware } from '../declare/request.ts';
+import {
+  type ApiResponse,
+  type Headers,
+  PERMISSION_DENIED,
+  REALM,
+  refusal,
+  refuseWithout,
+} from '../declare/response.ts';
+import { scopesOf } from '../declare/route.ts';
+import { formatPolicy } from '../reference/headers.ts';
+import type { OverloadGuard } from './refuse-overload.ts';
+
+// Authentication: the bearer key, checked on every request (docs/api.md#authentication)
+
+const invalid = (detail: string, reason: Refusal) =>
+  refusal(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` }, reason);
+
+// Created once: a refusal must cost less than the request that it refuses.
+const MISSING = refusal(
+  401,
+  'Authentication credentials were not provided.',
+  { 'WWW-Authenticate': REALM },
+  'missing_key',
+);
+const EMPTY = invalid('Invalid token header. No credentials provided.', 'malformed_header');
+const WITH_SPACES = invalid(
+  'Invalid token header. Token string should not contain spaces.',
+  'malformed_header',
+);
+const MALFORMED = invalid('Invalid API key.', 'malformed_key');
+const UNKNOWN = invalid('Invalid API key.', 'unknown_key');
+const EXPIRED = invalid('Invalid API key.', 'expired');
+const INACTIVE = invalid('API key is inactive.', 'disabled');
+
+const BEARER = 'Bearer ';
+const PLAIN_BEARER = /^Bearer [!-~]+$/;
+
+/** @returns the token of an Authorization header, or a refusal with Django REST framework's wording */
+function readBearerToken(header: string | undefined): string | ApiResponse {
+  // The usual form
+  if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
+  const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);
+  if (scheme.toLowerCase() !== 'bearer') return MISSING;
+  if (token === undefined) return EMPTY;
+  return rest.length > 0 ? WITH_SPACES : token;
+}
+
+export interface AuthenticateDependencies {
+  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+}
+
+export function authenticate({ keys, clock, scheduler }: AuthenticateDependencies): Middleware {
+  const hashOf = openHashes(scheduler);
+
+  return (request) => {
+    if (request.route?.access === 'public') return undefined;
+    const token = readBearerToken(request.incoming.headers.authorization);
+    if (typeof token !== 'string') return token;
+    if (token.length !== API_KEY_LENGTH) return MALFORMED;
+    const now = nowSeconds(clock);
+    const key = keys.findBySecret(hashOf(token), now);
+    // The checksum only tells operators which of the two it was; checked first, it would slow every valid
+    // key.
+    if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
+    // Set before the checks below, so that the log names a refused key too.
+    request.caller = key;
+    if (hasExpired(key, now)) return EXPIRED;
+    return key.isActive ? undefined : INACTIVE;
+  };
+}
+
+/**
+ * Returns a hash function for keys that caches each hash for one iteration of the event loop: requests that
+ * arrive together often carry the same key. The cache is cleared at the end of the iteration, so no key stays
+ * in memory longer than its requests.
+ */
+function openHashes(scheduler: Scheduler): (token: string) => string {
+  const hashes = new Map<string, string>();
+  const forget = () => hashes.clear();
+  return (token) => {
+    let hash = hashes.get(token);
+    if (hash === undefined) {
+      if (hashes.size === 0) scheduler.atEnd('storage', forget);
+      // As text, which is four times as fast to compute and look up as bytes
+      hash = hashKeyAsText(token);
+      hashes.set(token, hash);
+    }
+    return hash;
+  };
+}
+
+// Detection of addresses with many refused keys (docs/operating.md#log). They are counted and logged, never
+// refused: other clients with valid keys may share the address.
+
+/** Refusals within a minute that are worth a line in the log. */
+export const OFTEN = 100;
+const MINUTE_MS = 60_000;
+/** Maximum counted addresses. One with more than one in this many refusals a minute is always detected. */
+const MOST_ADDRESSES = 1_000;
+
+export class RefusedAddresses {
+  private readonly counts = new Map<string, number>();
+  private readonly named = new Set<string>();
+  private sinceMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param nowMs monotonic milliseconds
+   * @returns true if the address has been refused often; at most once a minute for each address
+   */
+  count(address: string, nowMs: number): boolean {
+    if (nowMs - this.sinceMs >= MINUTE_MS) {
+      this.sinceMs = nowMs;
+      this.counts.clear();
+      this.named.clear();
+    }
+    const count = this.counts.get(address);
+    if (count === undefined && this.counts.size >= MOST_ADDRESSES) this.countDown();
+    else this.counts.set(address, (count ?? 0) + 1);
+    if ((count ?? 0) + 1 < OFTEN || this.named.has(address)) return false;
+    this.named.add(address);
+    return true;
+  }
+
+  /** Decrements every count and the newcomer's: only frequent addresses stay (Misra and Gries, 1982). */
+  private countDown(): void {
+    for (const [address, count] of this.counts) {
+      if (count === 1) this.counts.delete(address);
+      else this.counts.set(address, count - 1);
+    }
+  }
+}
+
+// The client's address, behind proxies too, and the allowlists of keys (docs/api.md#authentication)
+
+/**
+ * Returns the client's address: the socket's peer or, behind trusted proxies, the first address of
+ * `X-Forwarded-For` from the right that is not one of them.
+ * @returns undefined when a trusted proxy sends no address that can be parsed
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: AddressBlocks,
+): Address | undefined {
+  const socketAddress = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''));
+  if (socketAddress === undefined || !trusted.has(socketAddress)) return socketAddress;
+  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+    const address = parseAddress(hop.trim());
+    if (address === undefined || !trusted.has(address)) return address;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the client's address as text, for records.
+ * @returns null if the address is unknown
+ */
+export function clientAddressText(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trusted: AddressBlocks,
+): string | null {
+  const { remoteAddress: peer } = socket;
+  // Every response with personal data passes here, and most services trust no proxy: skip parsing.
+  if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
+  return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
+}
+
+const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
+const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
+
+export function restrict(trustedProxies: AddressBlocks): Middleware {
+  // A key object stays the same until a change of keys is detected, so its blocks are parsed once.
+  const parsed = new WeakMap<ApiKey, AddressBlocks>();
+  function blocksOf(key: ApiKey): AddressBlocks {
+    let blocks = parsed.get(key);
+    if (blocks === undefined) {
+      const found = parseAddressBlocks(key.allowedAddresses);
+      // The command stores canonical blocks only. Anything else in a database admits no address.
+      blocks = 'has' in found ? found : { texts: [], has: () => false };
+      parsed.set(key, blocks);
+    }
+    return blocks;
+  }
+
+  return ({ caller, incoming }) => {
+    if (caller === undefined) return undefined;
+    if (caller.allowedAddresses.length > 0) {
+      const forwardedFor = incoming.headers['x-forwarded-for'];
+      const peer = incoming.socket.remoteAddress;
+      const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
+      if (address === undefined || !blocksOf(caller).has(address)) return WRONG_ADDRESS;
+    }
+    return caller.allowedHosts.length > 0 && !admitsHost(caller, incoming.headers) ? WRONG_HOST : undefined;
+  };
+}
+
+type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
+
+/** True if the host allowlist covers the request's host; false for a key without hosts. */
+export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
+  if (allowedHosts.length === 0) return false;
+  const domain = requestDomain(headers) ?? '';
+  return allowedHosts.some((pattern) => matchesHost(pattern, domain));
+}
+
+/**
+ * Returns the host of `Origin`, else `Referer`, else `Host`. Clients choose these: this only prevents misuse.
+ */
+export function requestDomain(headers: NamingHeaders): string | undefined {
+  const url =
+    headers.origin ?? headers.referer ?? (headers.host === undefined ? undefined : `http://${headers.host}`);
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { hostname } = new URL(url);
+  return hostname.toLowerCase().replace(/\.$/, '') || undefined;
+}
+
+/** `*.example.rw` matches any depth below, not the domain itself (docs/keys.md#create). */
+export function matchesHost(pattern: string, domain: string): boolean {
+  return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
+}
+
+// Scopes (docs/api.md#authentication)
+
+/** @returns status 403 if the key lacks a scope of the route */
+export function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
+  if (route === undefined || typeof route.access === 'string') return undefined;
+  const scopes = scopesOf(route);
+  return scopes.every((scope) => caller?.scopes.includes(scope)) ? undefined : refuseWithout(...scopes);
+}
+
+// Rate limits, and the headers that report the remaining quota (docs/api.md#rate-limits)
+
+const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
+
+/** Takes one request from both windows, or refuses with status 429. The only middleware that uses quota. */
+export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
+  function accept({ headers }: ApiRequest, key: ApiKey, decision: Decision): ApiResponse | undefined {
+    addUsage(headers, key.limits, decision, clock.now());
+    if (decision.admitted) return undefined;
+    const seconds = toSeconds(decision.waitMs);
+    const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
+    // With both windows used up, the client has to wait for the longer one.
+    const reason = decision.day.remaining === 0 ? 'throttled_day' : 'throttled_hour';
+    return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
+  }
+
+  return (request) => {
+    const { caller } = request;
+    if (caller === undefined) return undefined;
+    return accept(request, caller, limiter.take(caller));
+  };
+}
+
+// A key's limits are one object until a change of keys is detected.
+const policies = new WeakMap<RateLimits, string>();
+
+/** Returns the value of `RateLimit-Policy`. */
+function policyOf(limits: RateLimits): string {
+  let policy = policies.get(limits);
+  if (policy === undefined) {
+    policy = formatPolicy(limits.perHour, limits.perDay);
+    policies.set(limits, policy);
+  }
+  return policy;
+}
+
+const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
+  `"${name}";r=${remaining};t=${toSeconds(resetMs)}`;
+
+function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
+  headers['RateLimit-Policy'] = policyOf(limits);
+  headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
+  // The window with the least left; on a tie the longer one
+  const tightest = hour.remaining < day.remaining ? hour : day;
+  headers['X-RateLimit-Limit'] = String(tightest.limit);
+  headers['X-RateLimit-Remaining'] = String(tightest.remaining);
+  headers['X-RateLimit-Reset'] = String(toSeconds(nowMs + tightest.resetMs));
+}
+
+// Requests that a restricted key may not make (docs/keys.md#narrow-keys, docs/keys.md#exports)
+
+const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'lookup_only');
+const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
+const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
+const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
+
+/** @returns 403 if a key may not make the request or not export, 400 if a required purpose is missing */
+export function refuseByKey(request: ApiRequest): ApiResponse | undefined {
+  const { caller, route } = request;
+  if (caller === undefined || route === undefined) return undefined;
+  if (typeof route.access === 'object' && route.access.isExport === true && !caller.mayExport)
+    return NO_EXPORT;
+  if (caller.isLookupOnly) {
+    const { lookupOnly } = route.narrowed;
+    const isAllowed = typeof lookupOnly === 'function' ? lookupOnly(request) : lookupOnly === 'allowed';
+    if (!isAllowed) return LOOKUP_ONLY;
+  }
+  if (caller.cooperatives !== null && route.narrowed.cooperatives === 'refused') return SOME_COOPERATIVES;
+  return caller.requiresPurpose && lacksPurpose(request) ? NO_PURPOSE : undefined;
+}
+
+const lacksPurpose = ({ route, incoming }: ApiRequest): boolean =>
+  route?.personal !== 'none' && incoming.headers['x-purpose'] === undefined;
+
+export interface MiddlewareDependencies {
+  readonly overload: Pick<OverloadGuard, 'refuse'>;
+  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
+  readonly trustedProxies: AddressBlocks;
+  readonly limiter: RateLimiter;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** Called when keys from an address have been refused often, at most once a minute for each address. */
+  readonly noteAddress: (address: string) => void;
+}
+
+/** @returns middleware that runs all checks in order until one refuses */
+export function createMiddleware({
+  overload,
+  keys,
+  trustedProxies,
+  limiter,
+  clock,
+  scheduler,
+  noteAddress,
+}: MiddlewareDependencies): Middleware {
+  const checks = chain([
+    overload.refuse,
+    authenticate({ keys, clock, scheduler }),
+    restrict(trustedProxies),
+    requireScope,
+    refuseByKey,
+    limitRate(limiter, clock),
+  ]);
+  const addresses = new RefusedAddresses();
+  function see({ incoming }: ApiRequest, response: ApiResponse | undefined): ApiResponse | undefined {
+    if (response?.status !== 401 && response?.status !== 403) return response;
+    const address = clientAddressText(incoming, trustedProxies);
+    if (address !== null && addresses.count(address, clock.monotonicMs())) noteAddress(address);
+    return response;
+  }
+  return (request) => see(request, checks(request));
+}
+
+/** Combines middleware into one that runs each in turn until one refuses. */
+export const chain =
+  (stages: readonly Middleware[]): Middleware =>
+  (request) => {
+    for (const stage of stages) {
+      const refused = stage(request);
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  };

@@ -1,0 +1,178 @@
+/**
+ * Refuses requests that cannot be answered in time, before they cost more than a refusal
+ * (docs/operating.md#overload).
+ */
+import type { Socket } from 'node:net';
+import type { Clock } from '../../runtime/scheduler.ts';
+import { type AddressBlocks, parseAddress } from '../../values/address-blocks.ts';
+import { hasBody, type Middleware } from '../declare/request.ts';
+import { refusal } from '../declare/response.ts';
+
+// Detection of overload by the event loop's delay: the time that arriving requests wait to be read
+// (docs/decisions/0031-overload.md). Only decides; sets no timers.
+
+/** Milliseconds between samples of the event loop. */
+export const SAMPLE_MS = 20;
+/** A sample that took longer than this is late. */
+const LATE_MS = 50;
+/** Milliseconds for which every sample must be late until the delay counts as lasting. */
+const INTERVAL_MS = 500;
+/** Minimum number of late samples, because one long call makes a single late sample however long it takes. */
+const LEAST_SAMPLES = 3;
+/**
+ * While overloaded, requests read later than this many milliseconds after the event loop last polled are
+ * refused. A response leaves with the others of its iteration, so its client waits about twice as long at
+ * most.
+ */
+const ADMITTING_MS = 50;
+/** Requests admitted in each iteration whatever the time: the process itself may have been suspended. */
+const LEAST_ADMITTED = 24;
+/** An overload ends after this long without a refusal: longer than a refused client is held. */
+const CALM_MS = 3_500;
+
+export class Overload {
+  /** True while overloaded. */
+  isLasting = false;
+  private sampledMs: number;
+  private polledMs: number;
+  private samples = 0;
+  private admitted = 0;
+  /** Time since which all samples were late. */
+  private lateSinceMs: number | undefined;
+  private refusedMs = Number.NEGATIVE_INFINITY;
+
+  /** All times are monotonic milliseconds. */
+  constructor(nowMs: number) {
+    this.sampledMs = nowMs;
+    this.polledMs = nowMs;
+  }
+
+  /** Called every SAMPLE_MS, or as soon after that as the event loop allows. */
+  sample(nowMs: number): void {
+    if (this.isLasting) this.isLasting = nowMs - this.refusedMs < CALM_MS;
+    else this.isLasting = this.isLateFor(nowMs - this.sampledMs, nowMs);
+    this.sampledMs = nowMs;
+  }
+
+  private isLateFor(tookMs: number, nowMs: number): boolean {
+    if (tookMs <= LATE_MS) {
+      this.lateSinceMs = undefined;
+      this.samples = 0;
+      return false;
+    }
+    this.lateSinceMs ??= this.sampledMs;
+    this.samples++;
+    if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
+    this.lateSinceMs = undefined;
+    this.samples = 0;
+    // The first refusal may take some iterations.
+    this.refusedMs = nowMs;
+    return true;
+  }
+
+  /** Called when the event loop has read everything that its last poll found. */
+  polled(nowMs: number): void {
+    this.polledMs = nowMs;
+    this.admitted = 0;
+  }
+
+  /** True if a request read now may have waited too long, as may those behind it. */
+  refuses(nowMs: number): boolean {
+    if (!this.isLasting) return false;
+    if (nowMs - this.polledMs > ADMITTING_MS && this.admitted >= LEAST_ADMITTED) {
+      this.refusedMs = nowMs;
+      return true;
+    }
+    this.admitted++;
+    return false;
+  }
+}
+
+// Created once: a refusal must cost less than the request that it refuses.
+const OVERLOADED = refusal(
+  503,
+  'The service is overloaded. Try again.',
+  { 'Retry-After': '3' },
+  'overloaded',
+);
+
+/** A little less than Retry-After, so that a client that honours it does not notice. */
+const HELD_MS = 2_900;
+
+export interface OverloadGuard {
+  /** The first middleware of the chain. */
+  readonly refuse: Middleware;
+  /** Starts watching the event loop; before that, nothing is refused. */
+  start(): void;
+  stop(): void;
+}
+
+export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): OverloadGuard {
+  const overload = new Overload(clock.monotonicMs());
+  /** End of each socket's hold, in the order in which the holds end. */
+  const held = new Map<Socket, number>();
+  /** Sockets released in this iteration; bytes now read from them were sent earlier. */
+  const released = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function isProxy({ remoteAddress }: Socket): boolean {
+    const peer = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+    return peer !== undefined && trustedProxies.has(peer);
+  }
+
+  function sample(): void {
+    const nowMs = clock.monotonicMs();
+    overload.sample(nowMs);
+    release(nowMs);
+    setImmediate(polled);
+    timer?.refresh();
+  }
+
+  function polled(): void {
+    overload.polled(clock.monotonicMs());
+    released.clear();
+  }
+
+  /**
+   * Stops reading from a refused client's connection until it may try again. Repeating a refused request at
+   * once, on thousands of connections, would keep the service busy with refusals; bytes waiting in a paused
+   * connection cost nothing.
+   */
+  function hold(socket: Socket): void {
+    // Several pipelined requests may be refused; they count as one attempt.
+    if (socket.destroyed || held.has(socket)) return;
+    socket.pause();
+    held.set(socket, clock.monotonicMs() + HELD_MS);
+  }
+
+  function release(nowMs: number): void {
+    for (const [socket, untilMs] of held) {
+      if (untilMs > nowMs) return;
+      held.delete(socket);
+      released.add(socket);
+      socket.resume();
+    }
+  }
+
+  return {
+    refuse(request) {
+      if (!overload.isLasting && released.size === 0) return undefined;
+      if (request.route?.isAlwaysAnswered === true) return undefined;
+      const { socket } = request.incoming;
+      // A request sent during the hold is stale: it is refused once more, but those after it are not.
+      const isOld = released.delete(socket);
+      if (!isOld && !overload.refuses(request.startMs)) return undefined;
+      // With an unread body, the response ends the connection; a proxy's connection has other clients too.
+      if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
+      return OVERLOADED;
+    },
+    start() {
+      timer ??= setTimeout(sample, SAMPLE_MS).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      release(Number.POSITIVE_INFINITY);
+    },
+  };
+}

@@ -1,2 +1,0 @@
-/** Spaces that separate groups of digits, the no-break ones of spreadsheets included. */
-export const SPACES = /\s/g;

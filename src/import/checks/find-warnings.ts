@@ -1,0 +1,82 @@
+/** Finds and lists the warnings about a checked file. */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { readPages } from '../../sqlite/list-pages.ts';
+import type { ImportWarning } from '../import-session.ts';
+import type { FileScope } from '../staging/staging-tables.ts';
+import { stageNames } from './ledger-of-another-cooperative.ts';
+import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
+
+const LINES_AT_ONCE = 1_000;
+
+/** Stages the warnings of a file whose rows are staged and compared. */
+export function findWarnings(scope: FileScope): void {
+  const { db, kind, columns } = scope;
+  if (kind === 'members') findElsewhere(db);
+  stageNames(scope);
+  for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
+    const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
+    if (select === undefined) continue;
+    db.run(
+      `INSERT INTO staging.warnings (kind, line, detail) SELECT DISTINCT ?, line, detail
+       FROM (WITH found (line, detail) AS (${select}) SELECT line, detail FROM found) ORDER BY line`,
+      [found],
+    );
+  }
+}
+
+/** True if later warnings than this one stop the file, and are not among the earlier ones. */
+export function hasNewStops(db: Connection, lastId: number): boolean {
+  const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
+  const found = db.row(
+    `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
+       (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
+    { lastId },
+  );
+  return found !== undefined;
+}
+
+export const lastWarning = (db: Connection): number =>
+  db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
+
+/** Stages new rows, and those with another identity or code, that name a member of another cooperative. */
+function findElsewhere(db: Connection): void {
+  db.exec('DELETE FROM staging.elsewhere');
+  if (!db.has('main.members')) return;
+  db.exec(`INSERT INTO staging.elsewhere (line, member_id)
+    SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    CROSS JOIN main.members m ON m.identity_card = r.identity_card
+    WHERE m.cooperative_id <> p.cooperative_id AND (p.id IS NULL OR p.line IN
+      (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS}, 'member_code')))`);
+}
+
+/** @param assertCurrent called before lines are read */
+export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
+  const found = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
+    'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
+  );
+  return found.map((warning) => ({
+    kind: warning.kind,
+    stops: STOPPING_KINDS.includes(warning.kind),
+    message:
+      (WARNING_STATEMENTS[kind] ?? [])
+        .find((statement) => statement.kind === warning.kind)
+        ?.message(warning.rows, warning.detail) ?? '',
+    count: warning.rows,
+    lines() {
+      assertCurrent();
+      return linesOf(db, warning.kind, warning.detail);
+    },
+  }));
+}
+
+function* linesOf(db: Connection, kind: string, detail: string): Generator<number> {
+  const page = db.raw.prepare<[string, string, number], { id: number; line: number }>(
+    `SELECT id, line FROM staging.warnings WHERE kind = ? AND detail = ? AND id > ? ORDER BY id
+       LIMIT ${LINES_AT_ONCE}`,
+  );
+  const found = readPages<{ id: number; line: number }>(LINES_AT_ONCE, (last) =>
+    page.all(kind, detail, last?.id ?? 0),
+  );
+  for (const { line } of found) yield line;
+}

@@ -1,0 +1,112 @@
+/**
+ * Warnings about national IDs.
+ *
+ * Members with equal name and phone, whose national IDs differ in exactly one digit, are most likely one
+ * person with a mistyped number. Names are equal whatever their case, accents and order of words. In two
+ * cooperatives, members are compared unless their dates of birth are different. The rows that are new or
+ * change name or phone are compared with each other and with stored data; groups of more people than a family
+ * has are not compared.
+ *
+ * National IDs may also contradict their rows in the digits for the year of birth (2 to 5) or the sex (6: 8
+ * male, 7 female; data/README.md). This is only a hint: a number may be right and the date of birth a guess.
+ */
+
+import { CROWD, isMistyped, type ListedMember } from '../../registry/likeness.ts';
+import { nameKeyOf } from '../../registry/members.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import type { FileScope } from '../staging/staging-tables.ts';
+import { saying } from './check-statements.ts';
+
+const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
+
+/** @returns undefined if no two members share a phone, one of them new or with another name or phone */
+export function lookalikesSql({ db, columns }: FileScope): string | undefined {
+  const isChanged = db.has(`(${CHANGED})`);
+  if (!columns.has('mobile') && !isChanged) return undefined;
+  const isCandidate = isChanged ? `(p.id IS NULL OR p.line IN (${CHANGED}))` : 'p.id IS NULL';
+  if (!db.has(`staging.resolved_references p WHERE ${isCandidate}`)) return undefined;
+  /** The value after the import. */
+  const cellOf = (column: string) => (columns.has(column) ? `r.${column}` : `t.${column}`);
+  const mobile = cellOf('mobile');
+  const from = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
+  // Stored members whose name and phone do not change.
+  const stored = (phones: string) => `main.members m WHERE m.mobile IN (${phones})
+    AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
+  const given = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card FROM ${from}`;
+  const held = `SELECT ${phoneOf('m.mobile')}, CAST(m.identity_card AS INTEGER)
+    FROM ${stored(`SELECT ${mobile} FROM ${from}`)}`;
+  findSharedPhones(db, db.has('main.members') ? `${given} UNION ALL ${held}` : given);
+  if (!db.has('staging.shared_phones')) return undefined;
+  const pool = db.rows<Pooled>(`SELECT p.line, r.cooperative_code AS cooperative, ${mobile} AS mobile,
+      r.identity_card AS identityCard, coalesce(r.full_name, t.full_name) AS fullName,
+      ${cellOf('date_of_birth')} AS dateOfBirth
+    FROM ${from} AND ${phoneOf(mobile)} IN (SELECT phone FROM staging.shared_phones)
+    UNION ALL SELECT NULL, (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id), m.mobile,
+      m.identity_card, m.full_name, m.date_of_birth
+      FROM ${stored("SELECT '+' || phone FROM staging.shared_phones")}`);
+  const lines = findMistyped(pool);
+  return lines.length === 0 ? undefined : `SELECT value, '' FROM json_each('${JSON.stringify(lines)}')`;
+}
+
+interface Pooled extends ListedMember {
+  /** Null for a stored member. */
+  readonly line: number | null;
+  readonly mobile: string;
+  readonly fullName: string;
+}
+
+/** @returns the lines of those who share name and phone with another one, and may be that one mistyped */
+function findMistyped(pool: readonly Pooled[]): number[] {
+  const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
+  return [...alike.values()].flatMap((group) => {
+    const people = [...Map.groupBy(group, ({ identityCard }) => identityCard).values()];
+    if (people.length > CROWD) return [];
+    return group.flatMap((one) =>
+      one.line !== null && group.some((other) => isMistyped(one, other)) ? [one.line] : [],
+    );
+  });
+}
+
+/** A number is faster to sort than a text. */
+const phoneOf = (mobile: string): string => `CAST(substr(${mobile}, 2) AS INTEGER)`;
+
+/** Stages phones with several national IDs. They are few, so only their names and numbers are compared. */
+const findSharedPhones = (db: Connection, phones: string): void =>
+  db.exec(`DELETE FROM staging.shared_phones;
+    INSERT INTO staging.shared_phones SELECT phone FROM (${phones}) GROUP BY 1
+      HAVING min(card) <> max(card)`);
+
+/** Number of members named in the message. */
+const NAMED = 5;
+const LONG_DIGITS = `*${'[0-9]'.repeat(6)}*`;
+
+/** Name of a member in a message: the line, if the code may be a national ID or telephone number. */
+const MEMBER = `iif(length(member_code) > 32 OR member_code GLOB '${LONG_DIGITS}', 'line ' || line,
+  cooperative_code || '/' || member_code)`;
+
+const YEAR = `substr(identity_card, 2, 4) <> substr(date_of_birth, 1, 4)`;
+const GENDER = `substr(identity_card, 6, 1) = CASE gender WHEN 'MALE' THEN '7' WHEN 'FEMALE' THEN '8' END`;
+
+/** @returns undefined for a file without either column */
+export function contradictedCardsSql({ columns }: FileScope): string | undefined {
+  const selects = [
+    ...(columns.has('date_of_birth') ? [selectContradicted(OTHER_YEAR, YEAR)] : []),
+    ...(columns.has('gender') ? [selectContradicted(OTHER_GENDER, GENDER)] : []),
+  ];
+  return selects.length === 0 ? undefined : selects.join(' UNION ALL ');
+}
+
+const OTHER_YEAR = '{n|# national ID contradicts|# national IDs contradict} the year of birth: {members}.';
+const OTHER_GENDER = '{n|# national ID contradicts|# national IDs contradict} the gender: {members}.';
+
+/** Excludes numbers with another first digit: they are impossible, and say nothing of the person. */
+const selectContradicted = (message: string, condition: string): string => `SELECT line, detail FROM (WITH
+  found AS MATERIALIZED (SELECT line, cooperative_code, member_code FROM staging.rows
+    WHERE ${condition} AND identity_card >= '1' AND identity_card < '4'),
+  named AS MATERIALIZED (SELECT group_concat(member, ', ')
+      || iif((SELECT count(*) FROM found) > ${NAMED}, ', …', '') AS members
+    FROM (SELECT ${MEMBER} AS member FROM found ORDER BY line LIMIT ${NAMED})),
+  detailed AS MATERIALIZED (
+    SELECT ${saying(message, { n: '(SELECT count(*) FROM found)', members: 'members' })} AS detail FROM named)
+  SELECT line, detail FROM found CROSS JOIN detailed)`;

@@ -1,0 +1,201 @@
+/**
+ * Missing rows of a newer version of a file: those that the replaced import created and the file no longer
+ * has (docs/import-reference.md#a-newer-version-of-a-file).
+ */
+
+import { findOperation, isImport, type UndoBlocker } from '../../journal/operations.ts';
+import { findBlockers } from '../../journal/undo-blockers.ts';
+import type { ChangedEntity } from '../../registry/changes/correction-kinds.ts';
+import {
+  insertRemovedRows,
+  keepRemovedId,
+  noteRemoved,
+  type Recording,
+  removedIds,
+} from '../../registry/changes/record-changes.ts';
+import { memberSql, tableOf } from '../../registry/changes/tables.ts';
+import { FILE_COLUMNS, type ImportKind } from '../../registry/file-columns.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { ERASED_STATUS } from '../../sqlite/counts.ts';
+import { readPages } from '../../sqlite/list-pages.ts';
+import type { StagedValue } from '../../values/declared-fields.ts';
+import { mayEchoCell } from '../../values/errors.ts';
+import type { MissingRows } from '../import-session.ts';
+import { type FileScope, isLedger } from '../staging/staging-tables.ts';
+import { saying } from './check-statements.ts';
+
+const ROWS_AT_ONCE = 1_000;
+const REMOVED =
+  '{removed} of the {rows} rows of import {id} {removed|is|are} not in this file and would be removed: ' +
+  'is it the newer version?';
+/** Number of rows named in a refusal to replace an import. */
+const LISTED = 3;
+
+/** SELECT of the ids of rows that an import created, or that any version replaced by it created. */
+const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE versions (id) AS (SELECT ${id}
+    UNION SELECT f.replaces FROM versions v CROSS JOIN main.imported_files f ON f.operation_id = v.id
+    WHERE f.replaces IS NOT NULL)
+  SELECT t.id FROM versions v
+  CROSS JOIN main.created_rows w ON w.operation_id = v.id AND w.entity = '${entity}'
+  CROSS JOIN main.${tableOf(entity).table} t ON t.id BETWEEN w.first_row AND w.last_row`;
+
+const ofFile = (cooperative: string): string => `${cooperative} IN
+  (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
+
+/**
+ * Stages the missing rows, once it is resolved which stored row each row is. Rows of cooperatives that the
+ * file does not name stay, and so do those of erased persons. A refused replacement is a fault of the file.
+ */
+export function findMissing({ db, kind, replaces }: FileScope): void {
+  if (replaces === undefined) return;
+  db.exec('DELETE FROM staging.missing');
+  const refusal = refuseReplacement(db, kind, replaces) ?? stageMissing(db, kind, replaces);
+  if (refusal === undefined) return;
+  db.run(`INSERT INTO staging.faults (line, "column", message, refuses) VALUES (1, '', ?, 'file')`, [
+    refusal,
+  ]);
+}
+
+function refuseReplacement(db: Connection, kind: ImportKind, id: number): string | undefined {
+  const found = findOperation(db, id);
+  if (found === undefined || !isImport(found.operation)) return `There is no import ${id} to replace.`;
+  const { kind: other, undoneAt, replacedBy } = found.recorded;
+  if (other !== kind)
+    return `Import ${id} is of ${other}, not of ${kind}, and cannot be replaced by this file.`;
+  if (undoneAt !== null) return `Import ${id} was undone and cannot be replaced.`;
+  if (replacedBy !== null) return `Import ${id} was replaced by import ${replacedBy}. Replace that one.`;
+  return undefined;
+}
+
+function stageMissing(db: Connection, kind: ImportKind, id: number): string | undefined {
+  const { table } = tableOf(kind);
+  const rows = rowsOf(id, kind);
+  if (kind !== 'cooperatives') {
+    const found = db.row<{ code: string; isOfFile: number }>(
+      `SELECT c.code, ${ofFile('c.id')} AS isOfFile FROM (${rows}) o
+       CROSS JOIN main.${table} t ON t.id = o.id
+       CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id ORDER BY 2 DESC LIMIT 1`,
+    );
+    if (found?.isOfFile === 0) return `Import ${id} is of ${found.code}, of which this file has no rows.`;
+  }
+  // A faulty row proves nothing about stored data, and nothing of such a file is imported.
+  if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
+  const member = isLedger(kind) ? memberSql(kind, 't') : 't.id';
+  const stays = `EXISTS (SELECT 1 FROM main.members m
+    WHERE m.id = ${member} AND m.status = '${ERASED_STATUS}')`;
+  const isMeant = kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${stays}`;
+  db.exec(`INSERT INTO staging.missing (id)
+    SELECT t.id FROM (${rows}) o CROSS JOIN main.${table} t ON t.id = o.id
+    WHERE t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) AND ${isMeant}`);
+  if (!isLedger(kind)) return undefined;
+  const { operation } = findOperation(db, id) as NonNullable<ReturnType<typeof findOperation>>;
+  const going = { table: tableOf(kind), created: 'IN (SELECT id FROM staging.missing)', fields: [] };
+  const { count, blockers } = findBlockers(db, operation, [going], LISTED);
+  return count === 0 ? undefined : describeBlockers(id, count, blockers);
+}
+
+function describeBlockers(id: number, count: number, blockers: readonly UndoBlocker[]): string {
+  const rest = count - blockers.length;
+  const listed = blockers.map(({ row, reason, actor }) => {
+    const name = mayEchoCell(row) && row !== '' ? row : 'one';
+    const by = actor?.replace(':', ' ') ?? 'somebody';
+    return reason === 'refers' ? `payment ${name} belongs to one` : `${name} was changed since, by ${by}`;
+  });
+  return (
+    `Rows of import ${id} that this file no longer has cannot be removed: ` +
+    `${[...listed, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}.`
+  );
+}
+
+/**
+ * Separates rows from entries with their reference that the replaced import gave to another member, or to
+ * another loan: the entry is removed, and the row is a new one.
+ */
+export function separateOwners({ db, kind, replaces }: FileScope): void {
+  if (replaces === undefined || !isLedger(kind)) return;
+  const [stored, meant] =
+    kind === 'payments' ? ['t.loan_id', 'p.loan_id'] : [memberSql(kind, 't'), 'p.member_id'];
+  db.exec(`UPDATE staging.resolved_references AS p SET id = NULL
+    WHERE id IN (SELECT t.id FROM main.${tableOf(kind).table} t
+      WHERE t.id = p.id AND ${stored} <> ${meant} AND t.id IN (${rowsOf(replaces, kind)}))`);
+}
+
+/** Removes the missing rows, inside the caller's transaction, before anything is added. */
+export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
+  if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
+}
+
+/** Removes accounts of the replaced import that have no transactions any more, once the file is written. */
+export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
+  if (replaces === undefined || kind !== 'savings') return;
+  const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
+    WHERE NOT EXISTS (SELECT 1 FROM main.savings_transactions t WHERE t.account_id = a.id)`;
+  remove(db, 'accounts', emptied, by);
+}
+
+function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recording): void {
+  const { table } = tableOf(entity);
+  if (noteRemoved(db, entity, `main.${table}`, `r.id IN (${ids})`) === 0) return;
+  insertRemovedRows(db, entity, `main.${table}`, by);
+  const removed = removedIds(entity);
+  const last = db.value<number>(`SELECT max(row_id) FROM (${removed})`);
+  db.exec(`DELETE FROM main.${table} WHERE id IN (${removed})`);
+  keepRemovedId(db, table, last);
+}
+
+/** Adds the members of missing rows, as their entries change, too. */
+export function addMembersOfMissing({ db, kind }: FileScope): void {
+  if (!isLedger(kind)) return;
+  db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
+    SELECT ${memberSql(kind, 't')} FROM staging.missing x
+    CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
+}
+
+/** SELECT of `line, detail` if rows would be removed; undefined for a file that replaces no import. */
+export function removedSql({ kind, replaces }: FileScope): string | undefined {
+  if (replaces === undefined) return undefined;
+  const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
+  return `SELECT min(line), ${detail} FROM (SELECT
+      (SELECT count(*) FROM staging.missing) AS removed,
+      (SELECT count(*) FROM (${rowsOf(replaces, kind)})) AS rows)
+    CROSS JOIN staging.rows WHERE removed > 0 GROUP BY 2`;
+}
+
+/** The missing rows for reports; undefined for a file that replaces no import. */
+export function openMissing(scope: FileScope): MissingRows | undefined {
+  const { db, kind, replaces, assertCurrent } = scope;
+  if (replaces === undefined) return undefined;
+  return {
+    count: db.count('staging.missing'),
+    areRemoved: isLedger(kind),
+    list() {
+      assertCurrent();
+      return listMissing(db, kind);
+    },
+  };
+}
+
+function* listMissing(db: Connection, kind: ImportKind): Generator<readonly StagedValue[]> {
+  const page = db.raw.prepare<[number], StagedValue[]>(missingSql(kind)).raw();
+  const rows = readPages<StagedValue[]>(ROWS_AT_ONCE, (last) => page.all((last?.[0] as number) ?? 0));
+  for (const [, ...values] of rows) yield values;
+}
+
+/** SELECT of the id and values of missing rows after an id, in the order of the columns of files. */
+function missingSql(kind: ImportKind): string {
+  const { table } = tableOf(kind);
+  const named: { readonly [column: string]: string } = {
+    cooperative_code: '(SELECT code FROM main.cooperatives WHERE id = t.cooperative_id)',
+    loan_reference: '(SELECT reference FROM main.loans WHERE id = t.loan_id)',
+    account_number: '(SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)',
+  };
+  const ofMember = (column: string) =>
+    isLedger(kind)
+      ? `(SELECT ${column} FROM main.members WHERE id = ${memberSql(kind, 't')})`
+      : `t.${column}`;
+  const values = FILE_COLUMNS[kind].map(({ name, role, field }) =>
+    role === 'owner' || role === 'compared' ? (named[name] ?? ofMember(field.column)) : `t.${field.column}`,
+  );
+  return `SELECT t.id, ${values.join(', ')} FROM staging.missing x CROSS JOIN main.${table} t ON t.id = x.id
+    WHERE x.id > ? ORDER BY x.id LIMIT ${ROWS_AT_ONCE}`;
+}

@@ -1,0 +1,100 @@
+/** Checks of a payments file against its loans (docs/import-reference.md#payments). */
+
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../../registry/changes/tables.ts';
+import { DEFAULT_LOAN_STATUS } from '../../registry/loans.ts';
+import {
+  DEFAULT_PAYMENT_STATUS,
+  LOANS_OF_IMPORTED_PAYMENTS,
+  TOO_MUCH_PAID,
+} from '../../registry/payments.ts';
+import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
+import { type Check, quoted, unknown, where } from './check-statements.ts';
+
+/** Id of a loan `l`. A loan of an earlier file of a dry run has none yet: -1 stands in for it. */
+export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
+  WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
+
+/** Keeps the loans of a file that is not applied, as they would be. */
+export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
+    (cooperative_code, reference, status, paid_until, paid_amount)
+  SELECT r.cooperative_code, r.reference, coalesce(r.status, t.status, '${DEFAULT_LOAN_STATUS}'),
+    iif(t.id IS NULL, ${NEW_CUT_OFF}, ${CUT_OFF}),
+    iif(t.id IS NULL, coalesce(r.paid_amount, 0),
+      t.paid_amount_minor - t.opening_balance_minor + ${OPENING_BALANCE})
+  FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
+  LEFT JOIN main.loans t ON t.id = p.id`;
+
+/** JOIN of the loan of a row, from the registry `l` or an earlier file `k`, and of the stored payment `t`. */
+const WITH_LOAN = `LEFT JOIN main.loans l ON l.id = p.loan_id
+  LEFT JOIN staging.known_loans k
+    ON k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference
+  LEFT JOIN main.payments t ON t.id = p.id`;
+const ofLoan = (column: string, stored = column): string =>
+  `iif(k.reference IS NULL, l.${stored}, k.${column})`;
+
+const IS_RECORDED = `coalesce(t.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'
+  AND coalesce(r.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'`;
+
+/** Amount that a row adds to the paid amount of its loan. */
+const ADDED = `iif(${IS_RECORDED}, coalesce(r.amount, 0), 0) - iif(t.status = 'recorded', t.amount_minor, 0)`;
+
+const computed = (column: string, message: string, condition: string): Check => ({
+  column,
+  sql: `SELECT p.line, ${message}
+        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${WITH_LOAN}
+        WHERE ${condition}`,
+});
+
+const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
+
+/** Columns that change a payment, except the status: a void payment keeps it, with a note. */
+const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
+
+const ifGiven = (from: string, to: string): string => `coalesce(r.${from}, t.${to})`;
+
+export const PAYMENT_CHECKS: readonly Check[] = [
+  unknown(
+    'loan_reference',
+    'There is no loan with the reference "{code}" in the cooperative. Import its loans first.',
+    'There is no loan with this reference in the cooperative. Import its loans first.',
+    'p.cooperative_id IS NOT NULL AND p.loan_id IS NULL',
+  ),
+  where(
+    'reference',
+    'This reference belongs to a payment of another loan.',
+    't.loan_id <> p.loan_id',
+    'CROSS JOIN main.payments t ON t.id = p.id',
+  ),
+  computed(
+    'loan_reference',
+    `refused_new_payment(${ofLoan('status')})`,
+    `p.id IS NULL AND ${ofLoan('status')} NOT IN (${STATUSES})`,
+  ),
+  computed(
+    'paid_at',
+    `refused_counted_payment(${ofLoan('paid_until')}, r.paid_at)`,
+    `${IS_RECORDED} AND r.paid_at <= ${ofLoan('paid_until')}`,
+  ),
+  ...FIXED_WHEN_VOID.map(({ from, to, whenEmpty }) => ({
+    ...where(
+      from,
+      'This field cannot be changed once the payment is void.',
+      `t.status = 'void' AND ${whenEmpty === 'keep' ? ifGiven(from, to) : `r.${from}`} IS NOT t.${to}`,
+      'CROSS JOIN main.payments t ON t.id = p.id',
+    ),
+    onlyWith: from,
+  })),
+  {
+    column: 'amount',
+    // The total of a set is a real number: it does not overflow, and is exact near the limit.
+    sql: `WITH added AS MATERIALIZED (
+      SELECT p.line, r.cooperative_code AS code, r.loan_reference AS reference,
+        ${ofLoan('paid_amount', 'paid_amount_minor')} AS paid, ${ADDED} AS amount
+      FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${WITH_LOAN}
+      WHERE p.loan_id IS NOT NULL),
+      exceeding AS MATERIALIZED (SELECT code, reference FROM added GROUP BY 1, 2
+        HAVING min(paid) + total(amount) > ${MAX_MONEY_MINOR})
+      SELECT line, ${quoted(TOO_MUCH_PAID)} FROM added
+      WHERE amount > 0 AND (code, reference) IN (SELECT code, reference FROM exceeding)`,
+  },
+];

@@ -1,0 +1,202 @@
+/** Runs the checks of a staged file against the current state of the registry. */
+
+import type { ImportFault } from '../../formats/records.ts';
+import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
+import { stagedColumns } from '../../registry/changes/tables.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import type { LoanStatus } from '../../registry/loans.ts';
+import { haveCommonWord } from '../../registry/members.ts';
+import { refuseCountedPayment, refuseNewPayment } from '../../registry/payments.ts';
+import { hasErasedPersons, hashIdentity } from '../../registry/stored/erasures.ts';
+import {
+  beginningAfterTransfer,
+  isBeginning,
+  transfersSql,
+} from '../../registry/stored/former-identifiers.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { mayEchoCell } from '../../values/errors.ts';
+import { pack } from '../../values/message.ts';
+import { changeId, keepStored, LAST_PLACE } from '../staging/staged-changes.ts';
+import type { FileScope } from '../staging/staging-tables.ts';
+import { type Check, saying } from './check-statements.ts';
+import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
+import { findEqualEntries } from './equal-entries.ts';
+import { findMissing, separateOwners } from './missing-rows.ts';
+
+// Files that still have a replaced national ID: their rows belong to the person under the current one
+// (docs/correcting.md#a-wrong-national-id)
+
+/**
+ * Replaces former numbers in the staged rows; may run again after another process has written to the
+ * registry.
+ */
+export function readReplacedNumbers({ db, kind }: FileScope): void {
+  if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
+  if (!db.has('main.former_identity_cards')) return;
+  db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
+      SELECT r.line, r.identity_card FROM staging.rows r
+      CROSS JOIN main.former_identity_cards n ON n.old = r.identity_card;
+    UPDATE staging.rows AS r SET identity_card = n.new FROM main.former_identity_cards n
+      WHERE n.old = r.identity_card`);
+}
+
+/**
+ * Keeps the values decided by corrections, whatever the file says: the current number, and the code of a
+ * member into whom the row's former member was merged.
+ */
+export function keepCurrentNumbers(scope: FileScope): void {
+  const { db, kind } = scope;
+  if (kind !== 'members') return;
+  if (!db.has('staging.replaced_numbers')) return;
+  keepStored(
+    scope,
+    `SELECT e.id FROM staging.changes e CROSS JOIN staging.replaced_numbers f ON f.line = e.line
+     WHERE e."column" = 'member_code' AND e.new IN (
+       SELECT c.old FROM main.former_members g CROSS JOIN main.changes c
+         ON c.entity = 'members' AND c.row_id = g.id AND c.field = 'member_code'
+       WHERE g.into_id = e.row_id)`,
+  );
+  db.exec(`INSERT INTO staging.kept (id, line, row_id, "column", old, new)
+    SELECT ${changeId('f.line', LAST_PLACE)},
+      f.line, p.id, 'identity_card', r.identity_card, f.number FROM staging.replaced_numbers f
+    CROSS JOIN staging.rows r ON r.line = f.line CROSS JOIN staging.resolved_references p ON p.line = f.line
+    WHERE p.id IS NOT NULL`);
+}
+
+const MOVED = 'The member changed to {cooperative} on {day}: what came after that day belongs there.';
+
+export function transferChecks({ kind, zone }: FileScope): Check[] {
+  if (!isBeginning(kind)) return [];
+  const { column, isAfter } = beginningAfterTransfer(kind, zone);
+  return [
+    {
+      column,
+      sql: `SELECT r.line, ${saying(MOVED, { cooperative: 't.code', day: 't.day' })}
+        FROM (${transfersSql(REVERSED_ACTORS)}) t
+        CROSS JOIN staging.resolved_references p ON p.member_id = t.member_id
+        CROSS JOIN staging.rows r ON r.line = p.line
+        WHERE p.id IS NULL AND ${isAfter}`,
+    },
+  ];
+}
+
+/**
+ * Condition for a person who was erased. People registered again since, over HTTP or despite the erasure, are
+ * imported like others.
+ */
+const IS_ERASED = `r.identity_card IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
+  AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
+    IN (SELECT identity_hash FROM main.erased_persons))`;
+
+/** Finds the rows that name an erased person; the checks examine their references no further. */
+export function findErasedRows({ db, kind }: FileScope): void {
+  db.exec('DELETE FROM staging.erased_rows');
+  if (!stagedColumns(kind).some(({ name }) => name === 'identity_card') || !hasErasedPersons(db)) return;
+  db.exec(`INSERT INTO staging.erased_rows SELECT r.line FROM staging.rows r WHERE ${IS_ERASED}`);
+}
+
+const refusing = (message: string): Check => ({
+  column: 'identity_card',
+  sql: `SELECT line, '${message}' FROM staging.erased_rows`,
+});
+
+const MEMBER = refusing('This person was erased. --despite-erasure imports the row.');
+const ENTRY = refusing('This person was erased.');
+
+export function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
+  if (kind === 'members') return despiteErasure ? [] : [MEMBER];
+  return [ENTRY];
+}
+
+/** A number that changes when another connection commits to the registry. */
+export const readDataVersion = (db: Connection): number =>
+  db.raw.pragma('main.data_version', { simple: true }) as number;
+
+/** Resolves the references of each row and the stored row that it updates, and adds the faults found. */
+export function resolveAndCheck(scope: FileScope): void {
+  const { db, kind, columns } = scope;
+  readReplacedNumbers(scope);
+  findErasedRows(scope);
+  db.exec(`DELETE FROM staging.resolved_references;
+    INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)
+    ${RESOLVED_REFERENCES[kind]}`);
+  if (kind === 'members') db.exec(CHANGED_NUMBERS);
+  findEqualEntries(scope);
+  separateOwners(scope);
+  const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
+  runChecks(db, checks, 'row');
+  runChecks(db, [...erasureChecks(scope), ...transferChecks(scope)], 'row');
+  findMissing(scope);
+}
+
+export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
+  for (const { column, sql } of checks) {
+    // The WITH renames the two columns of a check's SELECT.
+    db.run(
+      `INSERT INTO staging.faults SELECT line, ?, message, ?
+       FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
+      [column, refuses],
+    );
+  }
+}
+
+// JavaScript functions for the SQL statements of an import
+
+/**
+ * Adds `identity_hash(secret, number)`, under which erased persons are known; `may_show(code)`, true if a
+ * message may name a code or reference of the file; and `have_common_word(name, name)`.
+ */
+export function addSqlFunctions({ raw }: Connection): void {
+  raw.function('identity_hash', { deterministic: true }, (secret, number) =>
+    hashIdentity(secret as Buffer, String(number)),
+  );
+  raw.function('may_show', { deterministic: true }, (code) =>
+    typeof code === 'string' && mayEchoCell(code) ? 1 : 0,
+  );
+  raw.function('have_common_word', { deterministic: true }, (one, other) =>
+    typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,
+  );
+}
+
+/**
+ * Adds `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`: the reason why a
+ * loan does not take a payment.
+ * @param zone in which the messages show instants
+ */
+export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
+  raw.function('refused_new_payment', { deterministic: true }, (status) => {
+    const refused = refuseNewPayment(status as LoanStatus);
+    return refused && pack(refused);
+  });
+  raw.function('refused_counted_payment', { deterministic: true }, (paidUntil, paidAt) => {
+    const refused = refuseCountedPayment({ paidUntil: paidUntil as number }, paidAt as number, zone);
+    return refused && pack(refused);
+  });
+}
+
+// Time zone of rows without a reference (docs/import-reference.md#entries-without-a-reference)
+
+const HAS_DERIVED = 'EXISTS (SELECT 1 FROM staging.rows WHERE origin IS NOT NULL)';
+
+/**
+ * Refuses rows without a reference after imports in another time zone. There a day is another instant, so
+ * every entry of the earlier ledger would count again. Undone imports do not matter.
+ */
+export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => ({
+  column: 'reference',
+  sql: `SELECT 1, 'Rows without a reference were imported in the time zone ' || f.time_zone
+      || ', and would count again in ${suffix}. Set TIME_ZONE_OFFSET=' || f.time_zone
+      || ' again, or give the rows references.'
+    FROM main.operations o CROSS JOIN main.imported_files f ON f.operation_id = o.id
+    WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone <> '${suffix}' AND ${HAS_DERIVED}
+    LIMIT 1`,
+});
+
+/** Records the time zone of an import with rows without a reference. */
+export const keepTimeZone = (db: Connection, operationId: number, zone: TimeZone): void =>
+  void db.run(`UPDATE main.imported_files SET time_zone = ? WHERE operation_id = ? AND ${HAS_DERIVED}`, [
+    zone.suffix,
+    operationId,
+  ]);

@@ -1,0 +1,389 @@
+/**
+ * Warnings about a checked file that its sender should look at before it is imported
+ * (docs/import-reference.md#warnings), as statements over sets. Those that stop a file cover its new and
+ * changed rows only, so that an accepted file can be imported again; the others cover all of its rows.
+ */
+
+import { OF_SAME_BYTES } from '../../journal/operations.ts';
+import { creatorOf } from '../../registry/changes/labels.ts';
+import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
+import { tableOf } from '../../registry/changes/tables.ts';
+import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import { MOST_TIMES_PAID } from '../../registry/payments.ts';
+import { ENDED } from '../../registry/stored/former-identifiers.ts';
+import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
+import { currentSql } from '../../sqlite/declared-totals.ts';
+import { say, type Text, unpack } from '../../values/message.ts';
+import { WARNINGS, type WarningKind } from '../import-session.ts';
+import {
+  AMOUNT,
+  dayOf,
+  type FileScope,
+  isLedger,
+  isOnDay,
+  type LedgerKind,
+  UTC,
+} from '../staging/staging-tables.ts';
+import { saying } from './check-statements.ts';
+import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
+import { FEWEST, otherCooperativeSql, otherNameSql, SAMPLE } from './ledger-of-another-cooperative.ts';
+import { removedSql } from './missing-rows.ts';
+import { describeNewer, newerVersionSql } from './newer-version.ts';
+import { TYPED_WARNINGS } from './typed-warnings.ts';
+
+// Signs that a ledger was imported before (docs/import-reference.md#warnings). If unchanged, its members or
+// their entries have changed since. In another form, with receipt numbers that it did not have, or without a
+// column that it had, all of its rows would be new entries.
+
+const SAME_FILE =
+  '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
+  'removed since, or does somebody else have a code or national ID of it now?';
+const SAME_ROWS =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: did this ' +
+  'ledger come before, in another form?';
+const SAME_ROWS_IMPORTED =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
+  '{id}: did this ledger come before, in another form?';
+
+/** JOIN of the entries `t` of a row's own member, or loan, with its day and amount. */
+function equalEntries({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
+  const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
+  const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
+  switch (kind) {
+    case 'production':
+      return `${of('member_id')} = p.member_id AND ${at('delivered_at')} AND t.grams = r.kg`;
+    case 'savings':
+      return `CROSS JOIN main.savings_accounts a ON a.member_id = p.member_id
+        ${of('account_id')} = a.id AND t.kind = r.kind AND t.amount_minor = r.amount
+          AND ${at('transacted_at')}`;
+    case 'loans':
+      // Without a date, the second loan of a member looks like the first.
+      return columns.has('loan_start_date')
+        ? `${of('member_id')} = p.member_id AND t.amount_minor = r.amount AND ${at('loan_start_date')}`
+        : undefined;
+    case 'payments':
+      return `${of('loan_id')} = p.loan_id AND t.amount_minor = r.amount AND ${at('paid_at')}`;
+  }
+}
+
+/**
+ * SELECT of `line, detail`: new rows of a file whose bytes were imported before, unless as many were refused
+ * then. A row that was matched by its values keeps no trace of the code or number that it named.
+ */
+function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
+  const before = db.row<{ id: number; refused: number }>(
+    `SELECT o.id, f.refused_rows AS refused FROM ${OF_SAME_BYTES}
+     WHERE f.map IS @map ORDER BY o.id DESC LIMIT 1`,
+    { kind, sha256: sha256 ?? '', map: readAs === undefined ? null : JSON.stringify(readAs) },
+  );
+  if (before === undefined || replaces !== undefined) return undefined;
+  const rows = db.count('staging.resolved_references WHERE id IS NULL');
+  const refused = db.count("(SELECT DISTINCT line FROM staging.faults WHERE refuses = 'row')");
+  if (rows + refused <= before.refused) return undefined;
+  return `SELECT line, ${saying(SAME_FILE, { rows: `${rows}`, id: `${before.id}` })}
+    FROM staging.resolved_references WHERE id IS NULL`;
+}
+
+/**
+ * SELECT of `line, detail`: new rows of a file that was imported before. If its bytes were not, the new rows
+ * that equal entries of the same members which no row of the file is, if these are nine tenths of a
+ * cooperative's rows in the file. They are searched only if half of a sample of rows are such.
+ * @returns undefined if there is nothing to look for
+ */
+export function alreadyStoredSql(scope: FileScope): string | undefined {
+  const { db, kind } = scope;
+  if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
+  const again = sameFileSql(scope);
+  if (again !== undefined) return again;
+  const equal = equalEntries(scope, kind);
+  if (equal === undefined) return undefined;
+  const rows = (lines: string) => `${lines} CROSS JOIN staging.rows r ON r.line = p.line ${equal}`;
+  const cooperatives = db.values<number>(
+    `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
+         FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
+     SELECT p.cooperative_id
+     FROM ${rows('sample s CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL')}
+     GROUP BY 1 HAVING 2 * count(DISTINCT r.line) >=
+       (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
+  );
+  if (cooperatives.length === 0) return undefined;
+  const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
+  const id = creatorOf(kind, 's.entry');
+  return `SELECT * FROM (WITH again AS MATERIALIZED (
+      SELECT r.line, p.cooperative_id, r.${AMOUNT[kind]} AS amount, min(t.id) AS entry
+      FROM ${rows('staging.resolved_references p')}
+      WHERE p.id IS NULL AND p.cooperative_id IN (${cooperatives})
+        AND t.id NOT IN (SELECT id FROM staging.missing)
+        AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) GROUP BY 1),
+    sums AS MATERIALIZED (SELECT cooperative_id, count(*) AS found, max(entry) AS entry,
+        (SELECT count(*) FROM staging.resolved_references q WHERE q.cooperative_id = a.cooperative_id) AS rows
+      FROM again a GROUP BY 1 HAVING count(DISTINCT amount) >= ${FEWEST} AND 10 * found >= 9 * rows)
+    SELECT a.line, iif(${id} IS NULL, ${saying(SAME_ROWS, places)},
+      ${saying(SAME_ROWS_IMPORTED, { ...places, id })})
+    FROM sums s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
+    CROSS JOIN again a ON a.cooperative_id = s.cooperative_id)`;
+}
+
+// Warnings that all ledgers share
+
+export const LEDGER_WARNINGS = [
+  {
+    kind: 'other_cooperative',
+    needs: [],
+    sql: otherCooperativeSql,
+    message: (_: number, detail: string) => unpack(detail),
+  },
+  {
+    kind: 'other_name',
+    needs: ['full_name'],
+    sql: otherNameSql,
+    message: (n: number) =>
+      say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
+  },
+  {
+    kind: 'already_stored',
+    needs: [],
+    sql: alreadyStoredSql,
+    message: (_: number, detail: string) => unpack(detail),
+  },
+  {
+    kind: 'removed',
+    needs: [],
+    sql: removedSql,
+    message: (_: number, detail: string) => unpack(detail),
+  },
+] as const;
+
+/** Warning for ledgers whose rows may come without a reference. */
+export const newerVersion = (kind: 'production' | 'savings') =>
+  ({ kind: 'newer_version', needs: [], sql: newerVersionSql, message: describeNewer(kind) }) as const;
+
+// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings). The signs
+// that stop a file are in import/import-session.ts; import/import-files.ts stops it.
+
+/**
+ * One or two people may join a second cooperative; with fewer rows than this a share says nothing. Members to
+ * whom the list would give another code or name do not count as known here: people who belong to both
+ * cooperatives are overwritten by the list of the wrong one. If most have left the other cooperative, they
+ * may have moved.
+ */
+const FEWEST_OF_OTHER = 3;
+const LISTED_ELSEWHERE =
+  '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
+export const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
+  others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
+    FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id
+    GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}
+      AND 2 * sum(m.status NOT IN (${ENDED})) >= count(*)),
+  renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
+    WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
+  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
+    FROM staging.rows r
+    CROSS JOIN staging.resolved_references p ON p.line = r.line
+    LEFT JOIN renamed x ON x.line = r.line
+    WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
+  SELECT r.line,
+    ${saying(LISTED_ELSEWHERE, { found: 'o.rows', rows: 'l.rows', code: 'o.code', other: 'c.code' })}
+  FROM others o CROSS JOIN listed l ON l.code = o.code CROSS JOIN main.cooperatives c ON c.id = o.other
+  CROSS JOIN staging.rows r ON r.cooperative_code = o.code
+  CROSS JOIN staging.elsewhere e ON e.line = r.line
+  CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
+  WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
+
+export interface WarningStatement {
+  readonly kind: WarningKind;
+  /** Columns that the file must have. */
+  readonly needs: readonly string[];
+  /** SELECT of `line` and a text for the message; undefined if there is nothing to look for. */
+  readonly sql: (scope: FileScope) => string | undefined;
+  /** @param detail the text of the SELECT; each different text is a warning of its own */
+  readonly message: (rows: number, detail: string) => Text;
+}
+
+const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
+
+const statement = (
+  kind: WarningKind,
+  needs: readonly string[],
+  sql: string | WarningStatement['sql'],
+  message: WarningStatement['message'],
+): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
+
+const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
+  WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
+
+/** Thresholds that must both be exceeded: one tenth of a cooperative's members, and a number of members. */
+const MANY = { share: 10, members: 5 } as const;
+const MANY_CHANGE =
+  '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
+const MANY_CHANGES = `WITH
+  changed AS MATERIALIZED (SELECT DISTINCT e.line, p.cooperative_id FROM staging.changes e
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    WHERE e."column" IN ('full_name', 'identity_card', 'status')),
+  sums AS (SELECT cooperative_id, count(*) AS rows,
+      (SELECT sum(rows) FROM (${currentSql(
+        MEMBER_COUNTS.ofCooperatives,
+        `cooperative_id = changed.cooperative_id AND status <> '${ERASED_STATUS}'`,
+      )})) AS members
+    FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
+  SELECT e.line, ${saying(MANY_CHANGE, { rows: 's.rows', members: 's.members', cooperative: 'c.code' })}
+  FROM sums s
+  CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
+  CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
+  WHERE s.rows * ${MANY.share} > s.members`;
+
+/** New rows of people whom a correction moved out of the cooperative, with their entries. */
+const MOVED = `SELECT DISTINCT e.line,
+    json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
+  FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
+  CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+  CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
+      SELECT g.id FROM main.former_members g WHERE g.into_id = m.id)
+  WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
+    AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
+
+/** Columns that identify a person. */
+export const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
+
+/** Rows that are new, or that give a stored member another identity. */
+const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
+  const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
+  return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id LEFT JOIN main.members t ON t.id = p.id
+    WHERE (p.id IS NULL
+        OR e.line IN (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS})))
+      AND substr(${born}, 1, 4) <> substr(m.date_of_birth, 1, 4)
+      AND NOT have_common_word(coalesce(r.full_name, t.full_name), m.full_name)`;
+};
+
+/**
+ * Warns of entries from twelve hours after the day of death, when it has ended in every time zone. An index
+ * finds the few members whose death is recorded, so that a file without entries of theirs costs nothing. A
+ * later correction of the status ends the warning.
+ */
+const afterDeath = (instant: string): string => `SELECT r.line, ''
+  FROM main.members m INDEXED BY members_deceased
+  CROSS JOIN staging.resolved_references p ON p.member_id = m.id
+  CROSS JOIN staging.rows r ON r.line = p.line
+  WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
+    AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
+
+/** Payments of loans that would be paid beyond `MOST_TIMES_PAID` times their amount. */
+const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
+  CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
+  WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
+
+/** Hundredths of a per cent: nobody lends for less, and 0.18 is 18 % as a share. */
+const LEAST_INTEREST = 100;
+
+export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
+  cooperatives: [
+    statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
+      say('{n|# cooperative|# cooperatives} recorded as dissolved would get another status.', { n }),
+    ),
+  ],
+  members: [
+    statement('ended_status', ['status'], wouldRevive(ENDED), (n) =>
+      say('{n|# member|# members} recorded as withdrawn or deceased would get another status.', { n }),
+    ),
+    statement('many_changes', [], MANY_CHANGES, (_, detail) => unpack(detail)),
+    statement('other_cooperative', [], MEMBERS_OF_ANOTHER_COOPERATIVE, (_, detail) => unpack(detail)),
+    statement('moved', [], MOVED, (n, detail) =>
+      say(
+        '{n|# member of this list was|# members of this list were} moved to {cooperative} by ' +
+          'correction {id}.',
+        { n, ...(JSON.parse(detail) as { cooperative: string; id: string }) },
+      ),
+    ),
+    statement('name_differs', [], NAME_DIFFERS, (n) =>
+      say(
+        '{n|# national ID is|# national IDs are} held in another cooperative under a different name and ' +
+          'with another year of birth.',
+        { n },
+      ),
+    ),
+    statement('near_duplicate', [], lookalikesSql, (n) =>
+      say(
+        '{n|# row has|# rows have} the name and phone of another member, here or in another cooperative, ' +
+          'and a national ID that differs in one digit.',
+        { n },
+      ),
+    ),
+    statement(
+      'changed_id',
+      [],
+      `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
+      (n) =>
+        say(
+          '{n|# member code belongs|# member codes belong} to a member with another national ID, which ' +
+            'would be replaced.',
+          { n },
+        ),
+    ),
+    statement(
+      'impossible_id',
+      [],
+      `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
+      (n) => say('{n|# national ID begins|# national IDs begin} with neither 1, 2 nor 3.', { n }),
+    ),
+    statement('contradicted_id', [], contradictedCardsSql, (_, detail) => unpack(detail)),
+    statement(
+      'born_after_registration',
+      ['date_of_birth', 'registration_date'],
+      // A tolerance of one day, so that no time zone matters.
+      `SELECT line, '' FROM staging.rows
+       WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
+      (n) => say('{n|# member was|# members were} born after the date of registration.', { n }),
+    ),
+  ],
+  production: [
+    ...LEDGER_WARNINGS,
+    newerVersion('production'),
+    ...TYPED_WARNINGS.production,
+    statement('after_death', [], afterDeath('delivered_at'), (n) =>
+      say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
+    ),
+  ],
+  savings: [
+    ...LEDGER_WARNINGS,
+    newerVersion('savings'),
+    ...TYPED_WARNINGS.savings,
+    statement('after_death', [], afterDeath('transacted_at'), (n) =>
+      say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
+    ),
+  ],
+  payments: [
+    ...LEDGER_WARNINGS,
+    statement('overpaid', [], OVERPAID_LOANS, (n) =>
+      say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
+    ),
+    ...TYPED_WARNINGS.payments,
+  ],
+  loans: [
+    ...LEDGER_WARNINGS,
+    statement(
+      'overpaid',
+      ['paid_amount'],
+      `SELECT line, '' FROM staging.rows WHERE paid_amount > ${MOST_TIMES_PAID} * amount`,
+      (n) => say('{n|# loan is|# loans are} paid beyond three times the amount.', { n }),
+    ),
+    statement(
+      'end_before_start',
+      ['loan_start_date', 'loan_end_date'],
+      `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
+      (n) => say('{n|# loan ends|# loans end} before the start.', { n }),
+    ),
+    statement(
+      'low_interest',
+      ['interest_rate'],
+      `SELECT line, '' FROM staging.rows WHERE interest_rate > 0 AND interest_rate < ${LEAST_INTEREST}`,
+      (n) =>
+        say('{n|# loan has|# loans have} an interest of less than 1 % a year: is 0.18 meant as 18 %?', { n }),
+    ),
+  ],
+};
+
+export const STOPPING_KINDS = Object.entries(WARNINGS).flatMap(([kind, { stops }]) => (stops ? [kind] : []));

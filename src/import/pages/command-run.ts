@@ -1,0 +1,295 @@
+/** A command in a process of its own: the desk shows its messages, and stays responsive meanwhile. */
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Visit } from '../../desk/screen.ts';
+import type { Language } from '../../values/language.ts';
+import { type Text, unpack } from '../../values/message.ts';
+import type { ColumnChanges, FirstRow, ImportNews, NewsPart, ReportNews } from '../import-report.ts';
+import type { MapProposal } from '../reading/propose-map.ts';
+
+/** Limits of the messages and characters that are kept: nobody reads more. */
+const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
+
+export interface CommandOptions {
+  readonly program: string;
+  readonly storage: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** User under whom changes are recorded, such as `root`, or `N. N. (root)`. */
+  readonly user: string;
+  /** Language of errors; messages about a file are translated when they are shown. */
+  readonly language: Language;
+  /** Epoch seconds. */
+  readonly startedAt: number;
+}
+
+/** The user and language of a command, and its start. */
+export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
+
+/** A message, and the first lines of the file that it is about. */
+export interface Told {
+  readonly text: Text;
+  readonly lines: readonly number[];
+}
+
+/** State of a run that is no longer at work, kept to show it again in another process. */
+export interface RestedRun extends Pick<CommandOptions, 'user' | 'startedAt'> {
+  readonly args: readonly string[];
+  readonly news: readonly ImportNews[];
+  readonly output: string;
+  readonly errors: string;
+  readonly hasAgreed: boolean;
+  /** Exit status. Null also for a run that was asking: nobody can agree to it any more. */
+  readonly status: number | null;
+}
+
+/** Longest wait for an answer, as a run keeps its checked rows in memory and on the disk. */
+const PATIENCE_MS = 30 * 60_000;
+
+let lastId = 0;
+
+export class CommandRun {
+  /** Named by the user who agrees: another tab may have started another run. */
+  readonly id = ++lastId;
+  /** Share that is done; undefined while it waits or nothing is known. */
+  progress: number | undefined;
+  report: ReportNews | undefined;
+  proposal: MapProposal | undefined;
+  firstRows: readonly FirstRow[] = [];
+  changes: readonly ColumnChanges[] = [];
+  /** Names of persons by line of the file. */
+  names: { readonly [line: number]: string } = {};
+  /** Sheets of a workbook of which none was chosen. */
+  sheets: readonly string[] | undefined;
+  /** The end of the standard error output. */
+  errors = '';
+  /** Exit status; undefined until it has ended, null after a signal. */
+  status: number | null | undefined;
+  /** True while it has reported what it would do, and waits for a user to agree. */
+  isAsking = false;
+  hasBegun = false;
+  hasAgreed = false;
+  readonly user: string;
+  readonly startedAt: number;
+  readonly args: readonly string[];
+  private readonly texts = new Map<NewsPart, Told[]>();
+  /** Messages from the process that are shown. */
+  private news: ImportNews[] = [];
+  private readonly options: CommandOptions;
+  private output = '';
+  private parsed: unknown;
+  private readonly onRest: () => void;
+  private child: ChildProcess | undefined;
+
+  /** @param onRest called whenever it is no longer at work */
+  constructor(args: readonly string[], options: CommandOptions, onRest: () => void) {
+    [this.args, this.options, this.onRest] = [args, options, onRest];
+    [this.user, this.startedAt] = [options.user, options.startedAt];
+  }
+
+  /** Restores a run that ended in another process of the desk. */
+  static again(rested: RestedRun, options: Omit<CommandOptions, keyof RunAs>): CommandRun {
+    const { args, user, startedAt, news, output, errors, hasAgreed, status } = rested;
+    const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
+    for (const each of news) run.take(each);
+    [run.output, run.errors, run.hasAgreed, run.status] = [output, errors, hasAgreed, status];
+    run.hasBegun = true;
+    return run;
+  }
+
+  /** Undefined while it is at work. */
+  get rested(): RestedRun | undefined {
+    if (this.isAtWork) return undefined;
+    const { args, user, startedAt, news, output, errors, hasAgreed, status = null } = this;
+    return { args, user, startedAt, news, output, errors, hasAgreed, status };
+  }
+
+  /** True also while it waits for its turn. */
+  get isAtWork(): boolean {
+    return this.status === undefined && !this.isAsking;
+  }
+
+  textsOf(part: NewsPart): readonly Text[] {
+    return this.toldOf(part).map(({ text }) => text);
+  }
+
+  /** Texts with the lines of the file that each is about. */
+  toldOf(part: NewsPart): readonly Told[] {
+    return this.texts.get(part) ?? [];
+  }
+
+  /** The JSON document that it has printed; undefined before its end, and after a failure. */
+  get document(): unknown {
+    if (this.status === 0 || this.status === 1) this.parsed ??= this.output && JSON.parse(this.output);
+    return this.parsed || undefined;
+  }
+
+  begin(): void {
+    const { program, storage, user, language, environment } = this.options;
+    const named = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
+    const { REGISTRY_USER: _, ...env } = environment;
+    this.hasBegun = true;
+    const child = fork(program, this.args, {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [],
+      env: {
+        ...env,
+        REGISTRY_DB: storage,
+        LC_ALL: language === 'en' ? 'C' : language,
+        ...(named === undefined ? {} : { REGISTRY_USER: named }),
+      },
+    });
+    this.child = child;
+    child.on('message', (news) => this.take(news as ImportNews));
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.errors = (this.errors + text).slice(-MOST_CHARACTERS);
+    });
+    child.once('error', () => this.end(null)).once('close', (status) => this.end(status));
+  }
+
+  private end(status: number | null): void {
+    [this.status, this.isAsking] = [status, false];
+    this.onRest();
+  }
+
+  private take(news: ImportNews): void {
+    if ('progress' in news) {
+      this.progress = news.progress;
+      return;
+    }
+    if ('asks' in news) {
+      this.isAsking = true;
+      setTimeout(() => this.letGo(), PATIENCE_MS).unref();
+      this.onRest();
+      return;
+    }
+    if ('report' in news) this.report = news.report;
+    else if ('firstRows' in news) this.firstRows = news.firstRows;
+    else if ('proposal' in news) this.proposal = news.proposal;
+    else if ('changes' in news) this.changes = news.changes;
+    else if ('names' in news) this.names = news.names;
+    else if ('sheets' in news) this.sheets = news.sheets;
+    else {
+      const texts = this.texts.get(news.part) ?? [];
+      this.texts.set(news.part, texts);
+      if (texts.length >= MOST_TEXTS) return;
+      texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
+    }
+    this.news.push(news);
+  }
+
+  /** Lets the command do what it has reported. */
+  agree(): void {
+    this.isAsking = false;
+    this.hasAgreed = true;
+    this.texts.delete('changed');
+    this.changes = [];
+    this.news = this.news.filter(
+      (each) => !('changes' in each || ('part' in each && each.part === 'changed')),
+    );
+    this.child?.send('yes', () => {});
+  }
+
+  /** Ends a run that nobody has agreed to; its findings can still be read. */
+  letGo(): void {
+    if (!this.isAsking) return;
+    this.isAsking = false;
+    this.child?.removeAllListeners('message');
+    this.stop();
+  }
+
+  /** Ends it as Ctrl-C does: uncommitted changes are rolled back. */
+  stop(): void {
+    if (this.child !== undefined) this.child.kill('SIGTERM');
+    else this.end(null);
+  }
+}
+
+export const runAs = ({ session, language, now }: Visit): RunAs => ({
+  user: session.user,
+  language,
+  startedAt: now,
+});
+
+// The commands of a desk: a few at a time, the others in their turn
+
+export type QueueOptions = Omit<CommandOptions, keyof RunAs>;
+
+/**
+ * Limits of running commands, each a process with an open registry, and of those that ask with checked rows.
+ */
+const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
+
+/** Commands that take longer than a page may, and print one JSON document. */
+const WORKS = {
+  backup: ['backup'],
+  check: ['check'],
+  duplicates: ['duplicates'],
+  contradictions: ['duplicates', '--contradictions'],
+} as const;
+export type Work = keyof typeof WORKS;
+
+export class CommandQueue {
+  private readonly options: QueueOptions;
+  /** Runs that have not ended, in the order in which they begin. */
+  private readonly runs = new Set<CommandRun>();
+  private readonly undos = new Map<number, CommandRun>();
+  private readonly works = new Map<Work, CommandRun>();
+
+  constructor(options: QueueOptions) {
+    this.options = options;
+  }
+
+  /** @param onRest called when it is no longer at work */
+  start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
+    const run = new CommandRun(args, { ...this.options, ...as }, () => {
+      onRest();
+      this.goOn();
+    });
+    this.runs.add(run);
+    this.goOn();
+    return run;
+  }
+
+  /** Begins waiting runs as far as there is room, and ends the oldest of too many that ask. */
+  private goOn(): void {
+    for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
+    const runs = [...this.runs];
+    for (const run of runs.filter(({ hasBegun }) => !hasBegun))
+      if (runs.filter(({ hasBegun, isAtWork }) => hasBegun && isAtWork).length < MOST_AT_WORK) run.begin();
+    for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
+  }
+
+  /** The last requested undo of an import, which shows what it would do, and asks. */
+  undoOf(importId: number): CommandRun | undefined {
+    return this.undos.get(importId);
+  }
+
+  startUndo(importId: number, as: RunAs): void {
+    this.undos.get(importId)?.stop();
+    this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
+  }
+
+  /** The last run of a command, started by any user: it continues when the page is closed. */
+  workOf(work: Work): CommandRun | undefined {
+    return this.works.get(work);
+  }
+
+  /** Starts it, unless it is at work. */
+  startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
+    const last = this.works.get(work);
+    const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);
+    this.works.set(work, run);
+    return run;
+  }
+
+  async close(): Promise<void> {
+    for (const run of this.runs) {
+      // Its findings stay, and the file can be checked again.
+      if (run.isAsking) run.letGo();
+      else run.stop();
+    }
+    while (this.runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

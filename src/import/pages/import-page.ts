@@ -1,0 +1,138 @@
+/** `/import`: a place to drop files, the files in progress, and the history of imports. */
+
+import { Readable } from 'node:stream';
+import { form, table } from '../../desk/parts.ts';
+import type { Screen, Visit } from '../../desk/screen.ts';
+import { WORKBOOK_TYPE } from '../../export/workbook.ts';
+import { undoneMark, whatOf } from '../../journal/imports-text.ts';
+import { openJournal } from '../../journal/journal.ts';
+import type { RecordedImport } from '../../journal/operations.ts';
+import { IMPORT_KINDS } from '../../registry/file-columns.ts';
+import { nameOf } from '../../registry/pages/stored-values.ts';
+import { type Html, html } from '../../values/html.ts';
+import { say } from '../../values/message.ts';
+import { templateOf } from '../template.ts';
+import { runAs } from './command-run.ts';
+import { deskFilesOf } from './desk-files.ts';
+import { stateOf } from './findings.ts';
+import { rowsOfOperation, type ShownRow, showingRows } from './recorded.ts';
+
+const PAGE = 25;
+
+export const IMPORT: Screen = {
+  path: '/import',
+  title: say('Import'),
+  menu: say('Import'),
+  personal: 'some',
+  takesFiles: true,
+  read(visit) {
+    const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
+    // One more than is shown, to detect earlier ones.
+    const log = visit.use((storage) => openJournal(storage));
+    const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
+    // Typed rows are listed with their members, by whom a user recognises a line of a paper.
+    const typed = new Map(
+      imports
+        .filter(({ kind }) => kind === 'row_enter')
+        .map((each) => [each.id, rowsOfOperation(visit, log, each)]),
+    );
+    const body = html`<h1>${visit.say('Import')}</h1>
+${dropping(visit)}${templates(visit)}${given(visit)}
+<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports, typed)}`;
+    // No refresh during an import, which may take minutes: a user who is choosing files would lose them.
+    const isReading = deskFilesOf(visit)
+      .list()
+      .some(({ proposing }) => proposing.status === undefined);
+    const shows = showingRows([...typed.values()].flat());
+    return { body, shows, ...(isReading ? { refreshSeconds: 3 } : {}) };
+  },
+  actions: {
+    async add(visit, { files }) {
+      const added = [];
+      for (const { name, content } of files)
+        added.push(await deskFilesOf(visit).add(name, content, runAs(visit)));
+      const [first] = added;
+      return { goTo: first !== undefined && added.length === 1 ? `/import/${first.id}` : '/import' };
+    },
+  },
+};
+
+const dropping = (visit: Visit): Html =>
+  form(visit, {
+    path: '/import',
+    action: 'add',
+    takesFiles: true,
+    button: visit.say('Read these files'),
+    body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
+<input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
+<small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
+<p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
+  });
+
+/** Links to templates in the language of the page. */
+const templates = (visit: Visit): Html =>
+  html`<p>${visit.say('A workbook to fill in:')} ${IMPORT_KINDS.map(
+    (kind, i) =>
+      html`${i > 0 && ' · '}<a href="/import/template/${kind}">${visit.translate(nameOf(kind))}</a>`,
+  )}</p>`;
+
+function given(visit: Visit): Html | false {
+  const files = deskFilesOf(visit).list();
+  return (
+    files.length > 0 &&
+    html`<h2>${visit.say('Files you gave')}</h2>${table(
+      visit.say('Files you gave'),
+      [{ heading: visit.say('File') }, { heading: visit.say('State') }],
+      files.map((file) => [html`<a href="/import/${file.id}">${file.name}</a>`, stateOf(visit, file)]),
+    )}<p><small>${visit.say('They stay here until you remove them, also when the desk is closed.')}
+${visit.say('The copy of a file that was imported in full goes then; its rows stay.')}</small></p>`
+  );
+}
+
+function history(
+  visit: Visit,
+  listed: readonly RecordedImport[],
+  typed: ReadonlyMap<number, readonly ShownRow[]>,
+): Html {
+  if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const shown = listed.slice(0, PAGE);
+  const last = shown.at(-1);
+  const { number, moment } = visit.write;
+  return html`${table(
+    visit.say('Every import and correction'),
+    [
+      { heading: visit.say('What') },
+      { heading: visit.say('New'), isNumber: true },
+      { heading: visit.say('Changed'), isNumber: true },
+      { heading: visit.say('Unchanged'), isNumber: true },
+    ],
+    shown.map((each) => [
+      html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
+        id: each.id,
+        what: visit.translate(nameOf(each.kind)),
+      })}</a>
+<br><small>${whatOf(visit, each)}<br>
+${typed.get(each.id)?.map(({ member, values }) => html`${member} ${values}<br>`)}
+${moment(each.importedAt)}, ${each.systemUser}${undoneMark(visit, each)}</small>`,
+      ...[number(each.created), number(each.changed), number(each.unchanged)],
+    ]),
+  )}${
+    last !== undefined &&
+    listed.length > PAGE &&
+    html`<p><a href="/import?before=${last.id}">${visit.say('Earlier ones')}</a></p>`
+  }`;
+}
+
+// `/import/template/…`: a workbook to fill in, as `import template` writes it
+
+export const TEMPLATE: Screen = {
+  path: '/import/template/:kind',
+  title: say('A workbook to fill in'),
+  personal: 'none',
+  async read({ places, language }) {
+    const kind = IMPORT_KINDS.find((each) => each === places.kind);
+    if (kind === undefined) return undefined;
+    const parts = Readable.from([await templateOf(kind, language)]);
+    return { fileName: `template-${kind}.xlsx`, type: WORKBOOK_TYPE, parts, shows: 'nobody' };
+  },
+};

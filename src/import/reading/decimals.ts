@@ -1,0 +1,112 @@
+/**
+ * Parses amounts as people and spreadsheets write them into minor units (docs/import-reference.md#decimals).
+ */
+import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../values/decimal.ts';
+import { FieldError } from '../../values/errors.ts';
+import type { CellContext, DecimalForm } from './cell-context.ts';
+
+const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
+const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
+const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
+const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
+/** A comma before the decimals, and points or spaces between thousands, if these are separated. */
+const DECIMAL_COMMA =
+  /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
+const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
+const WHOLE = /^-?[0-9]+$/;
+const NUMBER_SIGNS = /^[-0-9.,\s\u00a0\u202f]+$/;
+const ONE_OR_TWO_DECIMALS = /,[0-9]{1,2}$/;
+const GROUPING = /[,\s\u00a0\u202f]/g;
+const GROUPING_OF_COMMA_STYLE = /[.\s\u00a0\u202f]/g;
+
+const AMBIGUOUS_FAULT = new FieldError(
+  'It is unclear whether the comma separates thousands or decimals. Write 12500 or 12.500.',
+);
+const DECIMAL_COMMA_FAULT = new FieldError(
+  'This is a decimal comma. Write a point before the decimals: 1250.50.',
+);
+const COMMA_STYLE_FAULT = new FieldError(
+  'The map says that decimals follow a comma. Write 1250,50 or 1.250,50.',
+);
+
+type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
+
+const FRANCS = /[ \u00a0\u202f]?(?:frw|rwf|fr|francs?)\.?$/i;
+/** Units that may follow the amounts of a kind. */
+const UNITS: ReadonlyMap<DecimalKind, RegExp> = new Map([
+  [WEIGHT, /[ \u00a0\u202f]?(?:kgs?|kilos?)\.?$/i],
+  [MONEY, FRANCS],
+  [MONEY_OR_ZERO, FRANCS],
+  [RATE, /[ \u00a0\u202f]?%$/],
+]);
+const DIGIT_LAST = /[0-9]$/;
+
+/** Reads an amount into minor units, with or without separated thousands and its unit. */
+export const readDecimal = (kind: DecimalKind): ReadDecimal => {
+  const read = readNumber(kind);
+  const unit = UNITS.get(kind);
+  return (cell, context) => {
+    if (unit === undefined || DIGIT_LAST.test(cell)) return read(cell, context);
+    const bare = cell.replace(unit, '');
+    const units = read(bare, context);
+    if (bare !== cell && typeof units === 'number') context.note('unit');
+    return units;
+  };
+};
+
+const readNumber =
+  (kind: DecimalKind): ReadDecimal =>
+  (cell, context) => {
+    if (context.isNumber) return parseDecimal(cell, kind);
+    if (context.decimalMark === ',') return readCommaStyle(cell, kind);
+    if (cell.includes(',')) return readWithComma(cell, kind, context);
+    const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
+    if (typeof units === 'number' && cell.includes('.')) {
+      context.showDecimal('point');
+      if (POINT_BEFORE_THREE.test(cell)) context.showDecimal('point before three');
+    }
+    return units;
+  };
+
+/**
+ * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous where three decimals
+ * are possible, as in kilograms; in money it can only be thousands, unless semicolons separate the cells of
+ * the file because commas are in them.
+ */
+function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
+  const { decimalMark, isSeparatedBySemicolons } = context;
+  const isUnclear = ONE_COMMA_GROUP.test(cell) && decimalMark === undefined;
+  if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) {
+    context.showDecimal('unclear');
+    return AMBIGUOUS_FAULT;
+  }
+  const isThousands = COMMA_GROUPS.test(cell) && !(isUnclear && isSeparatedBySemicolons);
+  if (isUnclear) context.showDecimal('comma before three');
+  if (isThousands) {
+    context.showDecimal('thousands');
+    return parseDecimal(cell.replace(GROUPING, ''), kind);
+  }
+  const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
+  // The fault is a letter among the digits, not the comma.
+  if (!NUMBER_SIGNS.test(cell)) return parseDecimal(cell, kind);
+  if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
+  const units = readCommaStyle(cell, kind);
+  if (typeof units === 'number') {
+    context.showDecimal('comma');
+    context.note('decimal_comma');
+  }
+  return units;
+}
+
+/** The decimal mark for a map; null if the numbers do not settle it, undefined if none is needed. */
+export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | undefined {
+  if (forms.has('comma')) return forms.has('thousands') || forms.has('point') ? null : ',';
+  return forms.has('unclear') ? null : undefined;
+}
+
+/** Reads `1250,50`, `1.250,50` or `1 250,50`, and `12.500` as thousands. */
+function readCommaStyle(cell: string, kind: DecimalKind): number | FieldError {
+  const isOfStyle = WHOLE.test(cell) || DECIMAL_COMMA.test(cell) || GROUPS_OF_COMMA_STYLE.test(cell);
+  if (isOfStyle) return parseDecimal(cell.replace(GROUPING_OF_COMMA_STYLE, '').replace(',', '.'), kind);
+  return /[.,]/.test(cell) ? COMMA_STYLE_FAULT : parseDecimal(cell, kind);
+}

@@ -1,0 +1,46 @@
+/** The layout of one cooperative's files, as a map document describes it (docs/import-reference.md#maps). */
+
+import type { Encoding } from '../../formats/records.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import type { DateOrder } from './cell-context.ts';
+
+export const DECIMAL_MARKS = [',', '.'] as const;
+export type DecimalMark = (typeof DECIMAL_MARKS)[number];
+
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+] as const satisfies readonly Encoding[];
+
+/** Limit of `header_row`: the rows above a header are kept in memory until it is found. */
+export const MAX_HEADER_LINE = 10_000;
+
+export const MAP_KEYS = [
+  'kind',
+  'columns',
+  'constants',
+  'values',
+  'dates',
+  'decimal',
+  'encoding',
+  'header_row',
+  'sheet',
+] as const;
+
+export interface FileLayout {
+  readonly kind: ImportKind;
+  /** Columns of the kind by folded heading of the file; null for a heading to be ignored. */
+  readonly columns: ReadonlyMap<string, string | null>;
+  /** Cells that every row has, by column of the kind. */
+  readonly constants: ReadonlyMap<string, string>;
+  /** Words of the registry by column of the kind and folded word of the file. */
+  readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly dates?: DateOrder;
+  readonly decimal?: DecimalMark;
+  readonly encoding?: Encoding;
+  /** Line number of the header. */
+  readonly headerRow?: number;
+  readonly sheet?: string;
+}

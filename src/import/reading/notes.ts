@@ -1,0 +1,121 @@
+/**
+ * Notes on cells and rows that were read leniently or skipped, counted by kind and column, with their lines.
+ */
+
+import type { ImportFault } from '../../formats/records.ts';
+import type { Text } from '../../values/message.ts';
+
+interface NoteMeaning {
+  /** Scope of the fault that replaces the note with `--strict`. */
+  readonly refuses: ImportFault['refuses'];
+  readonly refusal: string;
+}
+
+const ofFile = (refusal: string): NoteMeaning => ({ refuses: 'file', refusal });
+const ofRow = (refusal: string): NoteMeaning => ({ refuses: 'row', refusal });
+
+/** Kinds of notes (docs/import-reference.md#notes). */
+export const NOTES = {
+  encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
+  title_row: ofFile('Refused with --strict: this line is above the header.'),
+  heading: ofFile('Refused with --strict: the heading is not the name of the column.'),
+  ignored_column: ofFile('Refused with --strict: the column is unknown.'),
+  empty_row: ofRow('Refused with --strict: the line is empty.'),
+  totals_row: ofRow('Refused with --strict: this is a row of totals.'),
+  example_row: ofRow('Refused with --strict: this is the example of the template.'),
+  word: ofRow("Refused with --strict: the word is not one of the registry's."),
+  empty_word: ofRow('Refused with --strict: leave the cell empty.'),
+  second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),
+  spreadsheet_text: ofRow('Refused with --strict: the text is wrapped as a formula or has an apostrophe.'),
+  decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
+  unit: ofRow('Refused with --strict: write the number without its unit.'),
+  date_order: ofRow('Refused with --strict: write day and month with two digits.'),
+} as const satisfies { readonly [kind: string]: NoteMeaning };
+
+export type NoteKind = keyof typeof NOTES;
+
+export interface ImportNote {
+  readonly kind: NoteKind;
+  /** Empty if the note concerns no single column. */
+  readonly column: string;
+  readonly count: number;
+  /** Lines in the order in which they were noted. */
+  lines(): Iterable<number>;
+}
+
+interface Entry {
+  readonly kind: NoteKind;
+  readonly column: string;
+  count: number;
+  /** First and last line of each run of successive lines, so that a note on every row takes no memory. */
+  readonly runs: number[];
+}
+
+export class NoteLog {
+  readonly #entries = new Map<string, Entry>();
+
+  /** @param last the last line of a run of successive ones */
+  add(kind: NoteKind, column: string, line: number, last = line): void {
+    const key = `${kind} ${column}`;
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = { kind, column, count: 0, runs: [] };
+      this.#entries.set(key, entry);
+    }
+    entry.count += last - line + 1;
+    const { runs } = entry;
+    if (runs.at(-1) === line - 1) runs[runs.length - 1] = last;
+    else runs.push(line, last);
+  }
+
+  list(): ImportNote[] {
+    return [...this.#entries.values()].map(({ kind, column, count, runs }) => ({
+      kind,
+      column,
+      count,
+      lines: () => linesOf(runs),
+    }));
+  }
+}
+
+function* linesOf(runs: readonly number[]): Generator<number> {
+  for (let i = 0; i < runs.length; i += 2)
+    for (let line = runs[i] as number; line <= (runs[i + 1] as number); line++) yield line;
+}
+
+/** Collects notes or, with `--strict`, the faults that take their place. */
+export interface NoteTaker {
+  /** @param refusal replaces the message of the kind of note */
+  note(kind: NoteKind, column: string, line: number, refusal?: Text): void;
+  /** Notes each line from the first to the last, which may be millions apart. */
+  noteLines(kind: NoteKind, first: number, last: number): void;
+  /** Returns the faults since the last call. */
+  takeFaults(): ImportFault[];
+  list(): ImportNote[];
+}
+
+/** Limit for a run of lines: nobody looks at more, and the file is refused. */
+const MOST_FAULTS = 1_000;
+
+export function createNoteTaker(isStrict: boolean): NoteTaker {
+  const log = new NoteLog();
+  let faults: ImportFault[] = [];
+  return {
+    note(kind, column, line, refusal) {
+      const { refusal: message, refuses } = NOTES[kind];
+      if (isStrict) faults.push({ line, column, message: refusal ?? message, refuses });
+      else log.add(kind, column, line);
+    },
+    noteLines(kind, first, last) {
+      if (!isStrict) return log.add(kind, '', first, last);
+      const end = Math.min(last, first + MOST_FAULTS - 1);
+      for (let line = first; line <= end; line++) this.note(kind, '', line);
+    },
+    takeFaults() {
+      const taken = faults;
+      faults = [];
+      return taken;
+    },
+    list: () => log.list(),
+  };
+}

@@ -1,0 +1,309 @@
+/**
+ * The refused rows of an import as they were delivered, with one more column for the reasons: to be corrected
+ * and imported again. They contain national IDs, so the file is readable by its owner only.
+ */
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { encodingOf, headText, markOf, scanContent } from '../formats/file-content.ts';
+import {
+  type Encoding,
+  FileFault,
+  type FileRecord,
+  type ImportFault,
+  type RecordSource,
+  SAME_AS_LINE,
+} from '../formats/records.ts';
+import { encodeText, formatRow } from '../formats/write-csv.ts';
+import {
+  ADDED_LABELS,
+  FAULTS_COLUMN,
+  FILE_COLUMN,
+  FILE_COLUMNS,
+  type ImportKind,
+  REPEATS_COLUMN,
+} from '../registry/file-columns.ts';
+import { inLanguage, type Language } from '../values/language.ts';
+import { Message, type Text } from '../values/message.ts';
+import { createMarks, filesOf } from './table/file-column.ts';
+import type { Header } from './table/header.ts';
+import type { FileFindings } from './table/read-and-check.ts';
+import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-headings.ts';
+
+// Rows of the rejects, which are read again as the originals were
+
+/** Prefix of reasons that are not below their heading. */
+const beforeReasons = (heading: string): string => `${heading}: `;
+const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
+
+export interface RejectedRows {
+  /** The headings of the file and that of the reasons. */
+  header(cells: readonly string[]): string[];
+  /** @param isRepeat true if the file has the row twice */
+  row(record: FileRecord, reason: string, isRepeat: boolean): string[];
+}
+
+export interface RejectsOptions {
+  /** True if spreadsheets must be kept from changing the cells again. */
+  readonly isWorkbook: boolean;
+  /** SHA-256 of the file, if each row is to name the file that it comes from. */
+  readonly sha256: string | undefined;
+  /** True if any row is one that the file has twice. */
+  readonly hasRepeats: boolean;
+  /** Language of the headings that are added; without it, they are names. */
+  readonly labels?: Language | undefined;
+}
+
+export function createRejectedRows(
+  { headings }: Pick<Header, 'headings'>,
+  { isWorkbook, sha256, hasRepeats, labels }: RejectsOptions,
+): RejectedRows {
+  const width = headings.length;
+  const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
+  const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
+  // If rejects are refused again, the earlier reasons are replaced.
+  const [faultsAt, filesAt] = [placeOf(FAULTS_COLUMN), placeOf(FILE_COLUMN)];
+  const repeatsAt = placeOf(REPEATS_COLUMN);
+  const addedBefore = [faultsAt, filesAt, repeatsAt];
+  const marksRepeats = hasRepeats || repeatsAt >= 0;
+  const markOf = createMarks(headings);
+  const ownOf = (cells: readonly string[]) => cells.filter((_, i) => !addedBefore.includes(i));
+  const ownReasons = beforeReasons(addedHeading(FAULTS_COLUMN, labels));
+  const identityAt = headings.findIndex(({ column }) => column === 'identity_card');
+
+  function row({ cells, numbers }: FileRecord, reason: string, isRepeat: boolean): string[] {
+    const shown = isWorkbook
+      ? cells.map((cell, i) => keptAsText(cell, numbers?.has(i) === true, i === identityAt))
+      : cells;
+    const isComplete = isOfHeadersWidth(cells);
+    const own = isComplete
+      ? ownOf(Array.from({ length: width }, (_, i) => shown[i] ?? ''))
+      : cellsOfAnyWidth(shown);
+    const files = sha256 === undefined ? [] : [filesOf(sha256, cells[filesAt] ?? '')];
+    const markBefore = isComplete ? (cells[repeatsAt] ?? '') : '';
+    const mark = isRepeat ? markOf(cells) : markBefore;
+    return [...own, ...files, ...(marksRepeats ? [mark] : []), isComplete ? reason : ownReasons + reason];
+  }
+
+  /** True if a row gets all cells of the header, so that the reasons are below their heading. */
+  function isOfHeadersWidth(cells: readonly string[]): boolean {
+    const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
+    return (
+      mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '')
+    );
+  }
+
+  /** Cells of a row of another width: filled up, it could be read with values in wrong columns. */
+  function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
+    const hasReasons = faultsAt >= 0 && REASONS.some((each) => cells.at(-1)?.startsWith(each));
+    return hasReasons ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
+  }
+
+  const added = [
+    ...(sha256 === undefined ? [] : ([FILE_COLUMN] as const)),
+    ...(marksRepeats ? ([REPEATS_COLUMN] as const) : []),
+    FAULTS_COLUMN,
+  ] as const;
+  return {
+    header: (cells) => [...ownOf(cells), ...added.map((column) => addedHeading(column, labels))],
+    row,
+  };
+}
+
+/** Excel turns long digits and leading zeros into numbers, unless a formula marks them as text. */
+function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
+  if (!isNumber) return /^(?:0\d+|\d{12,})$/.test(cell) ? `="${cell}"` : cell;
+  // A number that has lost digits must not look like one that has them all.
+  return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
+}
+
+export interface RejectsFile {
+  /**
+   * Writes the refused rows of a file, with a header: those of the first file to the path of the rejects,
+   * those of further files to paths of their own.
+   * @param faults in order of line
+   * @param findings without a header if the file has none that can be read
+   * @param hasRepeats true if a fault is that the file has a row twice
+   * @returns the path; undefined if no row is refused by itself
+   * @throws the system's error if the disk takes no more
+   */
+  append(
+    faults: Iterable<ImportFault>,
+    source: RecordSource,
+    findings: Pick<FileFindings, 'header' | 'isReferenceMissing'>,
+    hasRepeats?: boolean,
+  ): Promise<string | undefined>;
+  /** Removes the file if no row was refused. */
+  close(): Promise<void>;
+}
+
+/** @param place 1 for the first file with refused rows: `refused.csv`, then `refused-2.csv` */
+export function rejectsPath(path: string, place: number): string {
+  if (place === 1) return path;
+  const extension = extname(path);
+  return `${path.slice(0, path.length - extension.length)}-${place}${extension}`;
+}
+
+/**
+ * True for a file that new rejects may replace: it is empty, or its header ends as that of earlier ones.
+ * @throws the system's error if it cannot be read
+ */
+export async function isReplaceable(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const content = await scanContent(handle);
+    const head = headText(content, encodingOf(content, undefined));
+    // A heading in quotes may contain a line end.
+    const [header = ''] = /^(?:"[^"]*"|[^"\r\n])*(?=[\r\n]|$)/.exec(head) ?? [];
+    return (
+      content.bytes === 0 ||
+      addedHeadingsOf(FAULTS_COLUMN).some((heading) =>
+        new RegExp(`[,;\\t|]"?${heading}"?$`, 'i').test(header),
+      )
+    );
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Creates the first file before anything is imported, so that an unwritable path stops nothing halfway.
+ * @param language of the reasons
+ * @param labelled kind of the file if the added headings, and columns in the reasons, are labels in that
+ *   language; without it they are names
+ * @throws the system's error, also if the file exists
+ */
+export async function createRejectsFile(
+  path: string,
+  language: Language,
+  labelled?: ImportKind,
+): Promise<RejectsFile> {
+  const create = (place: number) => open(rejectsPath(path, place), 'wx', 0o600);
+  let unused: FileHandle | undefined = await create(1);
+  let files = 0;
+  return {
+    async append(faults, source, { header, isReferenceMissing }, hasRepeats) {
+      if (header === undefined) return undefined;
+      const handle = unused ?? (await create(files + 1));
+      unused = handle;
+      const rows = { ...header, isReferenceMissing, hasRepeats, language, labelled };
+      if (!(await writeRejects(handle, faults, source, rows))) return undefined;
+      await handle.close();
+      unused = undefined;
+      files++;
+      return rejectsPath(path, files);
+    },
+    async close() {
+      await unused?.close();
+      if (unused !== undefined) await rm(rejectsPath(path, files + 1), { force: true });
+    },
+  };
+}
+
+/**
+ * Writes each batch to the disk before the next one is read.
+ * @returns true if any row was written
+ */
+export async function writeRejects(
+  handle: Pick<FileHandle, 'writeFile'>,
+  faults: Iterable<ImportFault>,
+  source: RecordSource,
+  header: Pick<Header, 'line' | 'headings'> & {
+    readonly isReferenceMissing?: boolean;
+    readonly hasRepeats?: boolean | undefined;
+    readonly language?: Language;
+    readonly labelled?: ImportKind | undefined;
+  },
+): Promise<boolean> {
+  const { encoding, separator } = layoutOf(source);
+  const { language = 'en', labelled } = header;
+  const rows = createRejectedRows(header, {
+    isWorkbook: source.format.type === 'workbook',
+    sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
+    hasRepeats: header.hasRepeats === true,
+    labels: labelled && language,
+  });
+  const reasons = reasonsByLine(faults, language, labelled);
+  let next = reasons.next();
+  let headerRow: string | undefined;
+  let isWritten = false;
+  try {
+    for await (const { records } of source.read()) {
+      let text = '';
+      for (const record of records) {
+        if (record.line === header.line) headerRow = formatRow(rows.header(record.cells), separator);
+        // A line without a record is empty, with nothing to correct.
+        while (next.done !== true && next.value.line < record.line) next = reasons.next();
+        if (next.done === true) break;
+        if (next.value.line === record.line && record.line !== header.line)
+          text += formatRow(rows.row(record, next.value.reason, next.value.isRepeat), separator);
+      }
+      if (text !== '') {
+        const start = isWritten ? Buffer.alloc(0) : startOf(source, encoding);
+        const lines = isWritten ? text : (headerRow ?? '') + text;
+        await handle.writeFile(Buffer.concat([start, encodeText(lines, encoding)]));
+        isWritten = true;
+      }
+      if (next.done === true) break;
+    }
+  } catch (error) {
+    // A row that cannot be read has no cells.
+    if (!(error instanceof FileFault)) throw error;
+  }
+  return isWritten;
+}
+
+/**
+ * Layout of the rejects. A workbook gets CSV that Excel opens, with commas: `12,500` in a file with
+ * semicolons would be a decimal number, which it is not in a workbook.
+ */
+const layoutOf = ({ format }: RecordSource): { encoding: Encoding; separator: string } =>
+  format.type === 'workbook' ? { encoding: 'utf-8', separator: ',' } : format;
+
+/** UTF-16 would not be recognised without a byte order mark. */
+const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
+  format.type === 'workbook' || format.hasMark || encoding.startsWith('utf-16')
+    ? markOf(encoding)
+    : Buffer.alloc(0);
+
+interface RowReasons {
+  readonly line: number;
+  reason: string;
+  isRepeat: boolean;
+}
+
+const isRepeatFault = (message: Text): boolean =>
+  message instanceof Message && message.template === SAME_AS_LINE;
+
+/** True if the file has one of the refused rows twice. */
+export function hasRepeatedRow(faults: Iterable<ImportFault>): boolean {
+  for (const { message } of faults) if (isRepeatFault(message)) return true;
+  return false;
+}
+
+/** The faults of each row in one text, without those of the file, which concern no row. */
+function* reasonsByLine(
+  faults: Iterable<ImportFault>,
+  language: Language,
+  labelled: ImportKind | undefined,
+): Generator<RowReasons> {
+  const labels = new Map<string, Text>(
+    labelled && [
+      ...FILE_COLUMNS[labelled].map(({ name, label }) => [name, label] as const),
+      ...Object.entries(ADDED_LABELS),
+    ],
+  );
+  let last: RowReasons | undefined;
+  for (const { line, column, message, refuses } of faults) {
+    if (refuses === 'file') continue;
+    const text = inLanguage(message, language);
+    const reason = column === '' ? text : `${inLanguage(labels.get(column) ?? column, language)}: ${text}`;
+    if (last?.line === line) {
+      last.reason += `; ${reason}`;
+      last.isRepeat ||= isRepeatFault(message);
+      continue;
+    }
+    if (last !== undefined) yield last;
+    last = { line, reason, isRepeat: isRepeatFault(message) };
+  }
+  if (last !== undefined) yield last;
+}

@@ -1,0 +1,216 @@
+/** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
+
+import type { IdRange } from '../../journal/operations.ts';
+import { nextIdOf } from '../../registry/changes/record-changes.ts';
+import {
+  markStaleSql,
+  type ReadModelColumn,
+  TARGETS,
+  type Target,
+  type TargetColumn,
+  tableOf,
+} from '../../registry/changes/tables.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import { leaveUnindexed } from '../../search/index-names.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { addNewRows } from '../../sqlite/counts.ts';
+import { type Assignment, assignmentsOf, countByColumn } from './staged-changes.ts';
+import type { FileScope } from './staging-tables.ts';
+
+// Triggers on new rows, each with a set-based twin: a large import drops the triggers while it inserts. Every
+// trigger on the insert of imported rows is in one of these groups.
+
+/** Rows that were inserted while the triggers of their table were dropped. */
+export interface AddedRows {
+  readonly table: string;
+  /** Condition on members that holds for the owners of some of the rows. */
+  readonly members: string;
+}
+
+export interface TriggerGroup {
+  readonly has: (trigger: string, table: string) => boolean;
+  /** Does what the triggers would have done for the rows. */
+  readonly twin: (db: Connection, rows: AddedRows) => void;
+}
+
+const STALE: { readonly [table: string]: ReadModelColumn } = {
+  production_entries: 'production',
+  loans: 'loans',
+  savings_transactions: 'savings',
+};
+
+export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
+  {
+    has: (trigger, table) => trigger === `${table}_batched`,
+    twin(db, { table }) {
+      if (table === 'members') leaveUnindexed(db);
+      addNewRows(db, table);
+    },
+  },
+  {
+    has: (trigger) => trigger === 'cooperative_names_added',
+    twin: (db) => db.exec("INSERT INTO main.cooperative_names (cooperative_names) VALUES ('rebuild')"),
+  },
+  {
+    has: (trigger, table) => table in STALE && trigger === `${table}_insert`,
+    twin: (db, { table, members }) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
+  },
+];
+
+/** Condition on a trigger in the schema that runs for new rows. */
+export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
+
+/** @throws Error for a trigger whose work a large import would leave out */
+export function groupOf(trigger: string, table: string): TriggerGroup {
+  const group = TRIGGER_GROUPS.find(({ has }) => has(trigger, table));
+  if (group !== undefined) return group;
+  throw new Error(`The trigger ${trigger} on ${table} has no set-based twin. Declare one in TRIGGER_GROUPS.`);
+}
+
+/**
+ * Condition on the members who get new rows. If these members were found before the lock, it also holds for
+ * members of changed rows, who are stale already.
+ */
+const ofNewRows = (kind: ImportKind): string =>
+  isPartOfMember(kind)
+    ? 'id IN (SELECT id FROM staging.touched_members)'
+    : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
+
+/** True if rows of this kind are announced as changes of their member. */
+export const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in tableOf(kind).announced;
+
+const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
+
+/** Opens the accounts that a savings file needs, before its changes are recorded and applied. */
+export function openNewAccounts(scope: FileScope): IdRange | undefined {
+  return scope.kind === 'savings' ? openAccounts(scope.db, assignmentsOf(scope)) : undefined;
+}
+
+/** Writes the new rows and the staged changes of stored ones. @returns the ids of new rows */
+export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
+  const { db, kind } = scope;
+  const columns = countByColumn(scope);
+  const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
+  update(db, TARGETS[kind], changed, nowSeconds);
+  return insert(db, kind, nowSeconds);
+}
+
+function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
+  const target = TARGETS[kind];
+  const keys = target.keys.filter((key) => key.to !== undefined);
+  const first = nextIdOf(db, target.table);
+  const names = [
+    ...(first.isUsual ? [] : ['id']),
+    ...target.resolved,
+    ...keys.map((key) => key.to),
+    ...target.columns.flatMap(({ to, addsTo }) => (addsTo === undefined ? [to] : [to, addsTo])),
+    ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
+  ];
+  const values = [
+    ...(first.isUsual ? [] : [`${first.id - 1} + row_number() OVER (ORDER BY p.line)`]),
+    ...target.resolved.map((id) => `p.${id}`),
+    ...keys.map((key) => `r.${key.name}`),
+    ...target.columns.flatMap((column) =>
+      column.addsTo === undefined ? [initialOf(column)] : [initialOf(column), initialOf(column)],
+    ),
+    ...(target.hasTimestamps ? ['@now', '@now'] : []),
+  ];
+  // In order of line: ids follow the order of the file.
+  const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
+  const count = db.count('staging.resolved_references WHERE id IS NULL');
+  const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
+  const added = runWithNow(db, sql, nowSeconds);
+  const rows = { table: target.table, members: ofNewRows(kind) };
+  for (const group of new Set(dropped.map((each) => each.group))) group?.twin(db, rows);
+  for (const each of dropped) db.exec(each.sql);
+  return { first: first.id, last: first.id + added - 1 };
+}
+
+/** SQL expression for the value of a new row. */
+function initialOf({ from, initial, decided }: TargetColumn): string {
+  if (decided !== undefined) return decided.created;
+  return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
+}
+
+/** With fewer new rows, neither rebuilding indexes nor indexing names afterwards gains anything. */
+const LARGE = 10_000;
+
+/**
+ * Up to this many stored rows for each new one, rebuilding all indexes takes less time than adding the new
+ * rows: in an index that is larger than the cache, nearly each of them is on another page.
+ */
+const MOST_STORED_PER_NEW = 3;
+
+interface Dropped {
+  readonly sql: string;
+  /** Group of a trigger; undefined for an index. */
+  readonly group: TriggerGroup | undefined;
+}
+
+/**
+ * Drops the triggers on new rows of a table during an insert, as their work is faster in sets, and its
+ * indexes too if a quarter of the table or more will be new. Sorting the entries once keeps the lock linear
+ * in the rows; adding them one by one to indexes larger than the cache does not. Other connections see the
+ * old schema until the commit, and keep it if that fails.
+ * @returns the dropped triggers and indexes, to be created again
+ * @throws Error as `groupOf`
+ */
+function dropForInsert(db: Connection, { table }: Target, newRows: number): readonly Dropped[] {
+  const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
+  const rebuilds = newRows * MOST_STORED_PER_NEW >= lastId;
+  const found = db
+    .rows<{ name: string; type: string; sql: string }>(
+      `SELECT name, type, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
+         AND (type = 'index' OR type = 'trigger' AND ${IS_ON_INSERT})`,
+      [table],
+    )
+    .map((each) => ({ ...each, group: each.type === 'trigger' ? groupOf(each.name, table) : undefined }))
+    .filter(({ type }) => rebuilds || type === 'trigger');
+  for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
+  return found;
+}
+
+/**
+ * Writes the staged changes, and no other row: an equal one keeps its `updated_at`.
+ * @param changed columns of which a value changes; an index is touched only for these
+ */
+function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
+  if (changed.length === 0) return;
+  const sets = changed.flatMap(({ to, value, addsTo, bit }) => {
+    const set = (column: string, next: string) =>
+      `${column} = CASE WHEN c.cells & ${bit} THEN ${next} ELSE t.${column} END`;
+    // The right-hand sides see the row before the update.
+    return addsTo === undefined
+      ? [set(to, value)]
+      : [set(to, value), set(addsTo, `t.${addsTo} - t.${to} + ${value}`)];
+  });
+  if (target.hasTimestamps) sets.push('updated_at = @now');
+  const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
+    FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line
+    CROSS JOIN staging.resolved_references p ON p.line = c.line WHERE t.id = c.id`;
+  runWithNow(db, sql, nowSeconds);
+}
+
+/** Opens the accounts that the file names and the registry does not know, and resolves them. */
+function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
+  const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
+  const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
+  const { id: first } = nextIdOf(db, 'savings_accounts');
+  const opened = db.run(`INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
+     SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
+       p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+     WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
+     GROUP BY p.cooperative_id, r.account_number ORDER BY 1`).changes;
+  db.exec(`UPDATE staging.resolved_references AS p SET account_id = (
+      SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
+        ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number
+      WHERE r.line = p.line)
+    WHERE account_id IS NULL`);
+  return { first, last: first + opened - 1 };
+}
+
+function runWithNow(db: Connection, sql: string, nowSeconds: number): number {
+  const statement = db.raw.prepare(sql);
+  return sql.includes('@now') ? statement.run({ now: nowSeconds }).changes : statement.run().changes;
+}

@@ -1,0 +1,352 @@
+/**
+ * An import session: a staging file attached to the registry's connection, in which one file after the other
+ * is staged.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { findSameImport } from '../../journal/operations.ts';
+import { stagedColumns } from '../../registry/changes/tables.ts';
+import { wasReplacedSql } from '../../registry/stored/former-identifiers.ts';
+import { hasDerivedReferences, numberEqualRows } from '../../registry/stores/entry-store.ts';
+import { formatOf, type ReadModelFormat } from '../../registry/stores/read-model.ts';
+import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';
+import {
+  DELIVERY_COUNTS,
+  ERASED_STATUS,
+  LOAN_COUNTS,
+  MEMBER_COUNTS,
+  PAYMENT_COUNTS,
+  SAVINGS_COUNTS,
+  sizeSql,
+} from '../../sqlite/counts.ts';
+import type { Totals } from '../../sqlite/declared-totals.ts';
+import { createPrivateFile } from '../../sqlite/durable-files.ts';
+import { isLocked, isRunning } from '../../sqlite/file-use.ts';
+import { openDatabase, openTemporary } from '../../sqlite/open-database.ts';
+import { exists, STAGING_INFIX, sizeOf } from '../../sqlite/registry-files.ts';
+import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
+import type { Storage } from '../../sqlite/storage.ts';
+import { renewTotalsUnlessBusy } from '../../statistics/stored-totals.ts';
+import { TRAILING_ZERO } from '../checks/checks.ts';
+import {
+  addPaymentMessages,
+  addSqlFunctions,
+  otherTimeZone,
+  readDataVersion,
+  readReplacedNumbers,
+  resolveAndCheck,
+  runChecks,
+} from '../checks/run-checks.ts';
+import type { FileStaging, ImportSession, RegistrySize, RunningImports } from '../import-session.ts';
+import { openCheckedFile } from './import-transaction.ts';
+import {
+  createFileTables,
+  createSessionTables,
+  type FileScope,
+  inStaging,
+  openFaultInsert,
+  openRowInsert,
+  UTC,
+} from './staging-tables.ts';
+
+// Staging files of imports: private, beside the database, removed by the import or at the next start
+
+const JOURNAL = '-journal';
+/** An empty file this young may belong to an import that is about to lock it, if its process runs. */
+const FRESH_MS = 10_000;
+
+/** Creates an empty file that only its owner can read: SQLite would let others. */
+export function createStagingFile(databaseFile: string): string {
+  const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
+  createPrivateFile(file);
+  return file;
+}
+
+/** Attaches the file as `staging`. It needs no durability: it is discarded after a crash. */
+export function attachStaging(db: Connection, file: string): void {
+  db.run('ATTACH ? AS staging', [file]);
+  for (const setting of [
+    'journal_mode = TRUNCATE',
+    'synchronous = OFF',
+    'secure_delete = OFF',
+    'cache_size = -16384',
+    // Held from the first write to the end, which shows other processes that the file is in use.
+    'locking_mode = EXCLUSIVE',
+  ]) {
+    db.raw.pragma(`staging.${setting}`);
+  }
+}
+
+export function removeStagingFile(file: string): void {
+  for (const suffix of ['', JOURNAL]) rmSync(file + suffix, { force: true });
+}
+
+/**
+ * Removes the staging files that killed imports left beside a database. Those in use are recognised by their
+ * lock, not by a process id: in a container every import has the same one.
+ * @returns the number of removed files
+ */
+export function removeStaleStagingAt(databaseFile: string): number {
+  const stale = listStaging(databaseFile).filter((file) => !isInUse(file));
+  for (const file of stale) removeStagingFile(file);
+  return stale.length;
+}
+
+/** The imports under way. Nothing else of them can be read, as staged data is locked. */
+export function readRunningImports(databaseFile: string): RunningImports {
+  const files = listStaging(databaseFile).filter(isInUse);
+  const sizes = files.map(sizeOf);
+  return { running: files.length, stagedBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+function listStaging(databaseFile: string): string[] {
+  const folder = dirname(databaseFile);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(basename(databaseFile) + STAGING_INFIX) && !name.endsWith(JOURNAL))
+    .map((name) => join(folder, name));
+}
+
+function isInUse(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunningImport(file);
+  return isLocked(file);
+}
+
+function isRunningImport(file: string): boolean {
+  const pid = Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
+  return pid !== 0 && isRunning(pid);
+}
+
+// Size of the registry, for the operator who imports into it
+
+export function readSize(db: Connection): RegistrySize {
+  const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
+  // One snapshot for all counts.
+  return db.transaction.deferred(() => ({
+    cooperatives: db.count('main.cooperatives'),
+    members: sizeOf(MEMBER_COUNTS.large),
+    deliveries: sizeOf(DELIVERY_COUNTS),
+    loans: sizeOf(LOAN_COUNTS.large),
+    payments: sizeOf(PAYMENT_COUNTS.large),
+    transactions: sizeOf(SAVINGS_COUNTS),
+  }));
+}
+
+// Files that still have the code of a member who was merged into another one: their rows belong to the member
+// who remains (docs/correcting.md#registered-twice). Former national IDs mostly lead there by themselves; one
+// that the person still has in another cooperative does not.
+
+/** SQL expression for the last value of a field of a removed member. */
+const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h
+  WHERE h.entity = 'members' AND h.row_id = g.id AND h.field = '${field}' ORDER BY h.id DESC LIMIT 1)`;
+
+const HAS_FORMER_CODE = `f.member_code = r.member_code
+  AND NOT EXISTS (SELECT 1 FROM main.members o
+    WHERE o.cooperative_id = m.cooperative_id AND o.member_code = r.member_code)
+  AND NOT EXISTS (SELECT 1 FROM staging.known_members k
+    WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code)
+  AND NOT EXISTS (SELECT 1 FROM staging.former_members x WHERE x.cooperative_code = f.cooperative_code
+    AND x.member_code = f.member_code AND x.into_id <> f.into_id)`;
+
+/** Condition that excludes national IDs that were replaced, even if they were released since. */
+const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
+  AND NOT EXISTS (SELECT 1 FROM main.members o
+    WHERE o.cooperative_id = m.cooperative_id AND o.identity_card = r.identity_card)
+  AND NOT ${wasReplacedSql('r.identity_card')}`;
+
+/** The member who remains, in place of the former one, for rows that meet a further condition. */
+const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
+  WHERE f.cooperative_code = r.cooperative_code`;
+
+/**
+ * Replaces former members by those who remain. Runs once, before references are derived: later changes are
+ * faults of the repeated checks.
+ */
+export function readFormerMembers({ db, kind }: FileScope): void {
+  if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
+  if (!db.has('main.former_members')) return;
+  findFormerMembers(db);
+  if (kind === 'members') {
+    // The code must match as well: the person may join with the number of another cooperative.
+    const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
+    db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
+        SELECT r.line, r.identity_card FROM staging.rows r CROSS JOIN ${FOUND} AND ${isFormer};
+      UPDATE staging.rows AS r SET identity_card = m.identity_card FROM ${FOUND} AND ${isFormer}`);
+    return;
+  }
+  db.exec(`UPDATE staging.rows AS r SET member_code = m.member_code,
+      identity_card = iif(r.identity_card = f.identity_card, m.identity_card, r.identity_card)
+    FROM ${FOUND} AND ${HAS_FORMER_CODE}`);
+  db.exec(`UPDATE staging.rows AS r SET member_code = m.member_code, identity_card = m.identity_card
+    FROM ${FOUND} AND ${HAS_FORMER_NUMBER} AND r.member_code IS NULL`);
+}
+
+/**
+ * Lists former members under the cooperative of the member who remains: a merge of cooperatives takes members
+ * from another one.
+ */
+function findFormerMembers(db: Connection): void {
+  db.exec(`DELETE FROM staging.former_members;
+    INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
+    SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
+    FROM main.former_members g CROSS JOIN main.members m ON m.id = g.into_id
+    CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+    WHERE m.status <> '${ERASED_STATUS}'`);
+}
+
+export function openStaging(scope: FileScope): FileStaging {
+  const { db, kind, assertCurrent } = scope;
+  createFileTables(db, kind);
+  const insertRows = openRowInsert(db, kind, scope.columns);
+  const insertFaults = openFaultInsert(db);
+  let hasDerived = false;
+  let isChecked = false;
+  const assertUnchecked = () => {
+    assertCurrent();
+    if (isChecked) throw new Error('This file was checked already.');
+  };
+
+  return {
+    addRows(rows) {
+      assertUnchecked();
+      if (inStaging(db, () => insertRows(rows))) hasDerived = true;
+    },
+    addFaults(faults) {
+      assertUnchecked();
+      inStaging(db, () => insertFaults(faults));
+    },
+    check(options) {
+      assertUnchecked();
+      isChecked = true;
+      // One transaction, so that the version, all checks and the changes refer to the same registry.
+      return inStaging(db, () => {
+        const checkedVersion = readDataVersion(db);
+        const zone = options.zone ?? UTC;
+        if (kind === 'payments') addPaymentMessages(db, zone);
+        if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+        if (hasDerived && hasDerivedReferences(kind)) {
+          numberEqualRows(db);
+          runChecks(db, [otherTimeZone(kind, zone)], 'file');
+        }
+        readReplacedNumbers(scope);
+        readFormerMembers(scope);
+        addMemberCodes(scope);
+        const { sha256, readAs, replaces, despiteErasure, isTyped } = options;
+        const given = { zone, sha256, readAs, replaces, despiteErasure: despiteErasure === true, isTyped };
+        const decided = { ...scope, ...given, hasDerived };
+        resolveAndCheck(decided);
+        return openCheckedFile(decided, checkedVersion, options);
+      });
+    },
+  };
+}
+
+/**
+ * Fills in the member codes of entries that name their member by national ID only. Runs once, before anything
+ * is resolved: later changes by another writer are faults of the repeated checks.
+ */
+function addMemberCodes({ db, kind, columns }: FileScope): void {
+  if (kind === 'members' || !columns.has('identity_card')) return;
+  db.exec(`UPDATE staging.rows AS r SET member_code = coalesce(
+      (SELECT m.member_code FROM main.cooperatives c
+       CROSS JOIN main.members m ON m.identity_card = r.identity_card AND m.cooperative_id = c.id
+       WHERE c.code = r.cooperative_code),
+      (SELECT k.member_code FROM staging.known_members k
+       WHERE k.cooperative_code = r.cooperative_code AND k.identity_card = r.identity_card))
+    WHERE member_code IS NULL AND identity_card IS NOT NULL`);
+}
+
+const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
+
+/**
+ * Opens a session on a registry, and creates a missing database; a dry run instead compares with an empty one
+ * and creates nothing.
+ * @param format of the read model
+ * @param monotonicMs clock that never steps back
+ * @param use `dryRun` refuses a database of an older release, which an import would migrate
+ * @throws StorageError
+ */
+export function openImportSessionAt(
+  databaseFile: string,
+  format: ReadModelFormat,
+  monotonicMs: () => number,
+  use: 'import' | 'dryRun' = 'import',
+): ImportSession {
+  const isTemporary = use === 'dryRun' && !exists(databaseFile);
+  const db = isTemporary ? openTemporary(REGISTRY_SCHEMA, SETTINGS) : openRegistryFile(databaseFile, use);
+  // Empty for a staging file without a name, as even the folder of the database may be missing.
+  let file = '';
+  const close = () => {
+    db.close();
+    if (file !== '') removeStagingFile(file);
+  };
+  try {
+    if (!isTemporary) {
+      if (use === 'import') {
+        if (!db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
+      }
+      removeStaleStagingAt(databaseFile);
+      // The write-ahead log is checkpointed after the apply, when its lock is free.
+      db.raw.pragma('wal_autocheckpoint = 0');
+      file = createStagingFile(databaseFile);
+    }
+    attachStaging(db, file);
+    addSqlFunctions(db);
+    createSessionTables(db);
+  } catch (error) {
+    close();
+    throw error;
+  }
+
+  let current: symbol | undefined;
+  return {
+    readSize: () => readSize(db),
+    findSameImport: (kind, sha256) => findSameImport(db, kind, sha256),
+    isRegistryEmpty: () => !db.has('main.cooperatives'),
+    stage(kind, columns) {
+      const own = Symbol(kind);
+      current = own;
+      const scope: FileScope = {
+        db,
+        kind,
+        columns,
+        format,
+        monotonicMs,
+        assertCurrent() {
+          if (current !== own) throw new Error('This file was applied or kept, or another one was staged.');
+        },
+        end() {
+          current = undefined;
+        },
+      };
+      return openStaging(scope);
+    },
+    close() {
+      current = undefined;
+      close();
+    },
+  };
+}
+
+const openRegistryFile = (databaseFile: string, use: 'import' | 'dryRun'): Connection =>
+  openDatabase(databaseFile, {
+    ...SETTINGS,
+    waitMs: WAIT_MS.command,
+    schema: REGISTRY_SCHEMA,
+    create: use === 'import',
+    keepsSchema: use === 'dryRun',
+  });
+
+/**
+ * @param use `import`, the default, creates a missing registry; `dryRun` compares with an empty one instead,
+ *   and refuses a database of an older release instead of migrating it
+ * @throws StorageError
+ */
+export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun'): ImportSession =>
+  openImportSessionAt(storage.readable(), formatOf(storage), storage.monotonicMs, use);
+
+/** Removes the staging files of killed imports. @returns the number of these imports */
+export const removeStaleStaging = ({ location }: Storage): number => removeStaleStagingAt(location);

@@ -1,0 +1,187 @@
+/**
+ * Changes of a file to stored rows, cell by cell. They are found before the lock is taken, and an apply
+ * writes exactly these cells: one that was taken off this list keeps its stored value.
+ */
+
+import type { ImportChanges, StagedChange } from '../../journal/operations.ts';
+import {
+  fieldOfColumn,
+  TARGETS,
+  type Target,
+  type TargetColumn,
+  tableOf,
+} from '../../registry/changes/tables.ts';
+import { readPages } from '../../sqlite/list-pages.ts';
+import type { FileScope } from './staging-tables.ts';
+
+/** A column of stored rows that the file may change. */
+export interface Assignment {
+  /** Column of the file. */
+  readonly column: string;
+  /** Column of the table; the history has its name (`fieldOfColumn`). */
+  readonly to: string;
+  /**
+   * SQL expression for the value to store, from the staged row `r`, its references `p` and the stored row
+   * `t`.
+   */
+  readonly value: string;
+  /** SQL expressions for the values that the change is listed with. */
+  readonly listed: { readonly old: string; readonly new: string };
+  /** Column of the table that changes by the same amount. */
+  readonly addsTo?: string | undefined;
+  /** Bit of the column in `changed_rows.cells`. */
+  readonly bit: number;
+}
+
+const CHANGES_AT_ONCE = 1_000;
+/** A place after all columns of a file; `changed_rows.cells` has a bit for each of these. */
+export const LAST_PLACE = 63;
+
+/**
+ * SQL expression for the id of a change: ids are in order of line. @param place of the column, up to the last
+ */
+export const changeId = (line: string, place: string | number): string =>
+  `${line} * ${LAST_PLACE + 1} + ${place}`;
+
+/** Changed rows with the row of the file, its references and the stored row. */
+const CHANGED = (target: Target): string => `staging.changed_rows c
+  CROSS JOIN staging.rows r ON r.line = c.line
+  CROSS JOIN staging.resolved_references p ON p.line = c.line
+  CROSS JOIN main.${target.table} t ON t.id = c.id`;
+
+/** Columns that the file may change; a column that it does not have keeps its stored values. */
+export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
+  const target = TARGETS[kind];
+  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
+  const all = [
+    ...given,
+    ...(target.resolved.includes('account_id') ? [ACCOUNT] : []),
+    ...(kind === 'members' ? [IDENTITY_CARD] : []),
+  ];
+  return all.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
+}
+
+/** Assignment for a member who was found by the member code (checks.ts). */
+const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
+  column: 'identity_card',
+  to: 'identity_card',
+  value: 'r.identity_card',
+  listed: { old: 't.identity_card', new: 'r.identity_card' },
+};
+
+function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): Omit<Assignment, 'bit'> {
+  const value = decided?.changed ?? (whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`);
+  return { column: from, to, value, addsTo, listed: { old: `t.${to}`, new: value } };
+}
+
+/** The account may be one that only the apply opens, so it is listed by its number. */
+const ACCOUNT: Omit<Assignment, 'bit'> = {
+  column: 'account_number',
+  to: 'account_id',
+  value: 'p.account_id',
+  listed: {
+    old: '(SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)',
+    new: 'r.account_number',
+  },
+};
+
+/**
+ * SELECT of the staged changes for the history. Accounts are listed by number, but recorded by id: those that
+ * the file names are open by now, and nothing is updated yet.
+ */
+export function recordedChanges({ kind }: FileScope): string {
+  if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
+  const account = (listed: string, id: string) =>
+    `iif(e.field = 'account_id', ${id}, e.${listed}) AS ${listed}`;
+  return `SELECT e.line, e.row_id, e.field,
+      ${account('old', 't.account_id')}, ${account('new', 'p.account_id')}
+    FROM staging.changes e CROSS JOIN staging.resolved_references p ON p.line = e.line
+    CROSS JOIN main.savings_transactions t ON t.id = e.row_id ORDER BY e.id`;
+}
+
+/** Fills `changed_rows` and `changes` from the staged rows, their references and the stored data. */
+export function stageChanges(scope: FileScope): void {
+  const { db, kind } = scope;
+  const target = TARGETS[kind];
+  const assignments = assignmentsOf(scope);
+  db.exec('DELETE FROM staging.changed_rows; DELETE FROM staging.changes; DELETE FROM staging.kept');
+  if (assignments.length === 0) return;
+  const differs = assignments.map(({ to, value }) => `t.${to} IS NOT ${value}`);
+  const cells = assignments.map(({ bit }, i) => `(${differs[i]}) * ${bit}`);
+  // Most rows of a file that is imported again are equal: only for the others are the cells compared one by
+  // one.
+  db.exec(`INSERT INTO staging.changed_rows (line, id, cells)
+    SELECT p.line, t.id, ${cells.join(' + ')} FROM staging.resolved_references p
+    CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.${target.table} t ON t.id = p.id
+    WHERE ${differs.join(' OR ')}`);
+  const pick = (side: 'old' | 'new') =>
+    `CASE a.bit ${assignments.map(({ bit, listed }) => `WHEN ${bit} THEN ${listed[side]}`).join(' ')} END`;
+  const all = assignments.map(
+    ({ bit, column, to }, place) => `(${bit}, ${place}, '${column}', '${fieldOfColumn(to)}')`,
+  );
+  db.exec(`WITH a (bit, place, name, field) AS (VALUES ${all.join(', ')})
+    INSERT INTO staging.changes (id, line, row_id, "column", field, old, new)
+    SELECT ${changeId('c.line', 'a.place')},
+      c.line, c.id, a.name, a.field, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
+    CROSS JOIN a WHERE c.cells & a.bit`);
+}
+
+/**
+ * Keeps the stored values of some cells that the file would change: they are listed as kept and not written.
+ * @param cells SELECT of the `id` of rows of `staging.changes`
+ */
+export function keepStored(scope: FileScope, cells: string): void {
+  const { db } = scope;
+  db.exec(`INSERT INTO staging.kept SELECT * FROM staging.changes WHERE id IN (${cells})`);
+  db.exec('DELETE FROM staging.changes WHERE id IN (SELECT id FROM staging.kept)');
+  for (const { column, bit } of assignmentsOf(scope)) {
+    db.exec(`UPDATE staging.changed_rows SET cells = cells & ~${bit}
+      WHERE line IN (SELECT line FROM staging.kept WHERE "column" = '${column}')`);
+  }
+  db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
+}
+
+/**
+ * Counts the changes that an apply would make; both tables hold the accepted rows only.
+ * @param created number of new rows, if it is known: counting a million takes 0.15 s
+ */
+export function countChanges(
+  { db, kind }: FileScope,
+  created = db.count('staging.resolved_references WHERE id IS NULL'),
+): ImportChanges {
+  const changed = db.count('staging.changed_rows');
+  const unchanged = db.count('staging.rows') - created - changed;
+  const removed = tableOf(kind).owner === undefined ? 0 : db.count('staging.missing');
+  return { created, changed, unchanged, kept: db.count('staging.kept'), removed };
+}
+
+/** Numbers of stored values that the file changes, for the columns with any, in their order. */
+export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
+  const rows = scope.db.raw.prepare('SELECT "column", count(*) FROM staging.changes GROUP BY 1').raw().all();
+  const counts = new Map(rows as [string, number][]);
+  return new Map(
+    assignmentsOf(scope).flatMap(({ column }) => {
+      const values = counts.get(column);
+      return values === undefined ? [] : [[column, values]];
+    }),
+  );
+}
+
+type ListedChange = StagedChange & { readonly id: number };
+
+/**
+ * Lists changes in order of line, and on one line in order of column, read page by page like the faults.
+ * @param table `kept` for those that are not written
+ */
+export function* listChanges(
+  { db, kind }: FileScope,
+  table: 'changes' | 'kept' = 'changes',
+): Generator<StagedChange> {
+  const { table: stored, label } = TARGETS[kind];
+  const page = db.raw.prepare<[number], ListedChange>(
+    `SELECT e.id, e.line, t.${label} AS row, e."column", e.old, e.new FROM staging.${table} e
+     CROSS JOIN main.${stored} t ON t.id = e.row_id WHERE e.id > ? ORDER BY e.id LIMIT ${CHANGES_AT_ONCE}`,
+  );
+  const changes = readPages<ListedChange>(CHANGES_AT_ONCE, (last) => page.all(last?.id ?? 0));
+  for (const { id: _id, ...change } of changes) yield change satisfies StagedChange;
+}

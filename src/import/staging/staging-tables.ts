@@ -1,0 +1,262 @@
+/** The tables of an import's staging file, and the statements that write and read their rows and faults. */
+
+import type { ImportFault } from '../../formats/records.ts';
+import { stagedColumns } from '../../registry/changes/tables.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import { hasDerivedReferences, openDerivation } from '../../registry/stores/entry-store.ts';
+import type { ReadModelFormat } from '../../registry/stores/read-model.ts';
+import type { Connection, Statement } from '../../sqlite/connection.ts';
+import { readPages } from '../../sqlite/list-pages.ts';
+import { toUnavailable } from '../../sqlite/sqlite-errors.ts';
+import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
+import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
+import { pack, unpack } from '../../values/message.ts';
+
+/** Rows per INSERT: a call for each row would cost as much as the row. */
+const ROWS_AT_ONCE = 16;
+const FAULTS_AT_ONCE = 1_000;
+
+/** Message to the operator when the disk or another writer stops an import. */
+export const NOTHING_IMPORTED = 'Nothing of this file was imported';
+
+/** Creates the tables that stay while files come and go. */
+export function createSessionTables(db: Connection): void {
+  db.exec(`
+    CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
+    CREATE INDEX staging.faults_line ON faults (line);
+    -- Stored rows that the file changes, and in which columns (staged-changes.ts).
+    CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
+    CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      field TEXT, old, new);
+    -- Changes that are not made: the same rows, with the same ids.
+    CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      field TEXT, old, new);
+    -- What deserves a warning (warning-statements.ts).
+    CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
+    -- Phones that several members of a cooperative have, new ones among them (identity-warnings.ts).
+    CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
+    -- Members of other cooperatives with a national ID of the file.
+    CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
+    -- Names in a ledger beside members, and entries of other cooperatives that its rows may be
+    -- (ledger-of-another-cooperative.ts).
+    CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
+    CREATE INDEX staging.names_member ON names (member_id);
+    CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
+      PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
+    -- What the import that the file replaces has created and the file no longer has (checks/missing-rows.ts).
+    CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
+    -- Stored entries in whose place the file has others (newer-version.ts).
+    CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
+    -- Rows whose member code belongs to a member with another national ID.
+    CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
+    -- Members whose entries the file adds or changes.
+    CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
+    -- Rows that named a person by a national ID that was replaced (checks/run-checks.ts).
+    CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
+    -- Rows that name a person who was erased (checks/run-checks.ts).
+    CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
+    -- Members that were merged, as they were, with those who stay (session.ts).
+    CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
+      into_id INTEGER);
+    CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
+    CREATE INDEX staging.former_members_person ON former_members (cooperative_code, identity_card);
+    -- Rows without a reference that were imported as entries of members whom they do not name any more, and
+    -- rows that may be stored entries with other references (equal-entries.ts).
+    CREATE TABLE staging.entries_of_others (line INTEGER PRIMARY KEY);
+    CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, origin TEXT, owner INTEGER, first, second,
+      third);
+    CREATE TABLE staging.taken_entries (first_row INTEGER PRIMARY KEY, last_row INTEGER);
+    CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
+      PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
+    CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
+    CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
+      paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
+    -- By how much the payments of the file change what is paid on a loan (import-transaction.ts).
+    CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
+}
+
+/** Creates the tables of one file, in place of those of the file before. */
+export function createFileTables(db: Connection, kind: ImportKind): void {
+  const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
+  // Files that have rejected a row whose reference is derived; null if the row has a reference of its own.
+  if (hasDerivedReferences(kind)) columns.push('origin TEXT');
+  db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
+    DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
+    DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
+    DELETE FROM staging.missing;
+    CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
+    CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
+      member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
+}
+
+/**
+ * Runs work that writes only to the staging file: a deferred transaction takes no lock on the registry.
+ * @throws RegistryError `unavailable` if the disk is full
+ */
+export function inStaging<T>(db: Connection, work: () => T): T {
+  try {
+    return db.transaction.deferred(work);
+  } catch (error) {
+    throw toUnavailable(error, NOTHING_IMPORTED);
+  }
+}
+
+/**
+ * @param given columns that the file has: the others are null in every row, and not bound
+ * @returns a function that inserts a batch, and returns true if it derived references
+ */
+export function openRowInsert(
+  db: Connection,
+  kind: ImportKind,
+  given: ReadonlySet<string>,
+): (rows: readonly StagedRow[]) => boolean {
+  const names = stagedColumns(kind).map(({ name }) => name);
+  const insertRows = openInsert(db, names, (name) => given.has(name));
+  if (!hasDerivedReferences(kind)) {
+    return (rows) => {
+      insertRows(rows);
+      return false;
+    };
+  }
+  const derive = openDerivation(kind, names);
+  const reference = names.indexOf('reference');
+  const insertDerived = openInsert(
+    db,
+    [...names, 'origin'],
+    (name) => given.has(name) || name === 'reference' || name === 'origin',
+  );
+  const complete = (row: StagedRow): StagedRow => {
+    const isDerived = row.values[reference] === null;
+    const values = [...row.values, isDerived ? (row.rejectedFrom ?? '') : null];
+    if (isDerived) values[reference] = derive(row);
+    return { line: row.line, values };
+  };
+  return (rows) => {
+    const isDerived = rows.some(({ values }) => values[reference] === null);
+    if (isDerived) insertDerived(rows.map(complete));
+    else insertRows(rows);
+    return isDerived;
+  };
+}
+
+/** @param names of the rows' values, in their order */
+function openInsert(
+  db: Connection,
+  names: readonly string[],
+  isBound: (name: string) => boolean,
+): (rows: readonly StagedRow[]) => void {
+  const places = [...names.keys()].filter((place) => isBound(names[place] as string));
+  const columns = ['line', ...places.map((place) => names[place])];
+  const width = columns.length;
+  const row = `(?${', ?'.repeat(width - 1)})`;
+  const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
+    db.raw.prepare(
+      `INSERT INTO staging.rows (${columns.join(', ')}) VALUES ${row}${`, ${row}`.repeat(count - 1)}`,
+    ) as never;
+  const insertOne = prepare(1);
+  const insertMany = prepare(ROWS_AT_ONCE);
+  // One array for all rows: each run binds and reads it, and never keeps it.
+  const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
+
+  function fill(target: StagedValue[], start: number, { line, values }: StagedRow): void {
+    target[start] = line;
+    for (let i = 0; i < places.length; i++)
+      target[start + 1 + i] = values[places[i] as number] as StagedValue;
+  }
+
+  return (rows) => {
+    let done = 0;
+    for (; done + ROWS_AT_ONCE <= rows.length; done += ROWS_AT_ONCE) {
+      for (let i = 0; i < ROWS_AT_ONCE; i++) fill(bound, i * width, rows[done + i] as StagedRow);
+      insertMany.run(bound);
+    }
+    const one: StagedValue[] = new Array(width);
+    for (const each of rows.slice(done)) {
+      fill(one, 0, each);
+      insertOne.run(one);
+    }
+  };
+}
+
+export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]) => void {
+  const insert = db.raw.prepare('INSERT INTO staging.faults VALUES (?, ?, ?, ?)');
+  return (faults) => {
+    for (const { line, column, message, refuses } of faults) insert.run(line, column, pack(message), refuses);
+  };
+}
+
+/**
+ * Lists faults in order of line, page by page: an open iterator would keep this connection from writing
+ * between two of them, and its readers wait for disks and pipes.
+ */
+export function* listFaults(db: Connection): Generator<ImportFault> {
+  type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
+  const page = db.raw.prepare<[number, number], Row>(
+    `SELECT rowid AS id, line, "column", message, refuses FROM staging.faults
+     WHERE (line, rowid) > (?, ?) ORDER BY line, rowid LIMIT ${FAULTS_AT_ONCE}`,
+  );
+  const faults = readPages<Row>(FAULTS_AT_ONCE, (last) => page.all(last?.line ?? -1, last?.id ?? -1));
+  for (const { id: _id, message, ...fault } of faults) yield { ...fault, message: unpack(message) };
+}
+
+// State of one file that all steps share, from its staging to its apply
+
+export interface FileScope {
+  readonly db: Connection;
+  readonly kind: ImportKind;
+  readonly columns: ReadonlySet<string>;
+  readonly format: ReadModelFormat;
+  /** Time zone in which the dates of the file were read; set when it is checked. */
+  readonly zone?: TimeZone;
+  /** SHA-256 of the bytes of the file, 64 hexadecimal digits; set when it is checked. */
+  readonly sha256?: string | undefined;
+  /** The layout by which they were read, as the registry records it; set when the file is checked. */
+  readonly readAs?: unknown;
+  /** The import of which the file is the newer version; set when the file is checked. */
+  readonly replaces?: number | undefined;
+  /** True if rows of erased persons are imported; set when the file is checked. */
+  readonly despiteErasure?: boolean;
+  /** True for a single row typed by a user; set when it is checked. */
+  readonly isTyped?: boolean | undefined;
+  /** True if some of its rows had no reference; set when it is checked. */
+  readonly hasDerived?: boolean;
+  /** A clock that never steps back. */
+  readonly monotonicMs: () => number;
+  /** @throws Error unless the staging tables, which all files share, hold this file */
+  assertCurrent(): void;
+  /** Ends the file, which is no longer current after this. */
+  end(): void;
+}
+
+// Properties of a ledger's rows that identify entries regardless of their references
+
+/** Kinds of files whose rows belong to members. */
+export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
+
+export const isLedger = (kind: ImportKind): kind is LedgerKind =>
+  kind !== 'cooperatives' && kind !== 'members';
+
+export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
+
+/** SQL expression for the first second of the day of an instant. */
+export const dayOf = (instant: string, { offsetSeconds }: TimeZone): string =>
+  `((${instant} + ${offsetSeconds}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${offsetSeconds})`;
+
+/** Condition that an instant is on the day that begins with a second. */
+export const isOnDay = (instant: string, day: string): string =>
+  `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
+
+/** Column of the file that best tells entries apart: people rarely have equal ones. */
+export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
+  production: 'kg',
+  loans: 'amount',
+  payments: 'amount',
+  savings: 'amount',
+};
+
+/**
+ * SQL expression for the member to whom a row belongs, from its references `p`; null or -1 if none is stored.
+ */
+export const memberOfRow = (kind: LedgerKind): string =>
+  kind === 'payments' ? '(SELECT member_id FROM main.loans WHERE id = p.loan_id)' : 'p.member_id';

@@ -1,0 +1,198 @@
+/**
+ * A workbook to fill in: the columns of one kind of file under headings in one language, an invented row, and
+ * a sheet with the labels of each column in all languages and the values it takes
+ * (docs/importing.md#a-template).
+ */
+
+import { type Cell, type CellType, FORMATS, LIBRARY, toCell, WIDTHS } from '../export/workbook.ts';
+import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../registry/file-columns.ts';
+import type { StagedRow } from '../values/declared-fields.ts';
+import { kindOf } from '../values/field-json.ts';
+import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../values/language.ts';
+import { type Message, say, type Text } from '../values/message.ts';
+import { exampleOf } from '../values/schema.ts';
+import { labelOf } from '../values/text.ts';
+import type { CellContext } from './reading/cell-context.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS, isOfDates } from './table/columns.ts';
+import type { Header } from './table/header.ts';
+
+// The invented row of a template (docs/importing.md#a-template): an import ignores it if it is left in the
+// file
+
+/** Values for columns whose examples in responses do not fit together in one file. */
+const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: string } } = {
+  cooperatives: { registration_date: '2015-03-31' },
+  loans: { paid_amount: '420000', paid_until: '2025-05-31', approved_at: '2025-01-10' },
+};
+
+/** Columns of a template, without those that take the place of another one. */
+export const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
+  FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
+
+/** Example of a column: a choice as it is stored, an instant as a day. */
+export function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
+  const text = EXAMPLES[kind]?.[name] ?? String(exampleOf(kindOf(field).schema));
+  return isOfDates(field) ? text.slice(0, 'YYYY-MM-DD'.length) : text;
+}
+
+/**
+ * Detects the example by every cell that it has. A template heads its columns with words of a language: in a
+ * file with the names of columns, such as an export or a typed row, an equal row is real.
+ */
+export function createExampleCheck(
+  kind: ImportKind,
+  { headings, places }: Pick<Header, 'headings' | 'places'>,
+  context: CellContext,
+): (values: StagedRow['values']) => boolean {
+  if (headings.every(({ text, column }) => typeof column !== 'string' || text.toLowerCase() === column))
+    return () => false;
+  const examples = new Map(templateColumns(kind).map((column) => [column.name, exampleIn(kind, column)]));
+  const expected = IMPORT_COLUMNS[kind].map(({ name, parse }) => {
+    const cell = examples.get(name);
+    return cell === undefined ? null : parse(cell, context);
+  });
+  return (values) => values.every((value, i) => places[i] === -1 || value === expected[i]);
+}
+
+type Translate = (text: Text) => string;
+
+const into =
+  (language: Language): Translate =>
+  (text) =>
+    inLanguage(text, language);
+
+interface Style {
+  readonly numFmt?: string;
+  readonly font?: { readonly bold?: boolean; readonly italic?: boolean };
+}
+
+interface Sheet {
+  readonly name: string;
+  readonly columns: readonly { readonly width: number; readonly numFmt?: string }[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Styles by `row,column`, from 0. */
+  readonly cells?: ReadonlyMap<string, { readonly style: Style }>;
+  readonly freezePane?: { readonly rows: number };
+  readonly dataValidations?: readonly object[];
+}
+
+interface WorkbookLibrary {
+  writeXlsx(options: { readonly sheets: readonly Sheet[] }): Promise<Uint8Array>;
+}
+
+/**
+ * Rows that are formatted for their columns: elsewhere a spreadsheet does not keep a national ID as a text.
+ */
+const FORMATTED_ROWS = 500;
+/** Indexes of rows in the sheet, below a sentence: the headings and the invented row. */
+const [HEADINGS, EXAMPLE] = [1, 2];
+
+const isNeeded = (kind: ImportKind, { name, isRequired }: FileColumn): boolean =>
+  isRequired || name === ALTERNATIVES[kind]?.column;
+
+function typeOf({ field }: FileColumn): CellType {
+  if (field.kind === 'decimal') return 'number';
+  return field.kind === 'past_date' || field.kind.endsWith('instant') ? 'date' : 'text';
+}
+
+function exampleCell(kind: ImportKind, column: FileColumn, translate: Translate): Cell {
+  const text = exampleIn(kind, column);
+  return toCell(typeOf(column), column.field.kind === 'choice' ? translate(labelOf(text)) : text);
+}
+
+function formatOf(column: FileColumn): { readonly numFmt?: string } {
+  const numFmt = FORMATS[typeOf(column)];
+  return numFmt === undefined ? {} : { numFmt };
+}
+
+function sheetToFill(kind: ImportKind, translate: Translate): Sheet {
+  const columns = templateColumns(kind);
+  const sentence = say('Fill in one row for each. Write over the example in row 3. * is required.');
+  const styles = columns.flatMap((column, i): [string, { style: Style }][] => [
+    [`${HEADINGS},${i}`, { style: { font: { bold: true } } }],
+    [`${EXAMPLE},${i}`, { style: { font: { italic: true }, ...formatOf(column) } }],
+  ]);
+  return {
+    name: kind,
+    columns: columns.map((column) => ({ width: WIDTHS[typeOf(column)], ...formatOf(column) })),
+    rows: [
+      [translate(sentence)],
+      columns.map((column) => `${translate(column.label)}${isNeeded(kind, column) ? ' *' : ''}`),
+      columns.map((column) => exampleCell(kind, column, translate)),
+      ...Array.from({ length: FORMATTED_ROWS }, () => columns.map(() => null)),
+    ],
+    cells: new Map(styles),
+    freezePane: { rows: EXAMPLE },
+    dataValidations: columns.flatMap(({ field }, i) =>
+      field.kind === 'choice' ? listOf(field.choices, i, translate) : [],
+    ),
+  };
+}
+
+/** List to choose from, which allows other words too. @param place of the column, below 26 */
+function listOf(choices: readonly string[], place: number, translate: Translate): object {
+  const letter = String.fromCharCode('A'.charCodeAt(0) + place);
+  return {
+    type: 'list',
+    values: choices.map((choice) => translate(labelOf(choice))),
+    range: `${letter}${EXAMPLE + 1}:${letter}${EXAMPLE + 1 + FORMATTED_ROWS}`,
+    allowBlank: true,
+  };
+}
+
+function takes({ field }: FileColumn, translate: Translate): string {
+  switch (field.kind) {
+    case 'choice':
+      return field.choices.map((choice) => translate(labelOf(choice))).join(', ');
+    case 'identity_card':
+      return translate(say('16 digits, as a text'));
+    case 'past_date':
+    case 'past_instant':
+      return translate(say('a day that has been'));
+    case 'instant':
+      return translate(say('a day'));
+    case 'decimal':
+      return translate(say('a number, without a unit'));
+    case 'mobile':
+      return translate(say('such as 078… or +250 78…'));
+    default:
+      return translate(say('a text'));
+  }
+}
+
+function need(kind: ImportKind, column: FileColumn): Message | undefined {
+  const alternatives = ALTERNATIVES[kind];
+  if (isNeeded(kind, column)) return say('required');
+  if (alternatives?.others.includes(column.name) !== true) return undefined;
+  const other = FILE_COLUMNS[kind].find(({ name }) => name === alternatives.column);
+  return say('in place of {column}', { column: other?.label ?? alternatives.column });
+}
+
+/**
+ * Sheet that explains the columns. No row of it names two columns, so it is not taken for the one with the
+ * rows.
+ */
+function sheetOfColumns(kind: ImportKind, translate: Translate): Sheet {
+  const rows = FILE_COLUMNS[kind].map((column) => {
+    const needed = need(kind, column);
+    const names = LANGUAGES.map((language) => inLanguage(column.label, language));
+    return [...names, needed === undefined ? null : translate(needed), takes(column, translate)];
+  });
+  const headings = LANGUAGES.map((language) => LANGUAGE_NAMES[language]);
+  return {
+    name: translate(say('Columns')),
+    columns: [...LANGUAGES.map(() => ({ width: 32 })), { width: 24 }, { width: 60 }],
+    rows: [[...headings, null, translate(say('What is written there'))], ...rows],
+    cells: new Map(headings.map((_, i) => [`0,${i}`, { style: { font: { bold: true } } }])),
+  };
+}
+
+/**
+ * @param language of the headings and of the words of choices
+ * @returns the bytes of the workbook: an import reads it without a map, and leaves out the invented row
+ */
+export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
+  const { writeXlsx }: WorkbookLibrary = await import(LIBRARY);
+  const translate = into(language);
+  return writeXlsx({ sheets: [sheetToFill(kind, translate), sheetOfColumns(kind, translate)] });
+}

@@ -1,0 +1,133 @@
+/** The transaction of a command: connection, lock, dry run, and the steps after the commit. */
+import { createHash } from 'node:crypto';
+import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
+import { letOthersWrite, refreshStale } from '../registry/stores/refresh-read-model.ts';
+import { indexNames } from '../search/index-names.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
+import { isBusy, isDiskFull, toUnavailable } from '../sqlite/sqlite-errors.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { lastChange } from './operations.ts';
+
+const CACHE_KIB = 64 * 1024;
+
+export interface OperationOptions {
+  /** Format of the read model, which is refreshed after a commit. */
+  readonly format: ReadModelFormat;
+  /** Monotonic clock. */
+  readonly monotonicMs: () => number;
+  /** Time to wait for another process's lock, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** Dependencies shared by the operations of one command. */
+export interface OperationScope extends OperationOptions {
+  readonly db: Connection;
+}
+
+/** @throws StorageError `unusable` if there is no registry */
+export function openOperationScope(databaseFile: string, options: OperationOptions): OperationScope {
+  const db = openDatabase(databaseFile, {
+    waitMs: options.waitMs,
+    schema: REGISTRY_SCHEMA,
+    tempStore: 'FILE',
+    cacheKiB: CACHE_KIB,
+  });
+  // The checkpoint of the write-ahead log follows the commit, when the lock is free.
+  db.raw.pragma('wal_autocheckpoint = 0');
+  return { ...options, db };
+}
+
+/** Result of the work in a transaction, and whether to commit it. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly isKept: boolean;
+  /** Values shown to the operator before confirmation, besides those that change; part of the fingerprint. */
+  readonly shown?: unknown;
+}
+
+export interface Performed<Result> {
+  readonly result: Result;
+  /** Fingerprint of all changed values if the work was rolled back; undefined if it was committed. */
+  readonly fingerprint?: string;
+  /** Time during which other writers were locked out, in milliseconds. */
+  readonly lockMs: number;
+  readonly errorAfterCommit?: unknown;
+}
+
+/** Rolls back a transaction whose result is not kept. */
+class TakenBack extends Error {}
+
+/**
+ * Runs work in one write transaction, and tidies up after the commit.
+ * @param nothing sentence for a failure, such as `Nothing was undone`
+ * @param nowSeconds epoch seconds
+ * @param agreed fingerprint of the confirmed changes: any others are rolled back
+ * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
+ */
+export function perform<Result>(
+  { db, format, monotonicMs, waitMs }: OperationScope,
+  nothing: string,
+  nowSeconds: number,
+  work: () => Outcome<Result>,
+  agreed?: string,
+): Performed<Result> {
+  let lockedAtMs = 0;
+  let fingerprint: string | undefined;
+  let outcome: Outcome<Result> | undefined;
+  try {
+    db.transaction.immediate(() => {
+      lockedAtMs = monotonicMs();
+      const before = lastChange(db);
+      outcome = work();
+      if (outcome.isKept && agreed === undefined) return;
+      const made = fingerprintOf(db, before, outcome.shown);
+      if (outcome.isKept && made === agreed) return;
+      fingerprint = made;
+      throw new TakenBack('Nothing of it is kept.');
+    });
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw toUnavailable(error, nothing);
+  }
+  const { result } = outcome as Outcome<Result>;
+  const lockMs = monotonicMs() - lockedAtMs;
+  if (fingerprint !== undefined) return { result, lockMs, fingerprint };
+  const errorAfterCommit = tidyUp(db, format, nowSeconds);
+  db.waitForLock(waitMs);
+  return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };
+}
+
+/** Fingerprint of later changes. Equal fingerprints mean the same values of the same rows. */
+function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
+  const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
+  const changes = db.raw
+    .prepare('SELECT entity, row_id, field, old, new FROM main.changes WHERE id > ? ORDER BY id')
+    .raw();
+  for (const change of changes.iterate(lastBefore)) hash.update(`\n${JSON.stringify(change)}`);
+  return hash.digest('base64url');
+}
+
+/**
+ * Indexes new names, refreshes the read model and truncates the write-ahead log. All rows are committed by
+ * now, so a busy lock or a full disk is not an error.
+ * @returns any other error: throwing it would suggest that nothing was written
+ */
+export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {
+  try {
+    indexNames(db, { pause: letOthersWrite });
+    refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
+    // Outside the lock; otherwise the log of a large import would keep its size.
+    db.emptyLog(WAIT_MS.command);
+    return undefined;
+  } catch (error) {
+    // Lookups compute what is still stale, searches wait for missing names, and the check reports both.
+    return isBusy(error) || isDiskFull(error) ? undefined : error;
+  }
+}
+
+export const operationOptionsOf = (storage: Storage): OperationOptions => ({
+  format: formatOf(storage),
+  monotonicMs: storage.monotonicMs,
+  waitMs: WAIT_MS.command,
+});

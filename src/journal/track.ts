@@ -1,0 +1,229 @@
+/**
+ * Finds the changes of a piece of work by comparing rows before and after it, in sets, and records them. The
+ * work itself is plain SQL on the tables; it only reports the ids of created rows.
+ */
+
+import type { ChangedEntity, ChangedRows } from '../registry/changes/correction-kinds.ts';
+import {
+  announce,
+  type ChangeSet,
+  insertChanges,
+  insertRemovedRows,
+  keepRemovedId,
+  noteRemoved,
+  REMOVED,
+  type Recording,
+  removedIds,
+} from '../registry/changes/record-changes.ts';
+import {
+  memberSql,
+  type OwnedEntity,
+  recordedColumns,
+  TABLES,
+  type Table,
+} from '../registry/changes/tables.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { createdRows, type IdRange, type OperatedRow, type Operation } from './operations.ts';
+
+/** SELECTs of the ids of rows that the work may change or remove. */
+export type Touched = { readonly [entity in ChangedEntity]?: string };
+
+export type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows };
+
+/**
+ * Runs the work inside the caller's transaction.
+ * @param touched all rows that the work may change; the SELECTs may refer to temporary tables
+ * @param work returns the ranges of created rows of touched entities
+ * @param keepsNoValues for an erasure: no values enter the history, and events report the rows as deleted
+ * @returns numbers of created, changed and removed rows by entity
+ */
+export function track(
+  db: Connection,
+  touched: Touched,
+  by: Recording,
+  work: () => ReadonlyMap<ChangedEntity, IdRange>,
+  keepsNoValues = false,
+): ChangedCounts {
+  const tables = TABLES.filter(({ entity }) => touched[entity] !== undefined);
+  for (const each of tables) takeImage(db, each, touched[each.entity] as string);
+  const created = work();
+  const sets = tables.map((each) => compare(db, each, created.get(each.entity)));
+  const counts = tables.map((each) => {
+    const removed = finishRows(db, each, by, keepsNoValues);
+    return [each.entity, countRows(db, each, removed, created.get(each.entity))] as const;
+  });
+  announce(db, keepsNoValues ? [] : sets, by);
+  for (const { entity } of tables)
+    db.exec(`DROP TABLE temp.before_${entity}; DROP TABLE temp.values_${entity}`);
+  return Object.fromEntries(
+    counts.filter(([, { created: added, changed, removed }]) => added + changed + removed > 0),
+  );
+}
+
+function takeImage(db: Connection, { entity, table }: Table, ids: string): void {
+  db.exec(`CREATE TEMP TABLE before_${entity} AS SELECT t.* FROM main.${table} t WHERE t.id IN (${ids});
+    CREATE UNIQUE INDEX temp.before_${entity}_id ON before_${entity} (id)`);
+}
+
+/** Collects the changed values in a temporary table. */
+function compare(db: Connection, each: Table, created: IdRange | undefined): ChangeSet {
+  const { entity, table } = each;
+  db.exec(`CREATE TEMP TABLE values_${entity} (line INTEGER, row_id INTEGER, field TEXT, old, new)`);
+  for (const { column, field } of recordedColumns(db, each)) {
+    db.exec(`INSERT INTO temp.values_${entity}
+      SELECT NULL, b.id, '${field}', b.${column}, t.${column} FROM temp.before_${entity} b
+      CROSS JOIN main.${table} t ON t.id = b.id WHERE b.${column} IS NOT t.${column}`);
+  }
+  return {
+    entity,
+    ...(created === undefined ? {} : { created: `r.id BETWEEN ${created.first} AND ${created.last}` }),
+    values: `SELECT * FROM temp.values_${entity}`,
+  };
+}
+
+/**
+ * Records the changed values and the removed rows.
+ * @param keepsNoValues for an erasure: events report changed rows as deleted, and nothing enters the history
+ * @returns the number of removed rows
+ */
+function finishRows(db: Connection, each: Table, by: Recording, keepsNoValues: boolean): number {
+  const { entity, table, hasTimestamps } = each;
+  const changed = `SELECT row_id FROM temp.values_${entity}`;
+  if (hasTimestamps)
+    db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (${changed})`, [by.nowSeconds]);
+  const before = `temp.before_${entity}`;
+  if (keepsNoValues) {
+    noteRemoved(db, entity, before, `r.id IN (${changed})`);
+    return 0;
+  }
+  const isGone = `NOT EXISTS (SELECT 1 FROM main.${table} t WHERE t.id = r.id)`;
+  const removed = noteRemoved(db, entity, before, isGone);
+  insertChanges(db, entity, `SELECT * FROM temp.values_${entity}`, by);
+  if (removed > 0) {
+    insertRemovedRows(db, entity, before, by);
+    keepRemovedId(db, table, db.value<number>(`SELECT max(row_id) FROM (${removedIds(entity)})`));
+  }
+  return removed;
+}
+
+function countRows(
+  db: Connection,
+  { entity }: Table,
+  removed: number,
+  created: IdRange | undefined,
+): ChangedRows {
+  return {
+    created: created === undefined ? 0 : created.last - created.first + 1,
+    changed: db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
+    removed,
+  };
+}
+
+// Rows created, changed or removed by an operation, for its undo and the check of blockers
+
+export interface OwnRows {
+  readonly table: Table;
+  /** Undefined if it created none. */
+  readonly created: IdRange | undefined;
+  /** Changed history fields, including `removed`. */
+  readonly fields: readonly string[];
+}
+
+/** Rows to check for others that build on them. */
+export interface GoingRows extends Omit<OwnRows, 'created'> {
+  /** Rows that would be removed: a range, or SQL that follows an id, such as `IN (SELECT …)`. */
+  readonly created: IdRange | string | undefined;
+}
+
+export const isWithin = (ids: IdRange | string): string =>
+  typeof ids === 'string' ? ids : `BETWEEN ${ids.first} AND ${ids.last}`;
+
+/** Condition on the changes `c` of an operation. */
+export const ownChanges = ({ first_change, last_change }: Operation): string =>
+  `c.id BETWEEN ${first_change} AND ${last_change}`;
+
+/**
+ * SELECT of `row_id` of rows that an operation changed or removed.
+ * @param condition on the change `c`
+ */
+export const changedRows = (operation: Operation, entity: ChangedEntity, condition = 'true'): string =>
+  `SELECT c.row_id FROM main.changes c
+   WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND ${condition}`;
+
+export const removedRows = (operation: Operation, entity: ChangedEntity): string =>
+  changedRows(operation, entity, `c.field = '${REMOVED}'`);
+
+/** Tables touched by an operation, parents before children. */
+export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
+  const created = createdRows(db, operation.id);
+  const changed = db.rows<{ entity: ChangedEntity; field: string }>(
+    `SELECT DISTINCT entity, field FROM main.changes c WHERE ${ownChanges(operation)}`,
+  );
+  return TABLES.map((table) => ({
+    table,
+    created: created.get(table.entity),
+    fields: changed.flatMap(({ entity, field }) => (entity === table.entity ? [field] : [])),
+  })).filter((own) => own.created !== undefined || own.fields.length > 0);
+}
+
+/** SQL of the member who owns the row `t`. */
+const memberIdSql = ({ entity, owner }: Table): string =>
+  owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
+
+/** SQL of the labels of the parent of the row `t`, besides the member. */
+const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
+  payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
+  savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",
+};
+
+/** Existing rows that an operation created or changed, with their owners. */
+export const listOwnRows = (db: Connection, operation: Operation): OperatedRow[] =>
+  readOwnRows(db, operation)
+    .filter(({ table }) => table.entity !== 'accounts')
+    .flatMap(({ table, created = { first: 1, last: 0 } }) => {
+      const named = recordedColumns(db, table).map(({ column, field }) => `'${field}', t.${column}`);
+      const rows = db.rows<Omit<OperatedRow, 'values'> & { readonly json: string }>(
+        `SELECT '${table.entity}' AS entity, t.${table.label} AS row, ${memberIdSql(table)} AS memberId,
+           json_object(${[...named, PART_OF[table.entity]].filter(Boolean).join(', ')}) AS json
+         FROM main.${table.table} t
+         WHERE t.id ${isWithin(created)} OR t.id IN (${changedRows(operation, table.entity)}) ORDER BY t.id`,
+      );
+      return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
+    });
+
+// Effects of changed payments on the paid amounts of loans, in sets. A paid amount is the opening balance
+// plus the recorded payments. These changes are derived, so they do not belong to the operation: they are
+// recorded after its end, and an undo computes them again.
+
+/**
+ * Changes the loans and records it. Triggers set the stale flag of the read model.
+ * @param table with `loan_id` and `delta` in minor units
+ */
+export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
+  db.run(
+    `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
+     FROM ${table} d WHERE t.id = d.loan_id AND d.delta <> 0`,
+    [by.nowSeconds],
+  );
+  const values = `SELECT NULL AS line, t.id AS row_id, 'paid_amount' AS field,
+      t.paid_amount_minor - d.delta AS old, t.paid_amount_minor AS new
+    FROM ${table} d CROSS JOIN main.loans t ON t.id = d.loan_id WHERE d.delta <> 0 ORDER BY t.id`;
+  insertChanges(db, 'loans', values, by);
+  announce(db, [{ entity: 'loans', values }], by);
+}
+
+/**
+ * Adds the amounts that the operation's payments count at this moment to `temp.paid_amounts`. Called with `-`
+ * before the undo and with `+` after it, it leaves the differences.
+ */
+export function stagePaidByOwn(db: Connection, operation: Operation, sign: '-' | '+'): void {
+  db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');
+  db.exec(`INSERT INTO temp.paid_amounts (loan_id, delta)
+    SELECT loan_id, ${sign} sum(amount_minor) FROM main.payments t CROSS JOIN (
+        SELECT coalesce(min(first_row), 1) AS first, coalesce(max(last_row), 0) AS last FROM main.created_rows
+        WHERE operation_id = ${operation.id} AND entity = 'payments') w
+    WHERE status = 'recorded' AND (t.id BETWEEN w.first AND w.last OR t.id IN
+      (SELECT c.row_id FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'payments'))
+    GROUP BY 1
+    ON CONFLICT DO UPDATE SET delta = delta + excluded.delta`);
+}

@@ -1,0 +1,319 @@
+/** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/keys.md#keys). */
+import { type Command, Option } from 'commander';
+import { type ApiKeyStore, openKeys } from '../access/api-key-store.ts';
+import { type ApiKey, prefixOf, SCOPES, type Scope } from '../access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { openRegistry } from '../open-registry.ts';
+import type { CooperativeSummary } from '../registry/cooperatives.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { type CliContext, CommandError, EXIT, noRegistryHere } from '../terminal/context.ts';
+import { collectCodes, collectTexts, parseIdOf } from '../terminal/options.ts';
+import { showingNobody } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
+import { onlyGiven } from '../values/declared-fields.ts';
+import { type Awaitable, notFound, RegistryError } from '../values/errors.ts';
+import type { KeyChanges, NewKey } from './key-changes.ts';
+import { type ChangedKey, createKeys, type IssuedKey, type KeyOperations } from './key-operations.ts';
+import { describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
+
+// What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
+
+/** What the command line says of a key. */
+export interface KeyOptions {
+  readonly name?: string;
+  readonly scope?: readonly string[];
+  readonly allowIp?: readonly string[];
+  readonly anyIp?: true;
+  readonly allowHost?: readonly string[];
+  readonly anyHost?: true;
+  readonly lookupOnly?: boolean;
+  readonly allowExport?: boolean;
+  readonly cooperative?: readonly string[];
+  readonly anyCooperative?: true;
+  readonly purpose?: string | false;
+  readonly requirePurpose?: boolean;
+  readonly perHour?: number;
+  readonly perDay?: number;
+  readonly expires?: string;
+  readonly neverExpires?: true;
+}
+
+/** The option that a value is given by. */
+const OPTION_OF: { readonly [value: string]: string } = {
+  scopes: 'scope',
+  allowedAddresses: 'allow-ip',
+  allowedHosts: 'allow-host',
+  perHour: 'per-hour',
+  perDay: 'per-day',
+};
+
+const parseCount = (text: string): number => (/^[0-9]{1,8}$/.test(text) ? Number(text) : Number.NaN);
+
+const REPEATED = 'repeat the option, or separate with commas';
+
+/**
+ * The options that give a key its values.
+ * @param use an update keeps whatever is not named
+ */
+export function addValueOptions(command: Command, use: 'create' | 'update'): Command {
+  const isNew = use === 'create';
+  const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
+  const required = isNew ? ' (required)' : ' (default: unchanged)';
+  return command
+    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`)
+    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectTexts)
+    .option(
+      '--allow-ip <block>',
+      `IPv4 or IPv6 address or CIDR block it may come from; ${REPEATED}${orDefault('from anywhere')}`,
+      collectTexts,
+    )
+    .option(
+      '--allow-host <domain>',
+      `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
+      collectTexts,
+    )
+    .option(
+      '--lookup-only',
+      `it finds persons by the full national ID, and shows nobody otherwise${orDefault('no')}`,
+    )
+    .option('--allow-export', `it takes away all rows that its scopes show, at once${orDefault('no')}`)
+    .option(
+      '--cooperative <code>',
+      `cooperative that it sees; others do not exist for it; ${REPEATED}${orDefault('all')}`,
+      collectCodes,
+    )
+    .option(
+      '--purpose <text>',
+      `recorded with its readings where a request has no X-Purpose${orDefault('none')}`,
+    )
+    .option('--require-purpose', `requests that show persons need X-Purpose${orDefault('no')}`)
+    .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseCount)
+    .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseCount)
+    .option(
+      '--expires <date>',
+      `last valid day, in the registry's time zone, or the instant at which it ends${orDefault('never')}`,
+    );
+}
+
+/** The options that take a restriction away: the only way to do so. */
+export function addRemovalOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
+    .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
+    .option('--no-lookup-only', 'allow whatever the scopes allow')
+    .option('--no-allow-export', 'refuse exports again')
+    .addOption(new Option('--any-cooperative', 'let it see all cooperatives').conflicts('cooperative'))
+    .option('--no-purpose', 'record what requests say, or nothing')
+    .option('--no-require-purpose', 'answer requests without X-Purpose again')
+    .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
+}
+
+/**
+ * What the options change; what is not named stays as it is.
+ * @param cooperatives ids of those that are named
+ */
+export const keyChanges = (options: KeyOptions, cooperatives: readonly number[] | undefined): KeyChanges =>
+  onlyGiven({
+    name: options.name,
+    scopes: options.scope as readonly Scope[] | undefined,
+    allowedAddresses: options.anyIp === true ? null : options.allowIp,
+    allowedHosts: options.anyHost === true ? null : options.allowHost,
+    isLookupOnly: options.lookupOnly,
+    mayExport: options.allowExport,
+    cooperatives: options.anyCooperative === true ? null : cooperatives,
+    purpose: options.purpose === false ? null : options.purpose,
+    requiresPurpose: options.requirePurpose,
+    perHour: options.perHour,
+    perDay: options.perDay,
+    expires: options.neverExpires === true ? null : options.expires,
+  });
+
+export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
+
+/** A refusal of the operations, in the words of the command line. */
+export function toCommandError(error: unknown): unknown {
+  if (!(error instanceof RegistryError)) return error;
+  if (error.code === 'not_found') return new CommandError(EXIT.refused, NO_KEY);
+  if (error.fields === undefined) return error;
+  const faults = Object.entries(error.fields).map(
+    ([value, messages]) => `--${OPTION_OF[value] ?? value}: ${messages.join(' ')}`,
+  );
+  return new CommandError(EXIT.usage, faults.join('\n'));
+}
+
+export function declareKeys(keys: Command, context: CliContext): void {
+  const command = (name: string) => addPrintOptions(showingNobody(keys.command(name)));
+  const one = (name: string) =>
+    command(name).argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
+  declareCreate(command('create'), context);
+  declareList(command('list'), context);
+  declareShow(one('show'), context);
+  declareUpdate(one('update'), context);
+  declareSwitch(one('disable'), context, 'disable');
+  declareSwitch(one('enable'), context, 'enable');
+  declareRotate(one('rotate'), context);
+}
+
+/** Changes a key, and prints it as it is then. */
+async function operate(
+  run: Run<PrintOptions & { readonly create?: true }>,
+  work: (operations: KeyOperations) => Awaitable<ChangedKey | IssuedKey>,
+  use: 'issue' | 'manage' = 'manage',
+): Promise<void> {
+  let opened: ApiKeyStore | undefined;
+  const open = (): ApiKeyStore => {
+    if (use === 'issue' && !run.storage.exists()) createRegistry(run);
+    opened ??= openKeys(run.storage, use);
+    return opened;
+  };
+  const operations = createKeys({ openKeys: open, clock: run.clock, zone: run.zone });
+  try {
+    await printKey(run, open, await work(operations));
+  } catch (error) {
+    throw toCommandError(error);
+  } finally {
+    opened?.close();
+  }
+}
+
+/** Keys of no registry would be taken for those of one that is lost. */
+function createRegistry({ storage, options }: Run<{ readonly create?: true }>): void {
+  if (options.create !== true) throw noRegistryHere(storage);
+  void openRegistry(storage).close();
+}
+
+async function printKey(
+  run: Run,
+  openKeys: () => ApiKeyStore,
+  { id, warnings, ...operated }: ChangedKey | IssuedKey,
+): Promise<void> {
+  const key = openKeys().find(id, run.now);
+  if (key === undefined) throw notFound();
+  const showing = await showingOf(openKeys(), run, [key]);
+  const secret = 'secret' in operated ? operated.secret : undefined;
+  const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
+  const isForPeople = run.options.json !== true;
+  if (isForPeople) for (const warning of warnings ?? []) run.err(`Warning: ${warning}\n`);
+  const shown = describeKey(key, showing);
+  run.show(
+    { ...shown, ...issued, ...(warnings && { warnings: warnings.map(String) }) },
+    formatKey(shown) + (secret === undefined ? '' : `\n${secret}\n`),
+  );
+  if (isForPeople && secret !== undefined)
+    run.err('This is the only time the key is shown. Keep it like a password.\n');
+}
+
+async function showingOf(
+  store: ApiKeyStore,
+  { storage, zone, now }: Run,
+  keys: readonly ApiKey[],
+): Promise<Showing> {
+  const uses = store.uses(now);
+  return { now, zone, codes: await codesOfKeys(storage, keys), uses };
+}
+
+const changesOf = async ({ options, storage }: Run<PrintOptions & KeyOptions>): Promise<KeyChanges> =>
+  keyChanges(options, options.cooperative && (await idsOfCodes(storage, options.cooperative)));
+
+function declareCreate(command: Command, context: CliContext): void {
+  addValueOptions(command, 'create')
+    .description('issue a key, which is printed once')
+    .option('--create', 'create an empty registry where there is none')
+    .addHelpText(
+      'after',
+      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
+    )
+    .action(
+      acting(context, async (run: Run<PrintOptions & KeyOptions & { readonly create?: true }>) => {
+        const { options } = run;
+        const create = async (operations: KeyOperations) => {
+          if (options.name === undefined)
+            throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
+          if (options.scope === undefined)
+            throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+          return operations.create((await changesOf(run)) as NewKey);
+        };
+        await operate(run, create, 'issue');
+      }),
+    );
+}
+
+function declareList(command: Command, context: CliContext): void {
+  command.description('list all keys').action(
+    acting(context, (run) =>
+      withStore(openKeys(run.storage, 'manage'), async (store) => {
+        const all = store.list(run.now);
+        const showing = await showingOf(store, run, all);
+        const keys = all.map((key) => describeKey(key, showing));
+        run.show({ keys }, formatKeys(keys));
+      }),
+    ),
+  );
+}
+
+function declareShow(command: Command, context: CliContext): void {
+  command
+    .description('show one key with its restrictions')
+    .action(acting(context, (run, id: number) => operate(run, () => ({ id }))));
+}
+
+function declareUpdate(command: Command, context: CliContext): void {
+  addRemovalOptions(addValueOptions(command, 'update'))
+    .description('replace what the options name, lists as a whole; the rest stays')
+    .action(
+      acting(context, (run: Run<PrintOptions & KeyOptions>, id: number) =>
+        operate(run, async (operations) => {
+          const changes = await changesOf(run);
+          if (Object.keys(changes).length > 0) return operations.update(id, changes);
+          throw new CommandError(
+            EXIT.usage,
+            'Nothing to change: name at least one option, see `keys update --help`.',
+          );
+        }),
+      ),
+    );
+}
+
+function declareSwitch(command: Command, context: CliContext, does: 'disable' | 'enable'): void {
+  command
+    .description(`${does} a key, effective from the next request`)
+    .action(acting(context, (run, id: number) => operate(run, (operations) => operations[does](id))));
+}
+
+function declareRotate(command: Command, context: CliContext): void {
+  command
+    .description('issue a new secret for a key; its id, limits and usage stay')
+    .option(
+      '--overlap <time>',
+      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
+    )
+    .action(
+      acting(context, (run: Run<PrintOptions & { readonly overlap?: string }>, id: number) =>
+        operate(run, (operations) => operations.rotate(id, run.options.overlap)),
+      ),
+    );
+}
+
+/** @throws StorageError `unusable` when there is no registry */
+const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
+  withStore(openStoredData(storage), (store) => store.listCooperatives());
+
+/** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
+async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<readonly number[]> {
+  const ids = new Map((await listCooperatives(storage)).map(({ id, code }) => [code, id]));
+  return codes.map((code) => {
+    const id = ids.get(code);
+    if (id === undefined)
+      throw new CommandError(EXIT.usage, `--cooperative: There is no cooperative with the code ${code}.`);
+    return id;
+  });
+}
+
+/** The codes by id; read only if one of the keys is restricted to some. */
+async function codesOfKeys(storage: Storage, keys: readonly ApiKey[]): Promise<ReadonlyMap<number, string>> {
+  const isNeeded = keys.some(({ cooperatives }) => cooperatives !== null);
+  if (!isNeeded || !storage.exists()) return new Map();
+  return new Map((await listCooperatives(storage)).map(({ id, code }) => [id, code]));
+}

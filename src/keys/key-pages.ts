@@ -1,0 +1,496 @@
+/** The desk's page of all keys, with the form that issues one (docs/keys.md). */
+
+import { type ApiKeyStore, hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
+import {
+  type ApiKey,
+  type ApiKeyValues,
+  SCOPE_MEANINGS,
+  SCOPES,
+  type Scope,
+  stateOfKey,
+  UNRESTRICTED,
+  warningsOf,
+} from '../access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { fields, form, type InputOptions, input, select, table } from '../desk/parts.ts';
+import type { Action, Answer, Form, Page, Screen, Visit } from '../desk/screen.ts';
+import { sayAtDesk } from '../entering/row-form.ts';
+import { nameOf } from '../registry/pages/stored-values.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import { formatDate, type TimeZone } from '../values/date-time.ts';
+import { RegistryError } from '../values/errors.ts';
+import { type Html, html } from '../values/html.ts';
+import { asMessage, say, type Text } from '../values/message.ts';
+import type { KeyChanges } from './key-changes.ts';
+import { createKeys, type KeyOperations } from './key-operations.ts';
+import { codesOf, refusalsOf, usesOf } from './key-text.ts';
+
+// The desk's form to issue or restrict a key, by the same rules as the commands.
+
+const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
+const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
+const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
+
+/** Values as the form shows them. */
+export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
+  readonly [box in (typeof BOXES)[number]]: boolean;
+} & { readonly scopes: readonly string[] };
+
+/** Initial values of a new key. */
+export const NEW_KEY: ApiKeyValues = {
+  ...UNRESTRICTED,
+  name: '',
+  scopes: [],
+  limits: { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY },
+};
+
+/** Returns the last day of a key; `expiresAt` is the first instant after it. */
+const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
+  expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
+
+/** @param codes of cooperatives, by id */
+export const fieldsOf = (
+  key: ApiKeyValues,
+  codes: ReadonlyMap<number, string>,
+  zone: TimeZone,
+): KeyFields => ({
+  name: key.name,
+  scopes: key.scopes,
+  isLookupOnly: key.isLookupOnly,
+  mayExport: key.mayExport,
+  allowedAddresses: key.allowedAddresses.join(', '),
+  allowedHosts: key.allowedHosts.join(', '),
+  cooperatives: (codesOf(key, codes) ?? []).join(', '),
+  purpose: key.purpose ?? '',
+  requiresPurpose: key.requiresPurpose,
+  perHour: String(key.limits.perHour),
+  perDay: String(key.limits.perDay),
+  expires: lastDay(key.expiresAt, zone),
+});
+
+export const readFields = (given: Form): KeyFields =>
+  ({
+    scopes: given.all('scopes'),
+    ...Object.fromEntries(TEXTS.map((name) => [name, given.get(name)])),
+    ...Object.fromEntries(BOXES.map((name) => [name, given.get(name) !== ''])),
+  }) as KeyFields;
+
+const listOf = (text: string): string[] | null => {
+  const parts = text.split(/[\s,;]+/).filter((part) => part !== '');
+  return parts.length === 0 ? null : parts;
+};
+
+/**
+ * @param stored undefined for a new key; an existing key keeps its expiry unless the form changes it
+ * @throws RegistryError `invalid` for a code that no cooperative has
+ */
+export function toChanges(
+  fields: KeyFields,
+  stored: ApiKey | undefined,
+  codes: ReadonlyMap<number, string>,
+  zone: TimeZone,
+): KeyChanges & { readonly name: string; readonly scopes: readonly Scope[] } {
+  const ids = new Map([...codes].map(([id, code]) => [code, id]));
+  // A cooperative whose creation was undone no longer has a code.
+  const withoutCode = (text: string) => stored?.cooperatives?.find((id) => text === `#${id}`);
+  const cooperatives = listOf(fields.cooperatives)?.map((code) => {
+    const id = ids.get(code.toUpperCase()) ?? withoutCode(code);
+    if (id !== undefined) return id;
+    throw new RegistryError('invalid', '', {
+      fields: { cooperatives: ['There is no cooperative with this code.'] },
+    });
+  });
+  const keepsEnd = stored !== undefined && fields.expires === lastDay(stored.expiresAt, zone);
+  return {
+    ...fields,
+    scopes: fields.scopes as Scope[],
+    allowedAddresses: listOf(fields.allowedAddresses),
+    allowedHosts: listOf(fields.allowedHosts),
+    cooperatives: cooperatives ?? null,
+    purpose: fields.purpose.trim() || null,
+    perHour: Number(fields.perHour),
+    perDay: Number(fields.perDay),
+    expires: keepsEnd ? undefined : fields.expires || null,
+  };
+}
+
+/** Returns the operations that the commands use. */
+export const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
+  createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
+
+const LABELS: { readonly [field: string]: Text } = {
+  name: say('Who holds it'),
+  scopes: say('What it may do'),
+  allowedAddresses: say('Addresses it may come from'),
+  allowedHosts: say('Hosts it may be used for'),
+  cooperatives: say('Codes of the cooperatives it sees'),
+  purpose: say('Purpose'),
+  perHour: say('Requests an hour'),
+  perDay: say('Requests a day'),
+  expires: say('Last day'),
+};
+
+/** Lists the faults of a form by field. @throws any error that is not a fault of the form */
+export function faultsOf(visit: Visit, error: unknown): string[] {
+  if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
+  return Object.entries(error.fields).map(([field, messages]) =>
+    visit.say('{label}: {value}', {
+      label: visit.translate(LABELS[field] ?? field),
+      value: messages.map((each) => sayAtDesk(visit, each)).join(' '),
+    }),
+  );
+}
+
+export interface KeyFormOptions {
+  readonly path: string;
+  readonly action: string;
+  readonly values: KeyFields;
+  readonly button: string;
+  readonly faults?: readonly string[];
+}
+
+export function keyForm(visit: Visit, { path, action, values, button, faults = [] }: KeyFormOptions): Html {
+  const { say, translate } = visit;
+  const label = (field: string) => translate(LABELS[field] ?? field);
+  const text = (name: (typeof TEXTS)[number], more: Partial<InputOptions>): Html =>
+    input({ name, label: label(name), value: values[name], ...more });
+  const mayBeEmpty = (name: (typeof TEXTS)[number], hint: string, more: Partial<InputOptions> = {}): Html =>
+    text(name, { isOptional: true, hint, ...more });
+  const tick = (
+    name: string,
+    shown: string,
+    isTicked: boolean,
+    value = 'yes',
+  ) => html`<label class="tick"><input
+ type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${shown}</span></label>`;
+  const box = (name: (typeof BOXES)[number], shown: string) => tick(name, shown, values[name]);
+  return html`${
+    faults.length > 0 &&
+    html`<div class="refused" role="alert"><ul>${faults.map((fault) => html`<li>${fault}</li>`)}</ul></div>`
+  }${form(visit, {
+    path,
+    action,
+    button,
+    body: html`${text('name', { maxLength: 100, hint: say('Such as the program and who runs it') })}
+<fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
+      tick(
+        'scopes',
+        visit.say('{label}: {value}', {
+          label: scope,
+          value: translate(asMessage(SCOPE_MEANINGS[scope])).replaceAll('`', ''),
+        }),
+        values.scopes.includes(scope),
+        scope,
+      ),
+    )}</fieldset><fieldset><legend>${say('Restrictions')}</legend>
+${box('isLookupOnly', say('It finds persons by the full national ID only, and shows nobody otherwise.'))}
+${box('mayExport', say('It may also export all rows that its scopes show, at once.'))}
+${mayBeEmpty('cooperatives', say('With commas between them; empty: all of them'))}
+${mayBeEmpty('allowedAddresses', say('Such as 10.20.0.0/16; empty: from anywhere'))}
+${mayBeEmpty('allowedHosts', say('Such as portal.example.rw; empty: any'))}
+${mayBeEmpty('purpose', say('Recorded with each reading that states none itself'), { maxLength: 200 })}
+${box('requiresPurpose', say('It must say with each reading why it reads.'))}
+${text('perHour', { isNumeric: true })}${text('perDay', { isNumeric: true })}
+${mayBeEmpty('expires', say('Empty: it never ends'), { type: 'date' })}</fieldset>`,
+  })}`;
+}
+
+// Keys with their usage
+
+export interface ReadKeys {
+  readonly keys: readonly ApiKey[];
+  readonly uses: readonly KeyUse[];
+  /** Codes of cooperatives, by id. */
+  readonly codes: ReadonlyMap<number, string>;
+}
+
+export function readCodes(visit: Visit): ReadonlyMap<number, string> {
+  const held = visit.use((storage) => openStoredData(storage));
+  return new Map(held.listCooperatives().map(({ id, code }) => [id, code]));
+}
+
+/** @returns undefined before the first key is issued */
+export const openVisitKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
+  hasKeys(visit.desk.storage) ? visit.use((storage) => openKeys(storage, 'manage')) : undefined;
+
+export async function readKeys(visit: Visit): Promise<ReadKeys> {
+  const store = await openVisitKeys(visit);
+  const [keys, uses] = [store?.list(visit.now) ?? [], store?.uses(visit.now) ?? []];
+  return { keys, uses, codes: readCodes(visit) };
+}
+
+/** Lists a key's restrictions, and its permission to export, in short. */
+export function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
+  return [
+    ...(key.isLookupOnly ? [say('lookups only')] : []),
+    ...(codesOf(key, codes) ?? []),
+    ...key.allowedAddresses,
+    ...key.allowedHosts,
+    ...(key.mayExport ? [say('exports')] : []),
+  ];
+}
+
+const PATH = '/keys';
+
+export const KEYS: Screen = {
+  path: PATH,
+  title: say('Keys'),
+  menu: say('Keys'),
+  personal: 'none',
+  async read(visit) {
+    const read = await readKeys(visit);
+    const body = html`<h1>${visit.say('Keys')}</h1>${
+      read.keys.length === 0 ? html`<p>${visit.say('None yet.')}</p>` : keysTable(visit, read)
+    }
+<details class="wide"><summary>${visit.say('Issue a key')}</summary>${issueForm(
+      visit,
+      fieldsOf(NEW_KEY, read.codes, visit.desk.config.zone),
+    )}</details>`;
+    return { body };
+  },
+  actions: {
+    async issue(visit, given) {
+      const values = readFields(given);
+      const codes = readCodes(visit);
+      try {
+        const changes = toChanges(values, undefined, codes, visit.desk.config.zone);
+        const open = () => visit.use((storage) => openKeys(storage, 'issue'));
+        const issued = keyOperations(visit, open).create(changes);
+        visit.session.issued = { keyId: issued.id, secret: issued.secret };
+        return { goTo: `/key/${issued.id}` };
+      } catch (error) {
+        return refused(visit, values, faultsOf(visit, error));
+      }
+    },
+  },
+};
+
+const issueForm = (visit: Visit, values: KeyFields, faults?: readonly string[]): Html =>
+  keyForm(visit, {
+    path: PATH,
+    action: 'issue',
+    values,
+    button: visit.say('Issue the key'),
+    ...(faults === undefined ? {} : { faults }),
+  });
+
+const refused = (visit: Visit, values: KeyFields, faults: readonly string[]): Page => ({
+  body: html`<h1>${visit.say('Issue a key')}</h1><div class="wide">${issueForm(visit, values, faults)}</div>
+<p><a href="${PATH}">${visit.say('Back')}</a></p>`,
+  status: 422,
+});
+
+function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
+  const { say, translate, write, now } = visit;
+  const number = (heading: string) => ({ heading, isNumber: true as const });
+  return table(
+    say('Keys'),
+    [
+      { heading: say('Who holds it') },
+      { heading: translate(nameOf('status')) },
+      { heading: say('What it may do') },
+      { heading: say('Only') },
+      number(say('Limits')),
+      number(say('Admitted, last')),
+      number(say('Refused in a day')),
+    ],
+    keys.map((key) => {
+      const [admitted] = usesOf(key, uses, 'admitted');
+      const refusals = refusalsOf(key, uses);
+      const state = stateOfKey(key, now);
+      const shown = translate(nameOf(`key_${state}`));
+      return [
+        html`<a class="hit" href="/key/${key.id}">${key.name}</a><br>
+<small>${key.prefixes.join(', ')}</small>`,
+        state === 'active' ? shown : html`<b>${shown}</b>`,
+        key.scopes.map((scope, i) => html`${i > 0 && html`<br>`}${scope}`),
+        narrowing(visit, key, codes).join(', '),
+        html`${say('{n} an hour', { n: write.number(key.limits.perHour) })}<br>
+${say('{n} a day', { n: write.number(key.limits.perDay) })}`,
+        admitted === undefined
+          ? say('never')
+          : html`${write.number(admitted.requests)}<br><small>${write.moment(admitted.lastAt)}</small>`,
+        refusals > 0 && write.number(refusals),
+      ];
+    }),
+  );
+}
+
+// The desk's page of one key: permissions, usage and changes.
+
+const pathOf = ({ places }: Visit): string => `/key/${places.key}`;
+const OVERLAPS = ['', '1h', '24h', '7d', '30d'] as const;
+
+export const KEY: Screen = {
+  path: '/key/:key',
+  title: say('Key'),
+  personal: 'none',
+  read: (visit) => show(visit),
+  actions: {
+    restrict: change((visit, given, { key, codes, operations }) => {
+      const { zone } = visit.desk.config;
+      operations.update(key.id, toChanges(readFields(given), key, codes, zone));
+      return say('The key is changed, from its next request on.');
+    }),
+    rotate: change(({ session }, given, { key, operations }) => {
+      const overlap = OVERLAPS.find((each) => each !== '' && each === given.get('overlap'));
+      const issued = operations.rotate(key.id, overlap);
+      session.issued = { keyId: key.id, secret: issued.secret };
+      return undefined;
+    }),
+    disable: change((_visit, _given, { key, operations }) => {
+      operations.disable(key.id);
+      return say('The key is disabled, from its next request on.');
+    }),
+    enable: change((_visit, _given, { key, operations }) => {
+      operations.enable(key.id);
+      return say('The key is enabled again.');
+    }),
+  },
+};
+
+interface Changing {
+  readonly key: ApiKey;
+  readonly codes: ReadonlyMap<number, string>;
+  readonly operations: ReturnType<typeof keyOperations>;
+}
+
+/** @param work returns the message for the key's page, if any */
+function change(work: (visit: Visit, given: Form, changing: Changing) => Text | undefined): Action {
+  return async (visit, given) => {
+    const store = await openVisitKeys(visit);
+    const key = store?.find(Number(visit.places.key), visit.now);
+    if (store === undefined || key === undefined) return undefined;
+    const { codes } = await readKeys(visit);
+    try {
+      const told = work(visit, given, { key, codes, operations: keyOperations(visit, () => store) });
+      return { goTo: pathOf(visit), ...(told === undefined ? {} : { told }) };
+    } catch (error) {
+      return show(visit, readFields(given), faultsOf(visit, error));
+    }
+  };
+}
+
+/** @param values of a refused form */
+async function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []): Promise<Answer> {
+  const read = await readKeys(visit);
+  const key = read.keys.find(({ id }) => String(id) === visit.places.key);
+  if (key === undefined) return undefined;
+  const { session, now, translate, desk } = visit;
+  const { issued } = session;
+  // Removed before it is shown, so that no other response can contain it.
+  session.issued = undefined;
+  const others = read.keys.filter(({ id }) => id !== key.id);
+  const warnings = warningsOf(key, { now, others });
+  const body = html`<h1>${key.name}</h1>${issued?.keyId === key.id && secretBox(visit, issued.secret)}
+${
+  warnings.length > 0 &&
+  html`<section class="attention"><ul>
+${warnings.map((each) => html`<li>${translate(each)}</li>`)}</ul></section>`
+}
+${facts(visit, key, read)}${refusals(visit, key, read)}
+<section class="forms"><h2>${visit.say('Changes')}</h2>
+<details class="wide"${values !== undefined && html` open`}>
+<summary>${visit.say('Change what it may do')}</summary>${keyForm(visit, {
+    path: pathOf(visit),
+    action: 'restrict',
+    faults,
+    button: visit.say('Change the key'),
+    values: values ?? fieldsOf(key, read.codes, desk.config.zone),
+  })}</details>
+${rotateForm(visit)}${switchForm(visit, key)}</section>
+<p><a href="/keys">${visit.say('All keys')}</a></p>`;
+  return { body, ...(values === undefined ? {} : { status: 422 }) };
+}
+
+/** The secret is removed from pages that a browser restores from its cache (../desk/assets/desk.js). */
+const secretBox = ({ say }: Visit, secret: string): Html => html`<section class="told" data-once>
+<p>${say('This is the only time the key is shown. Keep it like a password.')}</p>
+<p><code class="secret">${secret}</code></p></section>`;
+
+function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
+  const { say, translate, write, now } = visit;
+  const { day, number, moment } = write;
+  const [admitted] = usesOf(key, uses, 'admitted');
+  return fields([
+    [translate(nameOf('status')), translate(nameOf(`key_${stateOfKey(key, now)}`))],
+    [say('Starts with'), key.prefixes.join(', ')],
+    [say('What it may do'), key.scopes.join(', ')],
+    [say('Only'), narrowing(visit, key, codes).join(', ')],
+    [say('Purpose'), key.requiresPurpose ? say('stated with each reading') : key.purpose],
+    [
+      say('Limits'),
+      say('{hour} requests an hour, {day} a day', {
+        hour: number(key.limits.perHour),
+        day: number(key.limits.perDay),
+      }),
+    ],
+    [
+      say('Admitted'),
+      admitted === undefined
+        ? say('never')
+        : say('{requests} requests, the last one {at}', {
+            requests: number(admitted.requests),
+            at: moment(admitted.lastAt),
+          }),
+    ],
+    [say('Last day'), key.expiresAt === null ? say('never') : day(key.expiresAt - 1)],
+    [say('Issued'), moment(key.createdAt)],
+    [say('Changed'), moment(key.updatedAt)],
+  ]);
+}
+
+function refusals({ say, write }: Visit, key: ApiKey, { uses }: ReadKeys): readonly (Html | false)[] {
+  const shown = (kind: 'refused' | 'deprecated', title: string) => {
+    const rows = usesOf(key, uses, kind);
+    return (
+      rows.length > 0 &&
+      html`<h2>${title}</h2>${table(
+        title,
+        [{ heading: say('What') }, { heading: say('Requests'), isNumber: true }, { heading: say('Last') }],
+        rows.map(({ name, requests, lastAt }) => [name, write.number(requests), write.moment(lastAt)]),
+      )}`
+    );
+  };
+  return [
+    shown('refused', say('Refused in the last day')),
+    shown('deprecated', say('What it uses that will end')),
+  ];
+}
+
+function rotateForm(visit: Visit): Html {
+  const { say } = visit;
+  const shown: { readonly [overlap in (typeof OVERLAPS)[number]]: string } = {
+    '': say('ends at once'),
+    '1h': say('1 hour more'),
+    '24h': say('1 day more'),
+    '7d': say('7 days more'),
+    '30d': say('30 days more'),
+  };
+  return html`<details><summary>${say('Issue a new secret')}</summary>
+<p><small>${say('Its id, limits and usage stay.')}</small></p>${form(visit, {
+    path: pathOf(visit),
+    action: 'rotate',
+    button: say('Issue a new secret'),
+    body: select(
+      'overlap',
+      say('The old secret'),
+      OVERLAPS.map((each) => [each, shown[each]]),
+    ),
+  })}</details>`;
+}
+
+function switchForm(visit: Visit, { isActive }: ApiKey): Html {
+  const { say } = visit;
+  const [action, label] = isActive
+    ? ['disable', say('Disable the key')]
+    : ['enable', say('Enable the key again')];
+  return html`<details><summary>${label}</summary>
+<p><small>${say('From the next request on. It can be taken back at any time.')}</small></p>${form(visit, {
+    path: pathOf(visit),
+    action,
+    body: '',
+    button: label,
+    ...(isActive ? { look: 'danger' as const } : {}),
+  })}</details>`;
+}

@@ -1,0 +1,171 @@
+/** Describes and formats keys for commands and the desk: one in full, or a table of all. */
+
+import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
+import { type ApiKey, stateOfKey } from '../access/api-keys.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { formatFields, formatRows } from '../terminal/output.ts';
+import { withStore } from '../terminal/run.ts';
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { counted } from '../values/text.ts';
+
+export const usesOf = (
+  { id }: Pick<ApiKey, 'id'>,
+  uses: readonly KeyUse[],
+  kind: KeyUse['kind'],
+): readonly KeyUse[] => uses.filter((use) => use.keyId === id && use.kind === kind);
+
+/** Returns the number of refusals of a key in the last day. */
+export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
+  usesOf(key, uses, 'refused').reduce((sum, { requests }) => sum + requests, 0);
+
+/**
+ * Returns the codes of the cooperatives that a key sees; null: all. A cooperative whose creation was undone
+ * appears as its id, which is never reused.
+ * @param codes of all cooperatives, by id
+ */
+export const codesOf = (
+  { cooperatives }: Pick<ApiKey, 'cooperatives'>,
+  codes: ReadonlyMap<number, string>,
+): string[] | null => cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
+
+export interface Showing {
+  /** Epoch seconds. */
+  readonly now: number;
+  readonly zone: TimeZone;
+  /** Codes of cooperatives, by id. */
+  readonly codes: ReadonlyMap<number, string>;
+  /** Uses of all keys. */
+  readonly uses: readonly KeyUse[];
+}
+
+/** Builds the public description of a key, without its secret. */
+export function describeKey(key: ApiKey, showing: Showing) {
+  const { now, zone, uses, codes } = showing;
+  const at = (seconds: number): string => formatDateTime(seconds, zone);
+  const [admitted] = usesOf(key, uses, 'admitted');
+  return {
+    id: String(key.id),
+    name: key.name,
+    prefixes: key.prefixes,
+    scopes: key.scopes,
+    allowed_addresses: key.allowedAddresses,
+    allowed_hosts: key.allowedHosts,
+    lookup_only: key.isLookupOnly,
+    allow_export: key.mayExport,
+    cooperatives: codesOf(key, codes),
+    purpose: key.purpose,
+    require_purpose: key.requiresPurpose,
+    per_hour: key.limits.perHour,
+    per_day: key.limits.perDay,
+    state: stateOfKey(key, now),
+    is_active: key.isActive,
+    last_used_at: admitted === undefined ? null : at(admitted.lastAt),
+    refused_last_day: usesOf(key, uses, 'refused').map(({ name, requests, lastAt }) => ({
+      reason: name,
+      requests,
+      last_at: at(lastAt),
+    })),
+    deprecated_uses: usesOf(key, uses, 'deprecated').map(({ name, requests, lastAt }) => ({
+      name,
+      requests,
+      last_used_at: at(lastAt),
+    })),
+    expires_at: key.expiresAt === null ? null : at(key.expiresAt),
+    created_at: at(key.createdAt),
+    updated_at: at(key.updatedAt),
+  };
+}
+
+export function formatKey(shown: ShownKey): string {
+  return formatFields([
+    ['id', shown.id],
+    ['name', shown.name],
+    ['state', shown.state],
+    ['starts with', shown.prefixes.join(', ')],
+    ['scopes', shown.scopes.join(', ')],
+    ['addresses', shown.allowed_addresses.join(', ') || 'any'],
+    ['hosts', shown.allowed_hosts.join(', ') || 'any'],
+    ['lookup only', shown.lookup_only ? 'yes' : 'no'],
+    ['sees', cooperativesText(shown.cooperatives)],
+    ['exports', shown.allow_export ? 'yes' : 'no'],
+    ['purpose', purposeText(shown)],
+    ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
+    ['expires', shown.expires_at ?? 'never'],
+    ['last used', shown.last_used_at ?? 'never'],
+    ...shown.refused_last_day.map(({ reason, requests, last_at }): [string, string] => [
+      'refused',
+      `${reason}: ${counted(requests, 'request')} in the last day, last at ${last_at}`,
+    ]),
+    ...shown.deprecated_uses.map((use): [string, string] => [
+      'deprecated',
+      `${use.name}: ${counted(use.requests, 'request')}, last at ${use.last_used_at}`,
+    ]),
+  ]);
+}
+
+type ShownKey = ReturnType<typeof describeKey>;
+
+export const formatKeys = (keys: readonly ShownKey[]): string =>
+  formatRows(keys, {
+    ID: 'id',
+    NAME: 'name',
+    STATE: 'state',
+    'STARTS WITH': 'prefixes',
+    SCOPES: 'scopes',
+    'PER HOUR/DAY': (key) => `${key.per_hour}/${key.per_day}`,
+    ONLY: narrowingText,
+    EXPORTS: (key) => (key.allow_export ? 'yes' : ''),
+    ADDRESSES: (key) => inShort(key.allowed_addresses),
+    HOSTS: (key) => inShort(key.allowed_hosts),
+    EXPIRES: 'expires_at',
+    'LAST USED': (key) => key.last_used_at ?? 'never',
+    REFUSED: refusedText,
+    DEPRECATED: deprecatedText,
+  });
+
+/** Abbreviates an allowlist, which may be long; `keys show` prints all of it. */
+const inShort = (texts: readonly string[]): string =>
+  texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
+
+const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
+  uses.reduce((sum, { requests }) => sum + requests, 0);
+
+/** Formats the refusals of the last day, with the most frequent reason; empty without any. */
+function refusedText({ refused_last_day: refused }: ShownKey): string {
+  const [most] = refused.toSorted((a, b) => b.requests - a.requests);
+  return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
+}
+
+/** Formats the number and the last day of deprecated uses; empty without any. */
+function deprecatedText({ deprecated_uses: uses }: ShownKey): string {
+  const last = uses
+    .map(({ last_used_at }) => last_used_at.slice(0, 10))
+    .sort()
+    .at(-1);
+  return last === undefined ? '' : `${counted(requestsOf(uses), 'request')} until ${last}`;
+}
+
+const cooperativesText = (codes: readonly string[] | null): string => {
+  if (codes === null) return 'all cooperatives';
+  return codes.length === 0 ? 'no cooperative' : codes.join(', ');
+};
+
+const purposeText = ({ purpose, require_purpose: isRequired }: ShownKey): string =>
+  isRequired ? 'said by each request' : (purpose ?? 'none');
+
+/** Formats the restrictions to lookups and cooperatives; empty for an unrestricted key. */
+function narrowingText({ lookup_only: isLookupOnly, cooperatives }: ShownKey): string {
+  const lookups = isLookupOnly ? ['lookups'] : [];
+  return [...lookups, ...(cooperatives === null ? [] : [cooperativesText(cooperatives)])].join(' of ');
+}
+
+export async function readKeyNames({ clock }: CliContext, storage: Storage): Promise<KeyNames> {
+  if (!hasKeys(storage)) return new Map();
+  const keys = await withStore(openKeys(storage, 'manage'), (store) => store.list(nowSeconds(clock)));
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+/** Names of keys by their ids. */
+export type KeyNames = ReadonlyMap<number, string>;

@@ -1,0 +1,150 @@
+/**
+ * Orders the parts of a ledger's files into chains. A part that repeats entries of an earlier part and then
+ * diverges from it begins its own chain.
+ */
+import type { LedgerBatch, UnreadableFile } from '../access/access-ledger.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { type LedgerFile, listAllFiles } from './ledger-files.ts';
+import {
+  hasBatch,
+  keyIdAt,
+  type LedgerPart,
+  openLedgerFile,
+  type RemovedRow,
+  readLedgerFile,
+  readRows,
+} from './ledger-rows.ts';
+
+export interface ChainPart {
+  readonly file: LedgerFile;
+  readonly part: LedgerPart;
+  /** Number of the chain, from 1. */
+  readonly chain: number;
+  /** Previous part of the chain; undefined for its first. */
+  readonly before: ChainPart | undefined;
+  /** Earlier parts of the same origin that share sequences with this one. */
+  readonly overlapping: readonly ChainPart[];
+}
+
+export interface LedgerChains {
+  /** In reading order, which is the files' order. */
+  readonly parts: readonly ChainPart[];
+  /** Files that cannot be read, with the reason. */
+  readonly unreadable: UnreadableFile[];
+  /** Files gone without a recorded removal by retention, and known only because a later file names them. */
+  readonly missing: readonly string[];
+  readonly removals: { readonly entries: number; readonly atMs: number | null };
+}
+
+/**
+ * Reads the parts of all files, and skips those of another registry that used the same location.
+ * @throws errors that do not concern a single file
+ */
+export function readChains(databaseFile: string): LedgerChains {
+  const files = listAllFiles(databaseFile);
+  const registry = readRegistryId(databaseFile);
+  const unreadable: UnreadableFile[] = [];
+  const removals = new Map<string, RemovedRow>();
+  const parts: ChainPart[] = [];
+  for (const file of files) {
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) {
+      unreadable.push({ name: file.name, reason: found.message });
+      continue;
+    }
+    for (const row of found.removed) removals.set(row.name, row);
+    for (const part of found.parts)
+      if (registry === undefined || part.registry === '' || part.registry === registry)
+        parts.push(place(file, part, parts));
+  }
+  const known = new Set(['', ...files.map(({ name }) => name), ...removals.keys()]);
+  return {
+    parts,
+    unreadable,
+    missing: [...new Set(parts.map(({ part }) => part.follows))].filter((name) => !known.has(name)),
+    removals: {
+      entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
+      atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map((row) => row.removed_at)),
+    },
+  };
+}
+
+function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]): ChainPart {
+  const ofOrigin = parts.filter((each) => each.part.origin === part.origin);
+  const overlapping = ofOrigin.filter(
+    (each) => each.part.first <= part.last && part.first <= each.part.last && part.last >= part.first,
+  );
+  const chain = parts.reduce((highest, each) => Math.max(highest, each.chain), 0) + 1;
+  const before = ofOrigin.findLast(
+    (each) => each.part.last + 1 === part.first && each.part.lastHash === part.previousHash,
+  );
+  if (before !== undefined) return { file, part, chain: before.chain, before, overlapping };
+  // The entries in between are missing; `verify` reports the gap.
+  const last = ofOrigin.at(-1);
+  if (last !== undefined && overlapping.length === 0 && last.part.last < part.first)
+    return { file, part, chain: last.chain, before: last, overlapping };
+  return { file, part, chain, before: undefined, overlapping };
+}
+
+/** Last sequence read from each part during one pass over all parts. */
+export type Pass = Map<ChainPart, number>;
+
+/** Detects batches that an earlier file has already yielded, so that each entry counts once. */
+function openRepeats(
+  { overlapping }: ChainPart,
+  pass: Pass,
+): {
+  has(last: number, hash: string): boolean;
+  close(): void;
+} {
+  const opened = overlapping.flatMap((each) => {
+    try {
+      return [{ db: openLedgerFile(each.file.path), part: each.part, readThrough: pass.get(each) ?? 0 }];
+    } catch {
+      return [];
+    }
+  });
+  return {
+    has: (last, hash) =>
+      opened.some(({ db, part, readThrough }) => {
+        if (last < part.first || last > readThrough) return false;
+        try {
+          return hasBatch(db, part, last, hash);
+        } catch {
+          return false;
+        }
+      }),
+    close: () => {
+      for (const { db } of opened) db.close();
+    },
+  };
+}
+
+export interface PartBatch {
+  readonly batch: LedgerBatch;
+  /** True if an earlier file has already yielded the batch. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Reads one part of a pass; call it for the parts in order. A batch counts as read once the next one is
+ * requested.
+ * @throws StorageError, the driver's error when the file is damaged
+ */
+export function* readPart(each: ChainPart, pass: Pass): Generator<PartBatch, void> {
+  const { file, part, chain } = each;
+  const { origin } = part;
+  const db = openLedgerFile(file.path);
+  const repeats = openRepeats(each, pass);
+  try {
+    for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
+      const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
+      yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
+      pass.set(each, first + count - 1);
+    }
+  } finally {
+    repeats.close();
+    db.close();
+  }
+}

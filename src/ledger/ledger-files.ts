@@ -1,0 +1,160 @@
+/**
+ * Names, order and lock of the access ledger's files. Numbers order them: the highest is the open file unless
+ * it has been closed. The lock is held while a file is created, closed or removed.
+ */
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFolder } from '../runtime/process.ts';
+import { type FileLock, lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { hasTables, withDatabase } from '../sqlite/open-database.ts';
+import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
+import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+
+export interface LedgerFile {
+  /** `2026-11-3fa9c1d2-0001.db`: month, first digits of the origin, number. */
+  readonly name: string;
+  readonly path: string;
+  /** In UTC, as `2026-11`. */
+  readonly month: string;
+  readonly number: number;
+}
+
+const NAME = /^(([0-9]{4}-[0-9]{2})-[0-9a-f]{8}-([0-9]{4,9}))(?:-[0-9]{1,4})?\.db$/;
+const LOCK_NAME = '.lock';
+const ORIGIN_DIGITS = 8;
+const LOOK_AGAIN_MS = 10;
+
+/** The ledger's folder in a backup; a backup of 1.0.0 has the single file instead. */
+export const LEDGER_FOLDER = 'registry.ledger';
+const OLD_NAME = 'registry.ledger.db';
+
+/** @param name a manifest's file name: any other path could lead out of the backup */
+export const isLedgerFileOfBackup = (name: string): boolean =>
+  name === OLD_NAME ||
+  (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
+
+/** @returns the number in the file name; 0 for the file of 1.0.0 */
+export const numberOf = (name: string): number => Number(NAME.exec(name)?.[3] ?? 0);
+
+export function toLedgerFile(folder: string, name: string): LedgerFile {
+  return { name, path: join(folder, name), month: NAME.exec(name)?.[2] ?? '', number: numberOf(name) };
+}
+
+/** @param origin 32 hexadecimal digits */
+export const nameOf = ({ month, origin, number }: { month: string; origin: string; number: number }) =>
+  `${month}-${origin.slice(0, ORIGIN_DIGITS)}-${String(number).padStart(4, '0')}.db`;
+
+/** Returns an unused file name in the folder with the same month, origin and number. */
+export function freeNameOf(folder: string, name: string): string {
+  const base = NAME.exec(name)?.[1] ?? name;
+  for (let n = 1; ; n++) {
+    const free = n === 1 ? `${base}.db` : `${base}-${n}.db`;
+    if (!existsSync(join(folder, free))) return free;
+  }
+}
+
+/** Lists the folder's files in order. */
+export function listLedgerFiles(databaseFile: string): LedgerFile[] {
+  const folder = ledgerFolderOf(databaseFile);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .map((name) => toLedgerFile(folder, name))
+    .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
+}
+
+/** Lists the files of a location in order; a ledger of 1.0.0 that is not yet in the folder comes first. */
+export function listAllFiles(databaseFile: string): LedgerFile[] {
+  const old = oldLedgerFileOf(databaseFile);
+  // A power cut during creation can leave an empty file.
+  const first = hasTables(old) ? [{ name: OLD_NAME, path: old, month: '', number: 0 }] : [];
+  return [...first, ...listLedgerFiles(databaseFile)];
+}
+
+/** True if the location has any ledger file. */
+export const hasLedgerAt = (databaseFile: string): boolean => listAllFiles(databaseFile).length > 0;
+
+/** @throws StorageError when the folder cannot be created */
+export function createLedgerFolder(databaseFile: string): string {
+  const folder = ledgerFolderOf(databaseFile);
+  try {
+    createFolder(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return folder;
+    const message = `${folder} cannot be created: ${(error as Error).message}.`;
+    throw new StorageError('unusable', message, { cause: error });
+  }
+  if (!statSync(folder).isDirectory()) throw new StorageError('unusable', `${folder} is not a folder.`);
+  return folder;
+}
+
+/**
+ * Runs the work while no other process creates, closes or removes a file.
+ * @throws StorageError `failed` when another process holds the lock for longer than `waitMs`
+ */
+export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: () => T): T {
+  const file = join(createLedgerFolder(databaseFile), LOCK_NAME);
+  const lock = waitForLock(file, waitMs);
+  try {
+    return work();
+  } finally {
+    lock.release();
+  }
+}
+
+function waitForLock(file: string, waitMs: number): FileLock {
+  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+    const lock = lockPrivateFile(file);
+    if (lock !== undefined) return lock;
+    if (waitedMs >= waitMs)
+      throw new StorageError('failed', `Another process keeps ${file} locked. Try again.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
+  }
+}
+
+export interface NewPart {
+  readonly origin: string;
+  readonly registry: string;
+  readonly month: string;
+  readonly keyId: string;
+  readonly first: number;
+  readonly previousHash: string;
+  /** The previous file if it has disappeared; otherwise the newest existing file is used. */
+  readonly follows?: string | undefined;
+}
+
+const BEGINNING = '.beginning';
+export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const;
+
+/** Creates the next file. The caller holds the ledger's lock. @throws StorageError, the system's error */
+export function beginFile(databaseFile: string, part: NewPart, waitMs: number): LedgerFile {
+  const folder = ledgerFolderOf(databaseFile);
+  const newest = listAllFiles(databaseFile).at(-1);
+  const gone = numberOf(part.follows ?? '');
+  const name = nameOf({ ...part, number: Math.max(newest?.number ?? 0, gone) + 1 });
+  // A killed process may have left an unfinished file.
+  for (const left of readdirSync(folder).filter((each) => each.startsWith(BEGINNING)))
+    rmSync(join(folder, left), { force: true });
+  const beginning = join(folder, BEGINNING);
+  const settings = { schema: LEDGER_SCHEMA, create: true, waitMs, ...LEDGER_SETTINGS };
+  withDatabase(beginning, settings, (db) =>
+    db.run(
+      `INSERT INTO ledger_part (id, origin, registry, month, key_id, first_sequence, previous_hash, follows)
+       VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        part.origin,
+        part.registry,
+        part.month,
+        part.keyId,
+        part.first,
+        part.previousHash,
+        part.follows ?? newest?.name ?? '',
+      ],
+    ),
+  );
+  syncPath(beginning);
+  renameSync(beginning, join(folder, name));
+  syncPath(folder);
+  return toLedgerFile(folder, name);
+}

@@ -1,0 +1,213 @@
+/**
+ * Reads the rows of a ledger file, which has one part of one chain (a file of 1.0.0: several), and computes
+ * the batch hashes and receipts (docs/decisions/0030).
+ */
+
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { openDatabase, readVersion } from '../sqlite/open-database.ts';
+import { LEDGER_SCHEMA, OLD_LEDGER_ID } from '../sqlite/schemas.ts';
+import { faultOf } from '../sqlite/sqlite-errors.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+
+/** A row of `ledger_batches`. */
+export interface BatchRow {
+  readonly id: number;
+  readonly count: number;
+  readonly last_time: number;
+  readonly hash: string;
+  readonly entries: string;
+}
+
+export interface Period {
+  /** First sequence whose national IDs are hashed with this key. */
+  readonly first: number;
+  /** In UTC, as `2026-11`. */
+  readonly month: string;
+  readonly keyId: string;
+}
+
+/** Consecutive batches of one chain in one file. */
+export interface LedgerPart {
+  /** Identifies the chain: 32 random hexadecimal digits. */
+  readonly origin: string;
+  /** Registry id; empty if unknown. */
+  readonly registry: string;
+  /** First sequence, and the hash that precedes it. */
+  readonly first: number;
+  readonly previousHash: string;
+  readonly follows: string;
+  /** Last sequence and its hash: from the rows, or from the file's header once it is closed. */
+  readonly last: number;
+  readonly lastHash: string;
+  readonly isClosed: boolean;
+  /** Latest instant of the last batch, in epoch milliseconds; null without batches. */
+  readonly lastMs: number | null;
+  readonly periods: readonly Period[];
+  /** Added to a sequence to get the id of its row. */
+  readonly offset: number;
+}
+
+interface PartRow {
+  readonly origin: string;
+  readonly registry: string;
+  readonly month: string;
+  readonly key_id: string;
+  readonly first_sequence: number;
+  readonly previous_hash: string;
+  readonly follows: string;
+  readonly last_sequence: number | null;
+  readonly last_hash: string | null;
+}
+
+/** Larger than any number of sequences a chain can reach. */
+const OLD_CHAIN_SIZE = 2 ** 40;
+
+/** @throws StorageError when the file cannot be read, or is not a ledger file */
+export function openLedgerFile(path: string): Connection {
+  const db = openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command });
+  try {
+    if (!isOld(db)) readVersion(db, LEDGER_SCHEMA);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Parts of a file, and the files that retention removed while it was the open one. */
+export interface FileContent {
+  readonly parts: readonly LedgerPart[];
+  readonly removed: readonly RemovedRow[];
+}
+
+/** @returns the fault if the file cannot be read @throws errors that do not concern the file */
+export function readLedgerFile(path: string): FileContent | StorageError {
+  try {
+    const db = openLedgerFile(path);
+    try {
+      return { parts: readParts(db), removed: readRemoved(db) };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+export const isOld = (db: Connection): boolean =>
+  db.raw.pragma('application_id', { simple: true }) === OLD_LEDGER_ID;
+
+/** @throws StorageError for a file without a part; the driver's error when it is damaged */
+export function readParts(db: Connection): LedgerPart[] {
+  if (isOld(db)) return readOldParts(db);
+  const row = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
+  if (row === undefined)
+    throw new StorageError(
+      'failed',
+      `${db.raw.name} has no part of the ledger in it. Restore it from a backup.`,
+    );
+  const { origin, registry, month, key_id: keyId, follows } = row;
+  const [first, previousHash] = [row.first_sequence, row.previous_hash];
+  const last = lastBatch(db, 0);
+  return [
+    {
+      origin,
+      registry,
+      first,
+      previousHash,
+      follows,
+      last: row.last_sequence ?? (last === undefined ? first - 1 : last.id + last.count - 1),
+      lastHash: row.last_hash ?? last?.hash ?? previousHash,
+      isClosed: row.last_sequence !== null,
+      lastMs: last?.last_time ?? null,
+      periods: [{ first, month, keyId }],
+      offset: 0,
+    },
+  ];
+}
+
+export const readPartRow = (db: Connection): PartRow | undefined =>
+  db.row<PartRow>('SELECT * FROM ledger_part');
+
+export interface RemovedRow {
+  readonly name: string;
+  /** Entries of the removed file, plus the removals that it had recorded itself. */
+  readonly entries: number;
+  readonly removed_at: number;
+}
+
+const readRemoved = (db: Connection): RemovedRow[] =>
+  db.has("sqlite_schema WHERE name = 'ledger_removed'")
+    ? db.rows<RemovedRow>('SELECT name, entries, removed_at FROM ledger_removed')
+    : [];
+
+function readOldParts(db: Connection): LedgerPart[] {
+  const stamp = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
+  const chains = db.rows<{ id: number; origin: string; removed_through: number; removed_hash: string }>(
+    'SELECT id, origin, removed_through, removed_hash FROM ledger_chains ORDER BY id',
+  );
+  return chains.map(({ id, origin, removed_through, removed_hash }) => {
+    const offset = id * OLD_CHAIN_SIZE;
+    const last = lastBatch(db, offset);
+    return {
+      origin,
+      registry: stamp?.registry ?? '',
+      first: removed_through + 1,
+      previousHash: removed_hash,
+      follows: '',
+      last: last === undefined ? removed_through : last.id - offset + last.count - 1,
+      lastHash: last?.hash ?? removed_hash,
+      isClosed: true,
+      lastMs: last?.last_time ?? null,
+      periods: db.rows<Period>(
+        'SELECT first, month, key_id AS keyId FROM ledger_periods WHERE chain_id = ? ORDER BY first',
+        [id],
+      ),
+      offset,
+    };
+  });
+}
+
+const BATCH = 'id, count, last_time, hash';
+const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
+
+/** Returns the last batch without its entries, which may be the only damaged data. */
+export const lastBatch = (db: Connection, offset: number): Omit<BatchRow, 'entries'> | undefined =>
+  db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, offset + OLD_CHAIN_SIZE]);
+
+/** True if a batch ends with that sequence and hash, and the file so shares everything before it. */
+export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
+  const row = db.row<{ id: number; count: number; hash: string }>(
+    `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,
+    [offset, offset + last + 1],
+  );
+  return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
+}
+
+/** Rows fetched at a time, so that no snapshot is held for long while the file is being written. */
+const PAGE_ROWS = 256;
+
+/** Yields a part's batches with sequences as ids. @throws the driver's error at a damaged row */
+export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
+  const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);
+  let after = offset;
+  for (let limit = PAGE_ROWS; ; ) {
+    let rows: BatchRow[];
+    try {
+      rows = page([after, offset + OLD_CHAIN_SIZE, limit]);
+    } catch (error) {
+      if (limit === 1) throw error;
+      // Rows before the damaged one can still be read singly.
+      limit = 1;
+      continue;
+    }
+    for (const row of rows) yield offset === 0 ? row : { ...row, id: row.id - offset };
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+/** Returns the id of the key that hashed the batch's national IDs. */
+export const keyIdAt = ({ periods }: LedgerPart, sequence: number): string =>
+  periods.findLast(({ first }) => first <= sequence)?.keyId ?? '';

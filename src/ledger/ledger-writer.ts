@@ -1,0 +1,494 @@
+/**
+ * Appends batches to the ledger. Each transaction reads the end of the chain first, so that a service,
+ * commands and the desk can share the one open file. A damaged or missing file is left alone, and a new file
+ * with a new origin replaces it (docs/decisions/0030-access-ledger.md).
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { accessSync, constants, existsSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { HashPerson, RemovedLedgerFiles, Retention } from '../access/access-ledger.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { syncPath } from '../sqlite/durable-files.ts';
+import { hasTables, openDatabase, withDatabase } from '../sqlite/open-database.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import {
+  keysFileOf,
+  ledgerFolderOf,
+  oldLedgerFileOf,
+  sizeOf,
+  withSideFiles,
+} from '../sqlite/registry-files.ts';
+import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
+import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { hashBatch, NO_HASH, type Recorded } from './batch-hash.ts';
+import {
+  beginFile,
+  createLedgerFolder,
+  freeNameOf,
+  LEDGER_SETTINGS,
+  type LedgerFile,
+  listAllFiles,
+  listLedgerFiles,
+  type NewPart,
+  nameOf,
+  withLedgerLock,
+} from './ledger-files.ts';
+import {
+  isOld,
+  keyIdAt,
+  type LedgerPart,
+  lastBatch,
+  readLedgerFile,
+  readPartRow,
+  readParts,
+} from './ledger-rows.ts';
+import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
+import { timeOf, toLines } from './reading-text.ts';
+import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
+import { removeOldFiles } from './retention.ts';
+
+// Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
+
+/** Name parts for a file whose own cannot be read. */
+const UNKNOWN = { origin: '0'.repeat(32), month: '1970-01' };
+
+/**
+ * Moves the file and stamps it with the registry's id. Rows stay unchanged; a damaged file is moved too.
+ * @throws StorageError while another process has it open; the system's error
+ */
+export function adoptOldLedger(databaseFile: string, registry: string, waitMs: number): void {
+  const old = oldLedgerFileOf(databaseFile);
+  if (!hasTables(old)) return;
+  withLedgerLock(databaseFile, waitMs, () => {
+    if (!existsSync(old)) return;
+    const newest = close(old, registry);
+    const folder = ledgerFolderOf(databaseFile);
+    const { origin } = newest ?? UNKNOWN;
+    const month = newest?.periods.at(-1)?.month ?? UNKNOWN.month;
+    // Number 0 sorts it before every other file, even files that already exist.
+    const name = freeNameOf(folder, nameOf({ month, origin, number: 0 }));
+    for (const path of withSideFiles(old).filter((each) => existsSync(each)))
+      renameSync(path, join(folder, name + path.slice(old.length)));
+    for (const path of [folder, dirname(old)]) syncPath(path);
+  });
+}
+
+/** @returns the part written last; undefined if the file cannot be read or has no parts */
+function close(old: string, registry: string): LedgerPart | undefined {
+  try {
+    return withDatabase(old, { waitMs: 0 }, (db) => {
+      if (!isOld(db)) return undefined;
+      const newest = readParts(db).reduce<LedgerPart | undefined>(
+        (latest, part) => ((part.lastMs ?? 0) >= (latest?.lastMs ?? 0) ? part : latest),
+        undefined,
+      );
+      if (newest !== undefined) stamp(db, newest, registry);
+      db.raw.pragma('journal_mode = DELETE');
+      return newest;
+    });
+  } catch (error) {
+    if (isBusy(error) || isBusy((error as Error).cause))
+      throw new StorageError('failed', `Another process keeps ${old} locked. Try again.`, { cause: error });
+    return undefined;
+  }
+}
+
+type Database = Parameters<Parameters<typeof withDatabase>[2]>[0];
+
+/** Adds the table that newer files have. Readers use only its registry id. */
+function stamp(
+  db: Database,
+  { origin, first, previousHash, last, lastHash, periods }: LedgerPart,
+  registry: string,
+) {
+  const { month = '', keyId = '' } = periods.at(-1) ?? {};
+  db.transaction.immediate(() => {
+    db.exec(`CREATE TABLE IF NOT EXISTS ledger_part (
+      id INTEGER PRIMARY KEY, origin TEXT NOT NULL, registry TEXT NOT NULL,
+      month TEXT NOT NULL, key_id TEXT NOT NULL,
+      first_sequence INTEGER NOT NULL, previous_hash TEXT NOT NULL, follows TEXT NOT NULL,
+      last_sequence INTEGER, last_hash TEXT) STRICT`);
+    db.run(`INSERT OR IGNORE INTO ledger_part VALUES (1, ?, ?, ?, ?, ?, ?, '', ?, ?)`, [
+      ...[origin, registry, month, keyId, first, previousHash, last, lastHash],
+    ]);
+  });
+}
+
+const ORIGIN_BYTES = 16;
+/** A file is closed once it reaches this size. */
+const MAX_FILE_BYTES = 1024 ** 3;
+
+/** Readings up to this late go into the current file, so that files do not alternate between months. */
+const LATE_MS = 24 * 3600 * 1000;
+
+/** Position and previous hash of the next batch. */
+interface Head {
+  readonly next: number;
+  readonly hash: string;
+}
+
+/** The open file, with this connection's state. */
+interface OpenFile extends LedgerFile {
+  readonly db: Connection;
+  readonly inode: number;
+  readonly origin: string;
+  readonly keyId: string;
+  /** Undefined if the key is lost; the file is then closed. */
+  readonly hashPerson: HashPerson | undefined;
+  readonly insert: { run(...values: unknown[]): unknown };
+  readonly dataVersion: { get(): unknown };
+  /** True once the reserve is used up: readings then fill what is left of the disk. */
+  fillsDisk: boolean;
+  /** True while SQLite refuses to let the file grow. */
+  isHeldBack: boolean;
+  seenVersion: unknown;
+  /** As of `seenVersion`; undefined after a failure. */
+  head: Head | undefined;
+}
+
+/** Thrown when another process has closed the file in the meantime. */
+class Closed extends Error {}
+
+export class LedgerWriter {
+  private readonly databaseFile: string;
+  private readonly waitMs: number;
+  private readonly note: (message: string) => void;
+  private readonly registry: string;
+  private file: OpenFile | undefined;
+  /** Names of replaced files, so that each is reported once. */
+  private readonly replaced = new Set<string>();
+
+  /**
+   * @param note receives messages for the operator
+   * @throws StorageError when the folder cannot be used
+   */
+  constructor(databaseFile: string, waitMs: number, note: (message: string) => void = () => undefined) {
+    this.databaseFile = databaseFile;
+    this.waitMs = waitMs;
+    this.note = note;
+    this.registry = readRegistryId(databaseFile) ?? '';
+    assertWritable(createLedgerFolder(databaseFile));
+    adoptOldLedger(databaseFile, this.registry, waitMs);
+  }
+
+  /** Connection to the open file, if any. */
+  get connection(): Connection | undefined {
+    return this.file?.db;
+  }
+
+  /**
+   * Records readings as one batch, and returns once they are on disk.
+   * @param text from `encodeReadings`
+   * @throws StorageError, the driver's error; nothing is then acknowledged
+   */
+  append(text: string): Recorded {
+    const timeMs = timeOf(text);
+    let isReplaced = false;
+    for (let file = this.fileFor(timeMs), room = makeRoom(file); ; ) {
+      try {
+        return this.appendTo(file, text);
+      } catch (error) {
+        file.head = undefined;
+        if (isDiskFull(error) && room.next().done !== true) continue;
+        if (error instanceof Closed) this.close();
+        else if (isReplaced || isPassing(error, file)) throw error;
+        else isReplaced = this.replace(file, timeMs, (error as Error).message);
+        file = this.fileFor(timeMs);
+        room = makeRoom(file);
+      }
+    }
+  }
+
+  private appendTo(file: OpenFile, text: string): Recorded {
+    const { db, origin, keyId, hashPerson } = file;
+    if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
+    return db.transaction.immediate(() => {
+      keepToReserve(file);
+      const { next: first, hash: previous } = currentHead(file);
+      const { lines, count, firstMs, lastMs } = toLines(text, hashPerson);
+      const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
+      file.insert.run(first, count, firstMs, lastMs, hash, lines);
+      file.head = { next: first + count, hash };
+      return { first, hash };
+    });
+  }
+
+  /** Returns the file for a batch of that instant. */
+  private fileFor(timeMs: number): OpenFile {
+    // SQLite would keep writing to a file that has no name any more.
+    if (this.file !== undefined && findFile(this.file.path)?.ino !== this.file.inode)
+      this.replace(this.file, timeMs, 'it was taken away');
+    this.file ??= this.openNewest();
+    const { file } = this;
+    // Rotate only with room on the disk: the open file has a reserve, a new one has none yet.
+    if (file !== undefined && !(isDone(file, timeMs) && isRoomy(file.path))) return file;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(timeMs));
+    return this.file;
+  }
+
+  /** The caller holds the lock. Another process may have begun the next file in the meantime. */
+  private continueIn(timeMs: number): OpenFile {
+    this.close();
+    const file = this.openNewest();
+    if (file === undefined) return this.begin(timeMs);
+    this.file = file;
+    if (!isDone(file, timeMs)) return file;
+    const end = closePart(file.db);
+    const { origin } = file;
+    this.close();
+    return this.begin(timeMs, { origin, first: end.next, previousHash: end.hash });
+  }
+
+  /** @returns undefined if the newest file is closed, belongs to another registry, or cannot be used */
+  private openNewest(): OpenFile | undefined {
+    const newest = listLedgerFiles(this.databaseFile).at(-1);
+    if (newest === undefined) return undefined;
+    try {
+      return this.open(newest);
+    } catch (error) {
+      if (isPassing(error, newest)) throw error;
+      this.noteReplaced(newest.name, (error as Error).message);
+      return undefined;
+    }
+  }
+
+  private open(file: LedgerFile): OpenFile | undefined {
+    // Opening a file for writing switches it to WAL mode, and a closed file must stay unchanged.
+    const found = readLedgerFile(file.path);
+    if (found instanceof StorageError) throw found;
+    const [part] = found.parts;
+    const isOurs = part?.registry === this.registry || part?.registry === '' || this.registry === '';
+    if (part?.isClosed !== false || !isOurs) return undefined;
+    const settings = { schema: LEDGER_SCHEMA, keepsSchema: true, waitMs: this.waitMs, ...LEDGER_SETTINGS };
+    const inode = findFile(file.path)?.ino ?? 0;
+    const db = openDatabase(file.path, settings);
+    const keyId = keyIdAt(part, part.first);
+    try {
+      return {
+        ...file,
+        db,
+        inode,
+        origin: part.origin,
+        keyId,
+        hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(keyId),
+        insert: db.prepare<unknown[]>(
+          `INSERT INTO ledger_batches (id, count, first_time, last_time, hash, entries)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+        ),
+        dataVersion: db.prepare('PRAGMA data_version'),
+        fillsDisk: false,
+        isHeldBack: false,
+        seenVersion: undefined,
+        head: undefined,
+      };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** The caller holds the lock. @param start continues an existing chain; without it a new one begins */
+  private begin(
+    timeMs: number,
+    start?: Pick<NewPart, 'origin' | 'first' | 'previousHash'>,
+    follows?: string,
+  ): OpenFile {
+    const month = monthOf(timeMs);
+    const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
+    const chain = start ?? {
+      origin: newOrigin(),
+      first: 1,
+      previousHash: NO_HASH,
+    };
+    const part = { ...chain, registry: this.registry, month, keyId, follows };
+    return this.open(beginFile(this.databaseFile, part, this.waitMs)) as OpenFile;
+  }
+
+  /**
+   * Creates the first file if there is none, so that a later absence shows that it was removed.
+   * @throws StorageError when the folder cannot be used
+   */
+  start(nowMs: number): void {
+    if (listAllFiles(this.databaseFile).length > 0) return;
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(nowMs));
+  }
+
+  /**
+   * Abandons a file, unchanged, for a new one.
+   * @throws StorageError, the system's error when no new file can be created
+   */
+  private replace(file: OpenFile, timeMs: number, reason: string): boolean {
+    const isGone = findFile(file.path)?.ino !== file.inode;
+    this.close();
+    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
+      const newest = listLedgerFiles(this.databaseFile).at(-1);
+      // Another process may have replaced it already.
+      const other = newest !== undefined && newest.name !== file.name ? this.openNewest() : undefined;
+      return other ?? this.begin(timeMs, undefined, isGone ? file.name : undefined);
+    });
+    this.noteReplaced(file.name, reason);
+    return true;
+  }
+
+  private noteReplaced(name: string, reason: string): void {
+    if (this.replaced.has(name)) return;
+    this.replaced.add(name);
+    this.note(`access ledger: ${name} cannot be used (${reason}); readings go on in a new file`);
+  }
+
+  /**
+   * Removes files past their retention, with their keys.
+   * @throws StorageError, the driver's error
+   */
+  removeOld(retention: Retention): RemovedLedgerFiles {
+    const { databaseFile, waitMs } = this;
+    return withLedgerLock(databaseFile, waitMs, () =>
+      removeOldFiles(databaseFile, retention, () => {
+        // Another process may have closed this connection's file, which may now be among those to remove.
+        this.close();
+        this.file = this.openNewest() ?? this.begin(retention.nowMs);
+        return this.file.db;
+      }),
+    );
+  }
+
+  /** Closes the open file; the next reading reopens it. */
+  close(): void {
+    const { file } = this;
+    this.file = undefined;
+    try {
+      file?.db.close();
+    } catch {
+      // A damaged file may fail to close; it is not used again.
+    }
+  }
+}
+
+function assertWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const message = `${folder} cannot be written: ${(error as Error).message}.`;
+    throw new StorageError('unusable', message, { cause: error });
+  }
+}
+
+/** Starts with a letter: messages mask digit-only names as if they were national IDs. */
+const newOrigin = (): string =>
+  `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
+
+const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
+
+const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean =>
+  ![timeMs, timeMs + LATE_MS].some((ms) => monthOf(ms) === month) ||
+  hashPerson === undefined ||
+  sizeOf(path) >= MAX_FILE_BYTES;
+
+/** @throws Closed when another process has closed the file */
+function currentHead(file: OpenFile): Head {
+  const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
+  if (version === file.seenVersion && file.head !== undefined) return file.head;
+  file.seenVersion = version;
+  const part = readPartRow(file.db);
+  if (part === undefined) throw new StorageError('failed', 'its first row is missing');
+  if (part.last_sequence !== null) throw new Closed();
+  return endOf(file.db, part.first_sequence, part.previous_hash);
+}
+
+function endOf(db: Connection, first: number, previousHash: string): Head {
+  const last = lastBatch(db, 0);
+  return last === undefined
+    ? { next: first, hash: previousHash }
+    : { next: last.id + last.count, hash: last.hash };
+}
+
+/**
+ * Closes the connection's part, after which nothing is added to it. Once no reader holds its write-ahead log,
+ * the file alone is complete.
+ */
+export function closePart(db: Connection): Head {
+  const end = db.transaction.immediate(() => {
+    const part = readPartRow(db);
+    if (part === undefined) throw new StorageError('failed', 'its first row is missing');
+    const { next, hash } = endOf(db, part.first_sequence, part.previous_hash);
+    db.run('UPDATE ledger_part SET last_sequence = ?, last_hash = ? WHERE last_sequence IS NULL', [
+      next - 1,
+      hash,
+    ]);
+    return { next, hash };
+  });
+  giveBackReserve(db);
+  leaveLog(db);
+  return end;
+}
+
+/**
+ * Closes a location's open file if it has entries; the next reading begins a new chain.
+ * @throws StorageError, the driver's error
+ */
+export function closeOpenFile(databaseFile: string): void {
+  const newest = listLedgerFiles(databaseFile).at(-1);
+  if (newest === undefined) return;
+  const found = readLedgerFile(newest.path);
+  if (
+    found instanceof StorageError ||
+    found.parts.every(({ isClosed, lastMs }) => isClosed || lastMs === null)
+  )
+    return;
+  try {
+    withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
+  } catch (error) {
+    // Nothing depends on closing: the next reading replaces the file or continues in it.
+    faultOf(error);
+  }
+}
+
+/** Removes the write-ahead log, so that the file alone can be read. The log stays while a reader uses it. */
+function leaveLog(db: Connection): void {
+  try {
+    db.waitForLock(0);
+    db.raw.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/** On a nearly full disk, readings fill the free pages, then the reserve, and only then the disk. */
+function keepToReserve(file: OpenFile): void {
+  const hasRoom = isRoomy(file.path);
+  if (hasRoom) file.fillsDisk = false;
+  const holdsBack = !hasRoom && !file.fillsDisk;
+  if (holdsBack || file.isHeldBack) limitGrowth(file.db, holdsBack);
+  file.isHeldBack = holdsBack;
+}
+
+/**
+ * Makes room for one batch, one step before each retry: empties the log into the file so that it is reused
+ * from its start, then frees the reserve step by step, then allows use of the remaining disk.
+ */
+function* makeRoom(file: OpenFile): Generator<void, void> {
+  const emptyLog = () => void file.db.raw.pragma('wal_checkpoint(RESTART)');
+  try {
+    emptyLog();
+    yield;
+    for (let step = 0; step <= STEPS; step++) {
+      emptyLog();
+      if (!freeReserve(file.db)) break;
+      yield;
+    }
+    file.fillsDisk = true;
+    yield;
+  } catch {
+    // If the log cannot be emptied, no later step can help.
+  }
+}
+
+/**
+ * True if the file itself is intact: another process has it locked, or the disk is full. A write that fails
+ * although the disk has room is the file's fault, and readings continue in a new one.
+ */
+const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
+  [error, (error as Error).cause].some(
+    (each) => isBusy(each) || (isDiskFull(each) && !(isFailedWrite(each) && isRoomy(path))),
+  );

@@ -1,0 +1,110 @@
+/** Monthly keys that hash national IDs in the ledger, stored in the file of the API keys. */
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { HashPerson } from '../access/access-ledger.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+
+export interface MonthKey {
+  readonly id: string;
+  readonly hashPerson: HashPerson;
+}
+
+export interface MonthKeyName {
+  readonly id: string;
+  readonly month: string;
+}
+
+interface KeyRow extends MonthKeyName {
+  readonly secret: Buffer;
+}
+
+const KEY_BYTES = 32;
+const ID_DIGITS = 16;
+
+/** @param ms epoch milliseconds @returns the month in UTC, as `2026-11` */
+export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-11'.length);
+
+const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_DIGITS);
+
+const isIntact = ({ id, secret }: KeyRow): boolean => id === idOf(secret);
+
+/** @param keysFile created if missing @throws StorageError, the driver's error */
+const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
+  withDatabase(keysFile, { schema: KEYS_SCHEMA, waitMs: WAIT_MS.command, create: true }, (db) =>
+    db.transaction.immediate(() => work(db)),
+  );
+
+/** Returns the key of a month, and creates one if none is intact. @param month as `2026-11` */
+export const takeMonthKey = (keysFile: string, month: string): MonthKey =>
+  change(keysFile, (db) => {
+    const known = db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys WHERE month = ?', [month]);
+    const intact = known.find(isIntact);
+    const secret = intact?.secret ?? randomBytes(KEY_BYTES);
+    const id = idOf(secret);
+    if (intact === undefined)
+      db.run('INSERT INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
+    return { id, hashPerson: createPersonHash(secret) };
+  });
+
+/** Returns all intact keys by id. */
+export function readMonthKeys(keysFile: string): ReadonlyMap<string, HashPerson> {
+  const rows = readRows(keysFile).filter(isIntact);
+  return new Map(rows.map(({ id, secret }) => [id, createPersonHash(secret)]));
+}
+
+/** Backups older than the ledger have no such table. */
+function readRows(keysFile: string): KeyRow[] {
+  if (!existsSync(keysFile)) return [];
+  return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
+    db.has("sqlite_schema WHERE name = 'ledger_keys'")
+      ? db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys')
+      : [],
+  );
+}
+
+/** Destroys keys: persons whose numbers they hashed can no longer be found in the ledger. */
+export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKeyName) => boolean): void {
+  if (!existsSync(keysFile)) return;
+  change(keysFile, (db) => {
+    for (const key of db.rows<MonthKeyName>('SELECT id, month FROM ledger_keys').filter(isDoomed))
+      db.run('DELETE FROM ledger_keys WHERE id = ?', [key.id]);
+  });
+}
+
+/** Adds another file's keys, for entries that were hashed with them. */
+export function addMonthKeys(keysFile: string, otherFile: string): void {
+  const others = readRows(otherFile).filter(isIntact);
+  if (others.length === 0) return;
+  change(keysFile, (db) => {
+    for (const { id, month, secret } of others)
+      db.run('INSERT OR IGNORE INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
+  });
+}
+
+const DIGITS = 32;
+const DIGITS_OF_CARD = 16;
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+
+/**
+ * Computes the first 32 digits of HMAC-SHA256 (RFC 2104) with two plain hashes, at half the cost of an Hmac
+ * object.
+ * @param secret at most 64 bytes
+ */
+export function createPersonHash(secret: Uint8Array): HashPerson {
+  const padded = (byte: number) => Buffer.alloc(BLOCK_BYTES).map((_, i) => (secret[i] ?? 0) ^ byte);
+  const inner = Buffer.concat([padded(0x36), Buffer.alloc(DIGITS_OF_CARD)]);
+  const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST_BYTES)]);
+  return (identityCard) => {
+    const length = Buffer.byteLength(identityCard);
+    const text =
+      length === DIGITS_OF_CARD
+        ? inner
+        : Buffer.concat([inner.subarray(0, BLOCK_BYTES), Buffer.alloc(length)]);
+    text.write(identityCard, BLOCK_BYTES);
+    outer.write(hash('sha256', text, 'binary'), BLOCK_BYTES, 'binary');
+    return hash('sha256', outer).slice(0, DIGITS);
+  };
+}

@@ -1,0 +1,191 @@
+/** Finds the readings of a person in the access ledger (docs/ledger.md#who-has-read-a-person). */
+
+import type { LedgerEntry, LedgerReader, UnreadableFile } from '../access/access-ledger.ts';
+import type { KeyNames } from '../keys/key-text.ts';
+import type { PersonTraces } from '../registry/stored/stored-data-types.ts';
+import { type CliContext, tell } from '../terminal/context.ts';
+import { formatTable } from '../terminal/output.ts';
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { asMessage, type Message, say, type Text } from '../values/message.ts';
+
+/**
+ * Reason why a reading counts for the person: the number was requested or shown; a member who is the person
+ * was shown; or everybody of a cooperative was shown to which the person belonged then.
+ */
+export type HowRead = 'number' | 'member' | 'everybody';
+
+export const HOW_READ: { readonly [how in HowRead]: Message } = {
+  number: say('the person'),
+  member: say('a member'),
+  everybody: say('everybody'),
+};
+
+export function formatReader(
+  { key_id: id, user = '' }: LedgerEntry,
+  keyNames: ReadonlyMap<number, string>,
+): Message {
+  if (id === undefined) return asMessage(user);
+  const name = keyNames.get(id);
+  return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
+}
+
+export interface PersonAccess {
+  readonly entry: LedgerEntry;
+  readonly how: HowRead;
+}
+
+export interface PersonAccesses {
+  /** Oldest first. */
+  readonly readings: readonly PersonAccess[];
+  /** True if a month key is lost: numbers in the entries that it hashed cannot be found. */
+  readonly isKeyLost: boolean;
+  /** Files that could not be read, and may contain further readings. */
+  readonly unreadable: readonly UnreadableFile[];
+}
+
+/** Readings of everybody, which may or may not have shown the person. */
+export const ofEverybody = (readings: readonly PersonAccess[]): PersonAccess[] =>
+  readings.filter(({ how }) => how === 'everybody');
+
+/** Readings that showed the person. */
+export const ofPerson = (readings: readonly PersonAccess[]): PersonAccess[] =>
+  readings.filter(({ how }) => how !== 'everybody');
+
+/** Message about an unreadable ledger file that was skipped. */
+export const passedOver = (name: string, reason: string): Message =>
+  say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
+
+/** Finds the members in raw lines: parsing all entries takes three times as long. */
+const naming = (memberIds: readonly number[]): RegExp =>
+  new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
+
+/** @throws StorageError when the ledger cannot be read */
+export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces): PersonAccesses {
+  const readings: PersonAccess[] = [];
+  const members = new Set(traces.memberIds);
+  const named = naming(traces.memberIds);
+  const hashesOf = new Map<string, readonly string[] | undefined>();
+  for (const batch of ledger.batches()) {
+    const { keyId, lines } = batch;
+    if (!hashesOf.has(keyId)) {
+      const hashPerson = ledger.findPersonHash(keyId);
+      hashesOf.set(keyId, hashPerson && traces.identityCards.map(hashPerson));
+    }
+    const hashes = hashesOf.get(keyId) ?? [];
+    if (![...hashes, '"all":'].some((text) => lines.includes(text)) && !named.test(lines)) continue;
+    for (const entry of ledger.entriesOf(batch)) {
+      const how = howRead(entry, { traces, hashes, members });
+      if (how !== undefined) readings.push({ entry, how });
+    }
+  }
+  readings.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
+  const isKeyLost = [...hashesOf.values()].includes(undefined);
+  return { readings, isKeyLost, unreadable: ledger.unreadable };
+}
+
+interface Sought {
+  readonly traces: PersonTraces;
+  readonly hashes: readonly string[];
+  readonly members: ReadonlySet<number>;
+}
+
+function howRead(entry: LedgerEntry, { traces, hashes, members }: Sought): HowRead | undefined {
+  const isMember = entry.members?.some((id) => members.has(id)) === true;
+  const asked = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
+  if (asked.some((number) => isMember || !isOfAnother(entry, number, traces))) return 'number';
+  if (isMember) return 'member';
+  return entry.all !== undefined && couldShow(entry, entry.all, traces) ? 'everybody' : undefined;
+}
+
+/** The members shown identify the number's holder; without members, the time does. */
+function isOfAnother(
+  { members, time }: LedgerEntry,
+  number: string,
+  { otherHolders }: PersonTraces,
+): boolean {
+  const at = Math.floor(Date.parse(time) / 1000);
+  return otherHolders.some(
+    ({ identityCard, memberId, since, until }) =>
+      identityCard === number &&
+      (members?.includes(memberId) === true || (since <= at && (until === null || at <= until))),
+  );
+}
+
+/** An erased person's memberships are unknown, so every earlier reading of everybody counts. */
+function couldShow(
+  { time }: LedgerEntry,
+  { cooperatives }: NonNullable<LedgerEntry['all']>,
+  { since, erasedAt, cooperativeIds }: PersonTraces,
+): boolean {
+  const at = Math.floor(Date.parse(time) / 1000);
+  if (erasedAt !== undefined && at <= erasedAt) return true;
+  if (since === undefined || at < since) return false;
+  return cooperatives === null || cooperatives.some((id) => cooperativeIds.includes(id));
+}
+
+// Output of readings: text for people, JSON for programs
+
+/** Warns of each file that may contain further readings. */
+export function tellUnreadable(context: CliContext, files: readonly UnreadableFile[]): void {
+  for (const { name, reason } of files) tell(context, passedOver(name, reason));
+}
+
+export interface ReadingContext {
+  readonly zone: TimeZone;
+  readonly keyNames: KeyNames;
+}
+
+/** @param time in UTC */
+export const shownTime = (time: string, zone: TimeZone): string =>
+  formatDateTime(Math.floor(Date.parse(time) / 1000), zone);
+
+export const describeEntry = (entry: LedgerEntry, { zone, keyNames }: ReadingContext) => ({
+  sequence: entry.sequence,
+  chain: entry.chain,
+  origin: entry.origin,
+  time: shownTime(entry.time, zone),
+  request_id: entry.request_id,
+  key_id: entry.key_id ?? null,
+  key_name: entry.key_id === undefined ? null : (keyNames.get(entry.key_id) ?? null),
+  user: entry.user ?? null,
+  route: entry.route,
+  fields: entry.fields,
+  status: entry.status,
+  address: entry.address ?? null,
+  purpose: entry.purpose ?? null,
+  end_user: entry.end_user ?? null,
+  receipt: entry.receipt,
+});
+
+export const describeReading = ({ entry, how }: PersonAccess, shown: ReadingContext) => ({
+  ...describeEntry(entry, shown),
+  read_as: how,
+});
+
+export const formatEverybody = (n: number): Message =>
+  say(
+    '{n|One reading was|# readings were} of everybody in cooperatives of the person. An export ' +
+      'contained the person; another reading may have.',
+    { n },
+  );
+
+/** Formats one table row for each reading. Purpose and end user appear as the client sent them. */
+export function formatReadings(
+  readings: readonly (Pick<PersonAccess, 'entry'> & Partial<PersonAccess>)[],
+  { zone, keyNames }: ReadingContext,
+  translate: (text: Text) => string,
+): string {
+  const headings = ['AT', 'BY', 'REQUEST', 'READ AS', 'FIELDS', 'STATUS', 'ADDRESS', 'PURPOSE', 'RECEIPT'];
+  const rows = readings.map(({ entry, how }) => [
+    shownTime(entry.time, zone),
+    translate(formatReader(entry, keyNames)),
+    entry.route,
+    how === undefined ? '' : translate(HOW_READ[how]),
+    entry.fields.join(', '),
+    String(entry.status),
+    entry.address ?? '',
+    [entry.purpose, entry.end_user].filter((text) => text !== undefined).join('; '),
+    entry.receipt,
+  ]);
+  return formatTable(headings.map(translate), rows);
+}

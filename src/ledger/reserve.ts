@@ -1,0 +1,126 @@
+/**
+ * Reserves room in the open file for readings while the disk is full (docs/ledger.md#a-full-disk). Readings
+ * only fill free pages that the file already has on disk, so that the write-ahead log can always be emptied
+ * into it. When free pages run short the file grows; if it cannot, a step of the reserve is freed.
+ */
+import type { Connection } from '../sqlite/connection.ts';
+import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
+import { isDiskFull } from '../sqlite/sqlite-errors.ts';
+
+const STEP_BYTES = 1024 ** 2;
+/** Number of steps in a complete reserve. */
+export const STEPS = 16;
+/** The file grows when it has fewer free pages. */
+const LOW_PAGES = 64;
+const PAGE_BYTES = 4096;
+/** Larger closed files are not vacuumed, since that would take seconds. */
+const MAX_VACUUM_PAGES = 32_768;
+/** Approximate size of an entry. */
+const READING_BYTES = 330;
+/** Row whose insertion grows the file; deleting it frees its pages. */
+const GROWTH_ID = 0;
+/** SQLite's maximum. */
+const MAX_PAGES = 4_294_967_294;
+
+/**
+ * True if a file may grow. Committed pages beyond its end that find no room at the next checkpoint keep the
+ * log from being emptied, and the reserve is then unusable. With this much free space, no program can fill
+ * the disk between the commit and the checkpoint.
+ */
+export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
+
+/**
+ * Makes SQLite report a full disk instead of growing the file, or lifts that limit. Call it inside the
+ * transaction, as another process may have grown the file before.
+ */
+export function limitGrowth(db: Connection, isLimited: boolean): void {
+  // SQLite raises a limit below the current size to that size.
+  db.raw.pragma(`max_page_count = ${isLimited ? 1 : MAX_PAGES}`);
+}
+
+const pragma = (db: Connection, name: string): number => Number(db.raw.pragma(name, { simple: true }));
+
+const countSteps = (db: Connection): number => db.count(`ledger_reserve WHERE id <> ${GROWTH_ID}`);
+
+/** Returns the approximate number of readings that still fit once the disk is full. */
+export const reservedAccesses = (db: Connection): number =>
+  Math.floor((countSteps(db) * STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES) / READING_BYTES);
+
+export class Reserve {
+  /** True if the disk had room for the last step. */
+  goesOn = true;
+  private steps: number | undefined;
+
+  /** Forgets the counted steps: another process or a full disk may have used some. */
+  lookAgain(): void {
+    this.steps = undefined;
+  }
+
+  /** True if `take` has work to do. */
+  isShort(db: Connection): boolean {
+    this.steps ??= countSteps(db);
+    return (this.goesOn && this.steps < STEPS) || pragma(db, 'freelist_count') < LOW_PAGES;
+  }
+
+  /** Takes one step, in a few milliseconds. @throws the driver's error, except for a full disk */
+  take(db: Connection): void {
+    this.steps ??= countSteps(db);
+    try {
+      this.goesOn = isRoomy(db.raw.name);
+      if (!this.goesOn) return;
+      limitGrowth(db, false);
+      if (this.steps < STEPS) this.add(db, this.steps);
+      else this.grow(db);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.goesOn = false;
+    }
+  }
+
+  private add(db: Connection, steps: number): void {
+    write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [steps + 1, STEP_BYTES]));
+    this.steps = steps + 1;
+    db.raw.pragma('wal_checkpoint(PASSIVE)');
+  }
+
+  private grow(db: Connection): void {
+    if (!db.has(`ledger_reserve WHERE id = ${GROWTH_ID}`)) {
+      const bytes = STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES;
+      write(db, () => db.run(`INSERT INTO ledger_reserve VALUES (${GROWTH_ID}, zeroblob(?))`, [bytes]));
+    }
+    // A checkpoint puts the pages on disk; they stay in use until it has succeeded.
+    db.raw.pragma('wal_checkpoint(PASSIVE)');
+    write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
+  }
+}
+
+/** Frees one step of the reserve. @returns false if none is left */
+export function freeReserve(db: Connection): boolean {
+  let changes = 0;
+  write(db, () => {
+    ({ changes } = db.run('DELETE FROM ledger_reserve WHERE id = (SELECT max(id) FROM ledger_reserve)'));
+  });
+  return changes > 0;
+}
+
+/** Retries after emptying the write-ahead log if the disk has no room for more of it. */
+function write(db: Connection, work: () => unknown): void {
+  try {
+    db.transaction.immediate(work);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    db.raw.pragma('wal_checkpoint(RESTART)');
+    db.transaction.immediate(work);
+  }
+}
+
+/** Shrinks a closed file to the size of its entries. */
+export function giveBackReserve(db: Connection): void {
+  try {
+    db.transaction.immediate(() => db.run('DELETE FROM ledger_reserve'));
+    const free = pragma(db, 'freelist_count');
+    if (free > LOW_PAGES && pragma(db, 'page_count') <= MAX_VACUUM_PAGES) db.exec('VACUUM');
+  } catch {
+    // The file then stays larger than necessary.
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Retention, which removes entire files, oldest first (docs/ledger.md#retention). A file is removed
+ * automatically once it is old and files exist for as many later months as are kept. A wrong clock adds only
+ * a file or two, and so removes no more than that.
+ */
+import { rmSync } from 'node:fs';
+import type { OldLedgerFiles, RemovedLedgerFiles, Retention } from '../access/access-ledger.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { syncPath } from '../sqlite/durable-files.ts';
+import { keysFileOf, ledgerFolderOf, withSideFiles } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
+import { type FileContent, readLedgerFile } from './ledger-rows.ts';
+import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
+
+/** A file with its content; undefined if it cannot be read. */
+export interface ReadFile {
+  readonly file: LedgerFile;
+  readonly content: FileContent | undefined;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const MONTH_DAYS = 365.25 / 12;
+
+/** Returns the retention in months, at least one. */
+const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
+
+export const readFiles = (databaseFile: string): ReadFile[] =>
+  listLedgerFiles(databaseFile).map((file) => {
+    const content = readLedgerFile(file.path);
+    return { file, content: content instanceof StorageError ? undefined : content };
+  });
+
+/** @param files in order */
+export function findOldFiles(
+  files: readonly ReadFile[],
+  { nowMs, days, named = [] }: Retention,
+): OldLedgerFiles {
+  const beforeMs = nowMs - days * DAY_MS;
+  const removable: string[] = [];
+  const waiting: string[] = [];
+  const lastMs = files.map(lastMsOf);
+  // A file that ends in the future was written with the clock ahead, and before the files that follow it.
+  const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
+  for (const [i, { file }] of files.slice(0, -1).entries()) {
+    if ((ages[i] as number) >= beforeMs) break;
+    const later = new Set(files.slice(i + 1).map((each) => each.file.month));
+    later.delete(file.month);
+    if (later.size >= monthsOf(days) || named.includes(file.name)) removable.push(file.name);
+    else waiting.push(file.name);
+  }
+  return { removable, waiting };
+}
+
+function lastMsOf({ file: { month }, content }: ReadFile): number {
+  const known = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
+  if (known.length > 0) return Math.max(...known);
+  // Falls back to the end of the month in the file's name.
+  const [year = 1970, number = 1] = month.split('-').map(Number);
+  return Date.UTC(year, number);
+}
+
+/**
+ * Removes files past their retention, and the keys that no other file needs. The caller holds the ledger's
+ * lock.
+ * @param open returns a connection to the open file, which records the removals
+ * @throws StorageError, the driver's or the system's error
+ */
+export function removeOldFiles(
+  databaseFile: string,
+  retention: Retention,
+  open: () => Connection,
+): RemovedLedgerFiles {
+  const files = readFiles(databaseFile);
+  const { removable } = findOldFiles(files, retention);
+  if (removable.length === 0) return { names: [], entries: 0 };
+  const removed = files.filter(({ file }) => removable.includes(file.name));
+  const db = open();
+  const counted = removed.map(({ file: { name }, content }) => ({
+    name,
+    entries: content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0,
+    removedBefore: content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0,
+  }));
+  db.transaction.immediate(() => {
+    for (const { name, entries, removedBefore } of counted)
+      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [
+        ...[name, entries + removedBefore, retention.nowMs],
+      ]);
+  });
+  for (const { file } of removed) for (const path of withSideFiles(file.path)) rmSync(path, { force: true });
+  syncPath(ledgerFolderOf(databaseFile));
+  const gone = keysOf(removed);
+  const needed = keysOf(files.filter((file) => !removed.includes(file)));
+  destroyMonthKeys(keysFileOf(databaseFile), (key) => gone(key) && !needed(key));
+  return { names: removable, entries: counted.reduce((sum, { entries }) => sum + entries, 0) };
+}
+
+/** Matches the keys that the files use; for an unreadable file, those of the month in its name. */
+function keysOf(files: readonly ReadFile[]): (key: MonthKeyName) => boolean {
+  const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
+  const ids = periods.map(({ keyId }) => keyId);
+  const months = files.filter(({ content }) => content === undefined).map(({ file }) => file.month);
+  return ({ id, month }) => ids.includes(id) || months.includes(month);
+}

@@ -1,0 +1,211 @@
+/**
+ * The ledger of a service, written by a thread. Readings that arrive while a batch is being written form the
+ * next batch, since each costs both threads a message and a disk sync. Under load the thread receives that
+ * next batch before it has finished the first, so that it need not be woken.
+ */
+
+import type {
+  AccessLedger,
+  AccessRecord,
+  LedgerState,
+  ServedLedgerOptions,
+} from '../access/access-ledger.ts';
+import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
+import { toReceipts, unrecorded } from './batch-hash.ts';
+import type { Appended, LedgerSetup, LedgerTasks } from './ledger-thread.ts';
+import { LedgerWriter } from './ledger-writer.ts';
+import { encodeAccesses } from './reading-text.ts';
+
+interface Waiting {
+  readonly readings: readonly AccessRecord[];
+  readonly sinceMs: number;
+  resolve(receipts: string[]): void;
+  reject(error: unknown): void;
+}
+
+/** Readings passed to the thread together. */
+interface Batch {
+  readonly waiting: Waiting[];
+  /** Fires once the first reading has waited too long, wherever the batch is. */
+  readonly deadline: NodeJS.Timeout;
+}
+
+/** A reading that is not on disk after this time is refused (docs/ledger.md#what-it-costs). */
+export const MAX_RECORD_MS = 5_000;
+/** Maximum wait for the thread when the service shuts down. */
+const MAX_END_MS = 1_000;
+const DAY_MS = 24 * 3600 * 1000;
+/** Delays the first removal, as a starting service has more urgent work. */
+const FIRST_REMOVAL_MS = 30_000;
+/** Maximum number of batches at the thread; the second must have at least `MANY` readings (decision 30). */
+const MAX_GIVEN = 2;
+const MANY = 16;
+const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
+
+/** The thread that writes; tests substitute one that stalls. */
+export interface WritingThread {
+  readonly module: URL;
+  /** Passed to the thread beside its setup. */
+  readonly flag?: Int32Array | undefined;
+}
+
+const WRITING: WritingThread = { module: moduleBeside(import.meta.url, 'ledger-thread') };
+
+/** @throws StorageError when the ledger cannot be used */
+export function openServiceLedger(
+  databaseFile: string,
+  options: ServedLedgerOptions,
+  { module, flag }: WritingThread = WRITING,
+): AccessLedger {
+  const writer = new LedgerWriter(databaseFile, MAX_RECORD_MS, options.note);
+  try {
+    writer.start(options.clock.now());
+  } finally {
+    writer.close();
+  }
+  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag } satisfies LedgerSetup & Partial<WritingThread>;
+  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_GIVEN + 1 }), options);
+}
+
+class ServiceLedger implements AccessLedger {
+  private readonly thread: TaskThread<LedgerTasks>;
+  private readonly options: ServedLedgerOptions;
+  /** Batches at the thread. */
+  private given: Batch[] = [];
+  private next: Batch | undefined;
+  /** Number of readings in `next`. */
+  private waiting = 0;
+  private readonly timers: readonly NodeJS.Timeout[];
+  private isStalled = false;
+  private fault: string | undefined;
+  private replacedFiles = 0;
+  private reservedAccesses: number | undefined;
+  private onIdle: () => void = () => undefined;
+
+  constructor(thread: TaskThread<LedgerTasks>, options: ServedLedgerOptions) {
+    this.thread = thread;
+    this.options = options;
+    const remove = () => void this.removeOld();
+    this.timers = [setTimeout(remove, FIRST_REMOVAL_MS).unref(), setInterval(remove, DAY_MS).unref()];
+  }
+
+  record(readings: readonly AccessRecord[]): Promise<readonly string[]> {
+    if (readings.length === 0) return Promise.resolve([]);
+    const sinceMs = this.options.clock.monotonicMs();
+    return new Promise((resolve, reject) => {
+      const waiting = { readings, sinceMs, resolve, reject };
+      if (this.isStalled) {
+        this.settle([waiting], STALLED);
+        return;
+      }
+      this.next ??= this.startBatch();
+      this.next.waiting.push(waiting);
+      this.waiting += readings.length;
+      const { length } = this.given;
+      if (length === 0 || (length < MAX_GIVEN && this.waiting >= MANY)) void this.write();
+    });
+  }
+
+  isRecording(): boolean {
+    return !this.isStalled;
+  }
+
+  state(): LedgerState {
+    const { replacedFiles, reservedAccesses } = this;
+    return { replacedFiles, reservedAccesses };
+  }
+
+  private startBatch(): Batch {
+    const deadline = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
+    return { waiting: [], deadline };
+  }
+
+  /** Passes the waiting batch to the thread, then any that has formed in the meantime. */
+  private async write(): Promise<void> {
+    const given = this.next;
+    if (given === undefined) return;
+    this.next = undefined;
+    this.waiting = 0;
+    this.given.push(given);
+    const result = await this.append(given.waiting);
+    this.isStalled = false;
+    // The batch is no longer there if it was refused in the meantime.
+    const place = this.given.indexOf(given);
+    if (place >= 0) {
+      this.given.splice(place, 1);
+      this.settleBatch(given, result);
+    }
+    if (this.next !== undefined) void this.write();
+    else if (this.given.length === 0) this.onIdle();
+  }
+
+  private async append(given: readonly Waiting[]): Promise<Appended | string> {
+    try {
+      return await this.thread.run('append', encodeAccesses(given.flatMap(({ readings }) => readings)));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** The thread's batches may still reach the disk: such readings are recorded although nothing was shown. */
+  private refuseStalled(): void {
+    this.isStalled = true;
+    const late = [...this.given.splice(0), ...(this.next === undefined ? [] : [this.next])];
+    this.next = undefined;
+    this.waiting = 0;
+    for (const batch of late) this.settleBatch(batch, STALLED);
+    this.onIdle();
+  }
+
+  private settleBatch({ waiting, deadline }: Batch, result: Appended | string): void {
+    clearTimeout(deadline);
+    this.settle(waiting, result);
+  }
+
+  private settle(all: readonly Waiting[], result: Appended | string): void {
+    const { clock, measure, note } = this.options;
+    const fault = typeof result === 'string' ? result : undefined;
+    if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
+    this.fault = fault;
+    if (typeof result !== 'string') this.observe(result);
+    let before = 0;
+    for (const { readings, sinceMs, resolve, reject } of all) {
+      const count = readings.length;
+      measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
+      // All share one batch, with consecutive sequences.
+      if (typeof result === 'string') reject(unrecorded(new Error(result)));
+      else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
+      before += count;
+    }
+  }
+
+  private observe({ notes, reserved }: Appended): void {
+    this.reservedAccesses = reserved;
+    this.replacedFiles += notes.length;
+    for (const note of notes) this.options.note(note);
+  }
+
+  private async removeOld(): Promise<void> {
+    const { days, note, clock } = this.options;
+    try {
+      const { names, entries } = await this.thread.run('removeOld', { nowMs: clock.now(), days });
+      if (names.length > 0)
+        note(`access ledger: removed ${entries} readings older than ${days} days: ${names.join(', ')}`);
+    } catch (error) {
+      note(`access ledger: old readings could not be removed: ${(error as Error).message}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.timers) clearTimeout(timer);
+    if (this.given.length > 0 && !this.isStalled)
+      await new Promise<void>((resolve) => {
+        this.onIdle = resolve;
+      });
+    // A thread that waits for the disk cannot be stopped.
+    await Promise.race([
+      this.thread.close(),
+      new Promise((resolve) => setTimeout(resolve, MAX_END_MS).unref()),
+    ]);
+  }
+}

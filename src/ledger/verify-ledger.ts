@@ -1,0 +1,163 @@
+import type {
+  CheckedReceipt,
+  LedgerBatch,
+  LedgerEntry,
+  LedgerReader,
+  LedgerVerification,
+  VerifiedChain,
+} from '../access/access-ledger.ts';
+import { faultOf } from '../sqlite/sqlite-errors.ts';
+import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
+import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
+import { numberOf } from './ledger-files.ts';
+import { entriesOf } from './reading-text.ts';
+
+type FindPersonHash = LedgerReader['findPersonHash'];
+
+const COMPARE = 'Compare with a backup, and with the receipts of clients.';
+
+/** @param onBatch receives each sound batch */
+export function verifyLedger(
+  ledger: LedgerChains,
+  findPersonHash: FindPersonHash,
+  onBatch: (batch: LedgerBatch) => void = () => undefined,
+): LedgerVerification {
+  const chains = new Map<number, VerifiedChain>();
+  const pass: Pass = new Map();
+  for (const each of ledger.parts) {
+    chains.set(each.chain, verifyPart(each, chains.get(each.chain) ?? emptyChain(each), pass, onBatch));
+  }
+  const verified = [...chains.values()].sort((a, b) => a.chain - b.chain);
+  const faults = [
+    ...ledger.unreadable.map(({ name, reason }) => `${name} cannot be read: ${reason}`),
+    ...verified.map(({ fault }) => fault).filter((fault) => fault !== null),
+    ...ledger.missing.map((name) => describeMissing(name, ledger)),
+    ...lostKeys(ledger, findPersonHash),
+  ];
+  return { entries: verified.reduce((sum, { entries }) => sum + entries, 0), chains: verified, faults };
+}
+
+const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
+  chain,
+  origin: part.origin,
+  entries: 0,
+  lastSequence: part.first - 1,
+  lastHash: part.first === 1 ? NO_HASH : part.previousHash,
+  removedThrough: part.first - 1,
+  fault: null,
+});
+
+/** A fault found in a batch; its message is shown to the operator. */
+class Fault extends Error {}
+
+/** Restarts at a part's own beginning after a fault: damage to one file says nothing about the next. */
+function verifyPart(
+  each: ChainPart,
+  before: VerifiedChain,
+  pass: Pass,
+  onBatch: (batch: LedgerBatch) => void,
+): VerifiedChain {
+  const { part, file } = each;
+  const isFirstFault = before.fault === null;
+  let { entries, lastSequence: last, lastHash: hash } = before;
+  let fault: string | null = null;
+  try {
+    if (!isFirstFault) [last, hash] = [part.first - 1, part.previousHash];
+    else if (part.first !== last + 1)
+      return verifyPart(each, { ...before, fault: gapBefore(each, last) }, pass, onBatch);
+    else if (each.before !== undefined && part.previousHash !== hash) throw changed(part.first);
+    for (const { batch, isRepeated } of readPart(each, pass)) {
+      assertFollows(batch, last, hash);
+      onBatch(batch);
+      [last, hash] = [batch.first + batch.count - 1, batch.hash];
+      if (!isRepeated) entries += batch.count;
+    }
+    if (part.isClosed && (part.last !== last || part.lastHash !== hash))
+      throw new Fault(`the end of ${file.name} was removed. ${COMPARE}`);
+  } catch (error) {
+    fault = `Chain ${each.chain}, after ${last}: ${describe(error, file.name)}`;
+  }
+  if (isFirstFault) return { ...before, entries, lastSequence: last, lastHash: hash, fault };
+  return { ...before, entries, fault: fault === null ? before.fault : `${before.fault} ${fault}` };
+}
+
+const gapBefore = ({ chain, part }: ChainPart, last: number): string =>
+  `Chain ${chain}, after ${last}: ${missing(part.first).message}`;
+
+const missing = (first: number): Fault =>
+  new Fault(`the next entry is ${first}: what was between them was removed. ${COMPARE}`);
+
+const changed = (first: number): Fault =>
+  new Fault(`the batch of ${first} was changed after it was written: its hash differs. ${COMPARE}`);
+
+function assertFollows(batch: LedgerBatch, last: number, previous: string): void {
+  if (batch.first !== last + 1) throw missing(batch.first);
+  if (
+    batch.hash !== hashBatch(previous, batch, batch.lines) ||
+    batch.lines.split('\n').length !== batch.count + 1
+  )
+    throw changed(batch.first);
+}
+
+/** @throws errors that do not concern the file */
+function describe(error: unknown, name: string): string {
+  if (error instanceof Fault) return error.message;
+  return `${name} cannot be read: ${faultOf(error).message}`;
+}
+
+/** Each file names its predecessor; a missing one that retention has not removed was removed otherwise. */
+function describeMissing(name: string, { unreadable }: LedgerChains): string {
+  // A removal is recorded in the file that was open at that time, which may be this unreadable one.
+  const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
+  return later === undefined
+    ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`
+    : `${name} is missing. Whether its time was over or it was taken away cannot be known, as ` +
+        `${later.name} cannot be read: look for it in a backup.`;
+}
+
+/** Lists months whose key is lost. Their entries remain sound, as they do not depend on the keys. */
+function lostKeys({ parts }: LedgerChains, findPersonHash: FindPersonHash): string[] {
+  const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
+  const lost = periods.filter(({ keyId }) => findPersonHash(keyId) === undefined);
+  return [...new Set(lost.map(({ month }) => month))].map(
+    (month) =>
+      `Month ${month}: its key is missing or damaged: who was looked up cannot be found in it any more. ` +
+      'Restore registry.keys.db from a backup.',
+  );
+}
+
+/** @throws the driver's error */
+export function verifyReceipt(
+  ledger: LedgerChains,
+  findPersonHash: FindPersonHash,
+  text: string,
+): CheckedReceipt {
+  const receipt = parseReceipt(text);
+  if (receipt === undefined)
+    return { entry: undefined, message: 'This is not a receipt: expected a number, a hyphen and 32 digits.' };
+  const { sequence, hash } = receipt;
+  let entry: LedgerEntry | undefined;
+  const { chains, faults } = verifyLedger(ledger, findPersonHash, (batch) => {
+    if (sequence < batch.first || sequence >= batch.first + batch.count || !batch.hash.startsWith(hash))
+      return;
+    entry = entriesOf(batch)[sequence - batch.first];
+  });
+  const broken = chains.find(({ chain, fault }) => chain === entry?.chain && fault !== null);
+  if (entry !== undefined && (broken === undefined || sequence <= broken.lastSequence))
+    return { entry, message: 'The ledger holds this reading, and everything before it is as it was.' };
+  if (entry !== undefined)
+    return {
+      entry,
+      message: `The ledger holds this reading, but not everything before it. ${broken?.fault}`,
+    };
+  const isRemoved = chains.some(({ removedThrough }) => sequence <= removedThrough);
+  const [fault] = faults;
+  const message =
+    fault !== undefined
+      ? `This reading is not in what is sound of the ledger. ${fault}`
+      : isRemoved
+        ? 'A reading with this number was removed when its time was over: compare with an earlier backup.'
+        : 'The ledger does not hold this reading: the receipt is of another registry, or was mistyped, or ' +
+          'the end of a chain was removed. Compare with a backup.';
+  return { entry, message };
+}

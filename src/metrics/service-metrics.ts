@@ -1,0 +1,403 @@
+/** Collects the metrics of a service, and serves them on their own server (docs/operating.md#metrics). */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { AccessLedger } from '../access/access-ledger.ts';
+import type { InProcessRateLimiter } from '../access/in-process-rate-limiter.ts';
+import type { Exporter } from '../export/exporter.ts';
+import { type RegistryStatus, readStatus } from '../health/registry-status.ts';
+import type { AccessLog } from '../http/server/access-log.ts';
+import { listen } from '../http/server/server.ts';
+import type { RegistryStore } from '../open-registry.ts';
+import type { SocketAddress } from '../runtime/config.ts';
+import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import {
+  type Declaration,
+  type Distribution,
+  declarationOf,
+  type MetricName,
+  type Metrics,
+} from './declarations.ts';
+
+// Histograms
+
+/** Observing allocates nothing, so that counting does not slow down a lookup of 100 µs. */
+export class Histogram {
+  private readonly bounds: readonly number[];
+  /** Counts by bucket, then the sum. */
+  private readonly numbers: Float64Array;
+
+  constructor(name: MetricName) {
+    this.bounds = declarationOf(name).bounds ?? [];
+    this.numbers = new Float64Array(this.bounds.length + 2);
+  }
+
+  observe(value: number): void {
+    const { bounds, numbers } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    (numbers[bucket] as number)++;
+    (numbers[bounds.length + 1] as number) += value;
+  }
+
+  read(): Distribution {
+    return { counts: [...this.numbers.subarray(0, -1)], sum: this.numbers.at(-1) ?? 0 };
+  }
+}
+
+// Request counts by route, method and status, and refusals by reason, counted as they are logged
+
+export interface AnsweredRequest {
+  /** Template of the path; empty if none matched. */
+  readonly route: string;
+  /** A supported method, or `OTHER`. */
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** From a fixed set of words. */
+  readonly reason?: string | undefined;
+}
+
+/** Counts of one route and method. */
+interface RouteCounts {
+  readonly durations: Histogram;
+  /** Indexed by status. */
+  readonly answered: Float64Array;
+}
+
+/** One slot for every number of up to three digits. */
+const STATUSES = 1_000;
+/** Refusals that concern keys or load; all others are mistakes of the client. */
+const REFUSING = [401, 403, 429, 503];
+
+export class RequestCounts {
+  private readonly byRoute = new Map<string, Map<string, RouteCounts>>();
+  private readonly refused = new Map<number, Map<string, number>>(
+    REFUSING.map((status) => [status, new Map<string, number>()]),
+  );
+
+  count({ route, method, status, durationMs, reason }: AnsweredRequest): void {
+    const counts = this.byRoute.get(route)?.get(method) ?? this.add(route, method);
+    (counts.answered[status] as number)++;
+    counts.durations.observe(durationMs / 1000);
+    if (reason === undefined) return;
+    const reasons = this.refused.get(status);
+    reasons?.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+
+  private add(route: string, method: string): RouteCounts {
+    let byMethod = this.byRoute.get(route);
+    if (byMethod === undefined) {
+      byMethod = new Map();
+      this.byRoute.set(route, byMethod);
+    }
+    const durations = new Histogram('registry_http_request_duration_seconds');
+    const counts = { durations, answered: new Float64Array(STATUSES) };
+    byMethod.set(method, counts);
+    return counts;
+  }
+
+  read() {
+    const all = [...this.byRoute].flatMap(([route, byMethod]) =>
+      [...byMethod].map(([method, counts]) => ({ ...counts, route: route || 'unknown', method })),
+    );
+    return {
+      registry_http_requests_total: all.flatMap(({ route, method, answered }) =>
+        [...answered].flatMap((count, status) =>
+          count === 0 ? [] : [[[route, method, String(status)], count] as const],
+        ),
+      ),
+      registry_http_request_duration_seconds: all.map(
+        ({ route, method, durations }) => [[route, method], durations.read()] as const,
+      ),
+      registry_refusals_total: [...this.refused].flatMap(([status, reasons]) =>
+        [...reasons].map(([reason, count]) => [[String(status), reason], count] as const),
+      ),
+    } satisfies Partial<Metrics>;
+  }
+}
+
+// Prometheus text format, version 0.0.4
+
+export const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** @returns all metrics in the order of `metrics`, each with its help and type */
+export function formatMetrics(metrics: Metrics): string {
+  const names = Object.keys(metrics) as MetricName[];
+  return names
+    .map((name) => {
+      const given = metrics[name];
+      const values = (Array.isArray(given) ? given : [[[], given]]) as LabelledValues;
+      return formatMetric(name, declarationOf(name), values);
+    })
+    .join('');
+}
+
+type Labels = readonly string[];
+type LabelledValues = readonly (readonly [Labels, number | Distribution | undefined])[];
+
+/** @param values each with its labels, in the order of the declaration */
+export function formatMetric(
+  name: string,
+  { type, help, labels = [], bounds = [] }: Declaration,
+  values: LabelledValues,
+): string {
+  const lines = values.flatMap(([texts, value]) => {
+    const shown = labels.map((label, i) => `${label}="${escapeLabel(texts[i] ?? '')}"`);
+    if (value === undefined) return [];
+    return typeof value === 'number'
+      ? [line(name, shown, value)]
+      : formatDistribution(name, shown, bounds, value);
+  });
+  return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+/** Formats cumulative buckets: each counts the values up to its bound. */
+function formatDistribution(
+  name: string,
+  labels: Labels,
+  bounds: readonly number[],
+  { counts, sum }: Distribution,
+): string[] {
+  let total = 0;
+  const buckets = counts.map((count, i) => {
+    total += count;
+    return line(`${name}_bucket`, [...labels, `le="${formatNumber(bounds[i] ?? Infinity)}"`], total);
+  });
+  return [...buckets, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, total)];
+}
+
+const line = (name: string, labels: Labels, value: number): string =>
+  `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${formatNumber(value)}\n`;
+
+const formatNumber = (value: number): string =>
+  Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf';
+
+const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
+
+// Condition of the registry
+
+/**
+ * @param condition undefined if it could not be read; its metrics are then omitted
+ * @param nowSeconds epoch seconds, for the age of waiting events
+ */
+export function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
+  const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
+  const rows = Object.entries(condition?.rows ?? {});
+  const endpoints = (condition?.endpoints ?? []).map((each) => ({
+    ...each,
+    labels: [String(each.endpoint.id)] as const,
+  }));
+  return {
+    registry_rows: rows.map(([table, count]) => [[table], count] as const),
+    registry_files_bytes: condition?.bytes,
+    registry_wal_bytes: condition?.logBytes,
+    registry_disk_free_bytes: condition?.freeBytes,
+    registry_disk_reserved_bytes: condition?.reservedBytes,
+    registry_stale_members: readModel?.stale,
+    registry_read_model_outdated: readModel && Number(readModel.hasOtherRules),
+    registry_feed_sequence: condition?.sequence?.lastSequence,
+    registry_imports_running: imports?.running,
+    registry_imports_staged_bytes: imports?.stagedBytes,
+    registry_last_import_timestamp_seconds: lastImport?.importedAt,
+    registry_last_backup_timestamp_seconds: last ? last.instantMs / 1000 : undefined,
+    registry_last_backup_verified: last
+      ? Number(last.verifiedAtMs !== null && last.fault === null)
+      : undefined,
+    registry_last_backup_present: last ? Number(last.place !== 'missing') : undefined,
+    registry_webhook_lag_seconds: endpoints.flatMap(({ labels, behind, oldestAt }) =>
+      behind === null ? [] : [[labels, oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt)] as const],
+    ),
+    registry_webhook_lag_events: endpoints.flatMap(({ labels, behind }) =>
+      behind === null ? [] : [[labels, behind] as const],
+    ),
+    registry_webhook_failures: endpoints.map(({ labels, endpoint }) => [labels, endpoint.failures] as const),
+    registry_webhook_disabled: endpoints.map(
+      ({ labels, endpoint }) => [labels, Number(endpoint.disabledAt !== null)] as const,
+    ),
+  } satisfies Partial<Metrics>;
+}
+
+// Resource usage of the process
+
+/** Sampling interval of the event loop's delay. */
+const RESOLUTION_MS = 10;
+const NS_PER_MS = 1e6;
+
+export class ProcessFacts {
+  private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+
+  constructor() {
+    this.delays.enable();
+  }
+
+  /** Each call starts a new measurement of the delays. */
+  read() {
+    const { user, system } = process.cpuUsage();
+    const { rss, heapUsed } = process.memoryUsage();
+    const metrics = {
+      registry_event_loop_delay_p99_seconds: toDelay(this.delays.percentile(99)),
+      registry_event_loop_delay_max_seconds: toDelay(this.delays.max),
+      registry_heap_bytes: heapUsed,
+      process_cpu_seconds_total: (user + system) / 1e6,
+      process_resident_memory_bytes: rss,
+      process_start_time_seconds: performance.timeOrigin / 1000,
+    } satisfies Partial<Metrics>;
+    this.delays.reset();
+    return metrics;
+  }
+
+  close(): void {
+    this.delays.disable();
+  }
+}
+
+/** Node measures the time between samples; the delay is the part that exceeds the interval. */
+const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
+
+// Server for `GET /metrics`
+
+const READING = ['GET', 'HEAD'];
+
+/** @param onError receives errors of `collect`, which are hidden from the client */
+export function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = incoming;
+    incoming.resume();
+    if (url.replace(/\?.*/s, '') !== '/metrics') end(outgoing, 404, 'Not found.\n');
+    else if (!READING.includes(method)) {
+      outgoing.setHeader('Allow', READING.join(', '));
+      end(outgoing, 405, 'Method not allowed.\n');
+    } else end(outgoing, 200, formatMetrics(await collect()), TEXT_FORMAT);
+  }
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    answer(incoming, outgoing).catch((error: unknown) => {
+      onError(error);
+      end(outgoing, 500, 'A server error occurred.\n');
+    });
+  };
+}
+
+function end(outgoing: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8') {
+  const headers = { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) };
+  // Node omits the body of a response to HEAD.
+  outgoing.writeHead(status, headers).end(text);
+}
+
+/** Allows for several Prometheus servers and an operator's browser. */
+const MAX_CONNECTIONS = 16;
+
+/** Minimum interval between reads of the condition, however often metrics are scraped. */
+const CONDITION_MS = 1_000;
+
+/** Sources read for each scrape. */
+export interface MeasuredService {
+  readonly clock: Clock;
+  readonly exporter: Pick<Exporter, 'running'>;
+  readonly limiter: Pick<InProcessRateLimiter, 'size'>;
+  readonly storage: Storage;
+  readonly store: Pick<RegistryStore, 'searchesWaiting'>;
+  readonly ledger: Pick<AccessLedger, 'state'> | undefined;
+  /** Returns undefined if requests can be answered. */
+  readonly findUnready: () => Promise<string | undefined>;
+}
+
+export class ServiceMetrics {
+  private readonly requests = new RequestCounts();
+  private readonly commitWrites = new Histogram('registry_group_commit_writes');
+  private readonly commitSeconds = new Histogram('registry_group_commit_duration_seconds');
+  private connectionsClosed = 0;
+  private addressesRefused = 0;
+  private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
+  private readonly readings = { recorded: 0, refused: 0 };
+  private readonly ofProcess = new ProcessFacts();
+
+  readonly measureCommit = (writes: number, durationMs: number): void => {
+    this.commitWrites.observe(writes);
+    this.commitSeconds.observe(durationMs / 1000);
+  };
+
+  countRefusedAddress(): void {
+    this.addressesRefused++;
+  }
+
+  /** Counts the readings of an event-loop iteration; those that could not be recorded were refused. */
+  readonly measureReadings = (readings: number, durationMs: number, isRecorded: boolean): void => {
+    this.readings[isRecorded ? 'recorded' : 'refused'] += readings;
+    if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
+  };
+
+  /** Wraps a log so that requests, and connections closed for lack of room, are counted. */
+  counting(log: AccessLog): AccessLog {
+    return {
+      ...log,
+      request: (entry) => {
+        this.requests.count(entry);
+        log.request(entry);
+      },
+      connectionClosed: (message) => {
+        this.connectionsClosed++;
+        log.connectionClosed(message);
+      },
+    };
+  }
+
+  /** @throws (as a rejection) the system's error when the address cannot be used */
+  listen(address: SocketAddress, service: MeasuredService, onError: (error: unknown) => void) {
+    const readRarely = rarely(service.clock, async () => {
+      try {
+        return await readStatus(service.storage, 'serve');
+      } catch (error) {
+        onError(error);
+        return undefined;
+      }
+    });
+    const handler = createMetricsHandler(() => this.collect(service, readRarely), onError);
+    const log = { refused: () => undefined, closed: () => undefined };
+    return listen({ ...address, handler, log, maxConnections: MAX_CONNECTIONS });
+  }
+
+  close(): void {
+    this.ofProcess.close();
+  }
+
+  private async collect(
+    { clock, exporter, findUnready, ledger, limiter, store }: MeasuredService,
+    readRarely: () => Promise<RegistryStatus | undefined>,
+  ): Promise<Metrics> {
+    const isReady = (await findUnready()) === undefined;
+    const condition = await readRarely();
+    const { keys, bytes } = limiter.size;
+    const { replacedFiles, reservedAccesses } = ledger?.state?.() ?? {};
+    return {
+      ...this.requests.read(),
+      registry_addresses_refused_often_total: this.addressesRefused,
+      registry_connections_closed_total: this.connectionsClosed,
+      registry_limiter_keys: keys,
+      registry_limiter_bytes: bytes,
+      registry_group_commit_writes: this.commitWrites.read(),
+      registry_group_commit_duration_seconds: this.commitSeconds.read(),
+      registry_ledger_readings_total: Object.entries(this.readings).map(([outcome, n]) => [[outcome], n]),
+      registry_ledger_lag_seconds: this.ledgerLag.read(),
+      registry_ledger_files_replaced_total: replacedFiles,
+      registry_ledger_reserved_readings: reservedAccesses,
+      registry_exports_running: exporter.running(),
+      registry_searches_waiting: store.searchesWaiting(),
+      registry_ready: Number(isReady),
+      ...registryFacts(condition, nowSeconds(clock)),
+      ...this.ofProcess.read(),
+    };
+  }
+}
+
+/** Caches the last result for `CONDITION_MS`. */
+function rarely<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly atMs: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (last === undefined || nowMs - last.atMs >= CONDITION_MS) last = { atMs: nowMs, result: read() };
+    return last.result;
+  };
+}

@@ -1,0 +1,211 @@
+/** Opens the registry in a SQLite file, and gives its stores one group commit and one read snapshot. */
+import { statSync } from 'node:fs';
+import type { Visible } from './access/api-keys.ts';
+import { openEvents } from './events/event-store.ts';
+import type { EventStore } from './events/feed.ts';
+import type { NarrowableStore, OwnedRows } from './registry/registry-store.ts';
+import { openCooperatives } from './registry/stores/cooperative-store.ts';
+import { openEntries } from './registry/stores/entry-store.ts';
+import { openLoans, openPayments } from './registry/stores/lending-store.ts';
+import { openMembers } from './registry/stores/member-store.ts';
+import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
+import { openCooperativeSummaries } from './registry/stores/rows.ts';
+import { indexLeftNames } from './search/index-names.ts';
+import { openSearching } from './search/search-in-thread.ts';
+import { type Connection, WAIT_MS } from './sqlite/connection.ts';
+import { type IdempotentResponses, openIdempotentResponses } from './sqlite/entity-store.ts';
+import {
+  type CommitMeasure,
+  type EndOfIteration,
+  GroupCommit,
+  MovedError,
+  ReadSnapshot,
+} from './sqlite/group-commit.ts';
+import { openDatabase } from './sqlite/open-database.ts';
+import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
+import { REGISTRY_SCHEMA } from './sqlite/schemas.ts';
+import type { Storage } from './sqlite/storage.ts';
+import { StorageError } from './sqlite/storage-error.ts';
+import { openStatistics, type StatisticsStore } from './statistics/statistics-store.ts';
+import { renewTotalsUnlessBusy } from './statistics/stored-totals.ts';
+
+/** Rows of the registry, the sequence of their changes, and their statistics. */
+export interface ServedRows extends OwnedRows {
+  readonly events: EventStore;
+  readonly statistics: StatisticsStore;
+}
+
+export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
+  readonly responses: IdempotentResponses;
+  /** True if the database answers reads and accepts writes. */
+  isReady(): boolean;
+  /** Number of searches by name in progress, including the running one. */
+  searchesWaiting(): number;
+  /**
+   * Resolves, with the error to report, once a failed commit leaves the state of the disk in doubt; pending
+   * until then. No write is accepted afterwards: the registry must be checked and restarted.
+   */
+  readonly failed: Promise<StorageError>;
+  close(): Promise<void>;
+}
+
+const ROOM_CHECK_MS = 1_000;
+
+export interface SqliteRegistryOptions {
+  readonly file: string;
+  readonly monotonicMs: () => number;
+  readonly scheduler: EndOfIteration;
+  readonly format: ReadModelFormat;
+  readonly measureCommit?: CommitMeasure | undefined;
+  /** Free bytes of the disk; tests pass their own. */
+  readonly freeBytes?: () => number;
+}
+
+export type SqliteRegistry = RegistryStore & { readonly connection: Connection };
+
+/** @throws StorageError with advice when the file cannot be used */
+export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegistry {
+  const { file, scheduler, format } = options;
+  const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
+  try {
+    indexLeftNames(db);
+    renewTotalsUnlessBusy(db, format.zone);
+    return createStore(db, { ...options, file, scheduler, format });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegistry {
+  const { scheduler, monotonicMs } = options;
+  const failure = Promise.withResolvers<StorageError>();
+  const isInPlace = placeCheck(options.file);
+  const snapshot = new ReadSnapshot(db, scheduler);
+  const commits = new GroupCommit(db, {
+    monotonicMs,
+    scheduler,
+    hasRoom: roomCheck(options),
+    isInPlace,
+    measure: options.measureCommit,
+    endReads: () => snapshot.end(),
+    onCommit: () => events.onCommit(),
+    onFailure: (error) => failure.resolve(toFailure(options.file, error)),
+  });
+  const events = openEvents(db, snapshot);
+  const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
+  const statistics = openStatistics(db, snapshot, {
+    file: options.file,
+    zone: options.format.zone,
+  });
+  const responses = openIdempotentResponses(db, { commits, snapshot });
+  const dependencies = { commits, snapshot, cooperativeSummaries, responses };
+  const searching = openSearching(options.file);
+  const { format } = options;
+  const members = openMembers(db, dependencies, format, searching);
+  const narrowedTo = openNarrowing({
+    cooperatives: openCooperatives(db, dependencies),
+    members,
+    entries: openEntries(db, { snapshot, responses, format, membersOf: members }),
+    loans: openLoans(db, dependencies, format),
+    payments: openPayments(db, dependencies, format),
+    events: events.narrowedTo,
+    statistics: statistics.narrowedTo,
+  });
+  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
+
+  return {
+    connection: db,
+    ...narrowedTo(null),
+    narrowedTo,
+    responses,
+    failed: failure.promise,
+    searchesWaiting: () => searching.waiting(),
+    isReady() {
+      try {
+        snapshot.read(() => probe.get());
+        return commits.lookAtFile();
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      commits.close();
+      await statistics.close();
+      events.endWaits();
+      snapshot.end();
+      db.close();
+      await searching.close();
+    },
+  };
+}
+
+/** @param stores open each store for the visible cooperatives */
+function openNarrowing(
+  stores: {
+    readonly [name in keyof ServedRows]: (visible: Visible) => ServedRows[name];
+  },
+): (visible: Visible) => ServedRows {
+  const open = (visible: Visible): ServedRows => ({
+    cooperatives: stores.cooperatives(visible),
+    members: stores.members(visible),
+    entries: stores.entries(visible),
+    loans: stores.loans(visible),
+    payments: stores.payments(visible),
+    events: stores.events(visible),
+    statistics: stores.statistics(visible),
+  });
+  const all = open(null);
+  // A key's array stays the same until a change of keys is detected.
+  const narrowed = new WeakMap<readonly number[], ServedRows>();
+  return (visible) => {
+    if (visible === null) return all;
+    let rows = narrowed.get(visible);
+    if (rows === undefined) {
+      rows = open(visible);
+      narrowed.set(visible, rows);
+    }
+    return rows;
+  };
+}
+
+const toFailure = (file: string, error: unknown): StorageError =>
+  new StorageError(
+    'failed',
+    error instanceof MovedError
+      ? `${file} was moved or replaced while it was served: nothing is written any more. ` +
+          'Put it back or restore a backup, then start again.'
+      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, ` +
+          'then start again.',
+    { cause: error },
+  );
+
+/** Detects a file that was moved or replaced, since writes to it would be lost. */
+function placeCheck(file: string): () => boolean {
+  const inode = statSync(file).ino;
+  return () => statSync(file, { throwIfNoEntry: false })?.ino === inode;
+}
+
+/** Queries the disk at most once a second. */
+function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }: SqliteRegistryOptions) {
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  let hasRoom = true;
+  return (): boolean => {
+    const nowMs = monotonicMs();
+    if (nowMs - checkedMs >= ROOM_CHECK_MS) {
+      hasRoom = freeBytes() >= RESERVED_BYTES;
+      checkedMs = nowMs;
+    }
+    return hasRoom;
+  };
+}
+
+/** Opens the registry, and creates what is missing. @throws StorageError */
+export const openRegistry = (storage: Storage): RegistryStore =>
+  openSqliteRegistry({
+    file: storage.readable(),
+    monotonicMs: storage.monotonicMs,
+    scheduler: storage.scheduler,
+    format: formatOf(storage),
+    measureCommit: storage.measureCommit,
+  });

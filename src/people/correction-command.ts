@@ -1,0 +1,423 @@
+/** Shared parts of all correction commands: options, execution and output. */
+import { type Command, Option } from 'commander';
+import type { FieldGroup, Subject } from '../access/access-ledger.ts';
+import { type NamedMember, parseReason } from '../registry/changes/correction-kinds.ts';
+import { findMemberId, MEMBER_HELP, withMember } from '../registry/named-member.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { StoredRow } from '../registry/stored/stored-data-types.ts';
+import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
+import { parseCode, readNumber } from '../terminal/options.ts';
+import { formatJson, proposed } from '../terminal/output.ts';
+import { MEMBER_GROUPS, NAMES, recordAccess } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import {
+  addConfirmOptions,
+  asksYes,
+  type ConfirmOptions,
+  changedMeanwhile,
+  confirm,
+} from '../terminal/signals.ts';
+import { FieldError, parseId } from '../values/errors.ts';
+import { hideIdentityCards } from '../values/identity-card.ts';
+import { asMessage, type Message, say } from '../values/message.ts';
+import {
+  type Agreement,
+  CORRECTIONS,
+  type ComparedPeople,
+  type Correction,
+  type CorrectionDone,
+  type Options as CorrectionGiven,
+  type CorrectionRefused,
+  type CorrectionResult,
+  type CorrectionStore,
+  formatChanges,
+  formatRefused,
+  parsersOf,
+  prepareCorrection,
+} from './correction-types.ts';
+import { openCorrections } from './corrections/correction-store.ts';
+
+// Comparison of two people whom a correction would make one, with their contradictions
+
+/**
+ * Formats both people. The caller must have recorded the access.
+ * @returns lines
+ */
+export const formatCompared = (
+  run: Run,
+  { memberIds: [replaced, holding], contradictions }: ComparedPeople,
+): Promise<Message[]> =>
+  withStore(openStoredData(run.storage), (store) => {
+    const lines = (ids: readonly number[]) =>
+      ids.flatMap((id) => {
+        const found = store.findMembership(id);
+        return found === undefined ? [] : [formatMembership(found.member)];
+      });
+    return [
+      say('This person has the number that is replaced:'),
+      ...lines(replaced),
+      say('This person has, or had, the new number:'),
+      ...lines(holding),
+      contradictions.length === 0
+        ? say('Nothing contradicts that they are one person.')
+        : say('What contradicts that they are one person: {contradictions}', {
+            contradictions: contradictions.map(asMessage),
+          }),
+    ];
+  });
+
+function formatMembership(member: StoredRow): Message {
+  const { cooperative, member_code: code, full_name: name, date_of_birth: born, mobile } = member;
+  const shown = (value: StoredRow[string] | undefined) => hideIdentityCards(String(value ?? '–'));
+  return say('  {member}: {name}, born {born}, gender {gender}, telephone {phone}, {status}', {
+    ...{ member: `${cooperative}/${shown(code)}`, name: shown(name), born: shown(born) },
+    ...{ gender: shown(member.gender), phone: shown(mobile), status: asMessage(shown(member.status)) },
+  });
+}
+
+/** Ids only, without values: programs may store their output. */
+export const describeCompared = ({ memberIds: [replaced, holding], contradictions }: ComparedPeople) => ({
+  replaced,
+  holding,
+  contradictions,
+});
+
+export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
+  readonly reason: string;
+  /** Confirms that two people are one. */
+  readonly samePerson?: true;
+}
+
+/** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
+export const addReasonOption = (command: Command): Command =>
+  addPrintOptions(
+    command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
+    'REGISTRY_USER',
+  );
+
+/** Adds the options of `addReasonOption`, `--yes` and `--dry-run`. */
+export const addCorrectionOptions = (command: Command): Command =>
+  addConfirmOptions(addReasonOption(command));
+
+function readReason(text: string): string {
+  const reason = parseReason(text);
+  if (reason instanceof FieldError) throw new CommandError(EXIT.usage, `--reason: ${reason.message}`);
+  return reason;
+}
+
+/** Numbers and members named by the command; includes everyone that the correction shows. */
+type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
+type Work = (store: CorrectionStore, given: CorrectionGiven) => CorrectionResult;
+
+/**
+ * Records the access, shows the plan of a correction, asks for confirmation, runs it and prints the result.
+ * @throws CommandError with status 1 if it was refused or not confirmed, or as `recordAccess`
+ */
+export async function correct(
+  run: Run<CorrectionCommandOptions>,
+  { fields = NAMES, ...named }: Named & { readonly fields?: readonly FieldGroup[] },
+  work: Work,
+): Promise<void> {
+  const { options, storage, user, now } = run;
+  const isDryRun = options.dryRun === true;
+  const reason = readReason(options.reason);
+  // Recorded before any change: if recording fails, nothing may be done or shown.
+  await recordAccess(run, { ...named, fields });
+  const given = { reason, systemUser: user, nowSeconds: now };
+  await withStore(openCorrections(storage), async (store) => {
+    let samePerson: boolean | undefined = options.samePerson;
+    const agreed = await confirm(run, options, async () => {
+      const look = (isOne?: boolean) => work(store, { ...given, samePerson: isOne, isDryRun: true });
+      const [plan, isOne] = await showPlan(run, look);
+      samePerson = isOne;
+      return plan.fingerprint;
+    });
+    const result = work(store, { ...given, samePerson, isDryRun, agreed });
+    if (result.outcome === 'refused') throw await refused(run, result);
+    if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
+    if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
+    else {
+      // After the correction, the people can no longer be read as they were.
+      if (isDryRun) for (const line of await comparedLines(run, result)) print(run, line);
+      for (const line of formatCorrection(result, options)) print(run, line);
+    }
+    if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
+  });
+}
+
+const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
+
+/**
+ * Shows the plan. If it would make two people one, asks whether they are.
+ * @param look performs a dry run
+ * @returns the plan, and the answer
+ * @throws CommandError with status 1 if the correction was refused, or the people are not the same
+ */
+async function showPlan(
+  run: Run<CorrectionCommandOptions>,
+  look: (samePerson?: boolean) => CorrectionResult,
+): Promise<readonly [plan: CorrectionDone, samePerson: boolean | undefined]> {
+  let samePerson: boolean | undefined = run.options.samePerson;
+  let plan = look(samePerson);
+  const isToBeAsked = plan.outcome === 'refused' && plan.compared !== undefined && run.ask !== undefined;
+  if (isToBeAsked) {
+    samePerson = true;
+    plan = look(samePerson);
+  }
+  if (plan.outcome === 'refused') throw await refused(run, plan);
+  for (const line of await comparedLines(run, plan)) tell(run, line);
+  if (isToBeAsked && !(await asksYes(run, ARE_ONE, new AbortController().signal)))
+    throw new CommandError(EXIT.refused, 'Nothing was changed.');
+  for (const line of formatPlan(plan)) tell(run, line);
+  return [plan, samePerson];
+}
+
+const comparedLines = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
+  compared === undefined ? [] : formatCompared(run, compared);
+
+/**
+ * Prints the reason.
+ * @returns the error to throw
+ */
+async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
+  const { json, dryRun } = run.options;
+  if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));
+  else for (const line of [...(await comparedLines(run, result)), ...formatRefused(result)]) tell(run, line);
+  return new CommandError(EXIT.refused, '');
+}
+
+/** Without the name: programs may store their output. */
+const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
+  id,
+  cooperative_code: cooperativeCode,
+  member_code: hideIdentityCards(memberCode),
+  fate,
+});
+
+/** Same fields for a correction and its dry run. */
+const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
+  result.outcome === 'done'
+    ? {
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: result.correctionId,
+        final: result.isFinal === true,
+        rows: result.rows,
+        members: result.members.map(describeMember),
+        notes: result.notes,
+        ...(result.compared && { compared: describeCompared(result.compared) }),
+        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+      }
+    : {
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: null,
+        message: hideIdentityCards(String(result.message)),
+        collisions: result.collisions,
+        ...(result.compared && { compared: describeCompared(result.compared) }),
+      };
+
+const formatPlan = (result: CorrectionDone): Message[] => [
+  say('This would be done:'),
+  ...formatChanges(result),
+];
+
+/**
+ * @param options options of the command, for the undo command
+ * @returns lines
+ */
+function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
+  const { correctionId: id, lockMs } = result;
+  const changes = formatChanges(result);
+  if (id === null) return [say('Nothing was changed. Without --dry-run:'), ...changes];
+  const locked = (lockMs / 1000).toFixed(3);
+  return [
+    result.isRepeated === true
+      ? say('Nothing was changed:')
+      : say('Correction {id} is done (locked for {locked} s):', { id, locked }),
+    ...changes,
+    ...(result.isFinal === true
+      ? []
+      : [say('To undo it: {command}', { command: proposed(`imports undo ${id}`, options) })]),
+  ];
+}
+
+// Commands of the corrections, with the arguments and options of each (docs/correcting.md).
+
+interface CorrectionCommand {
+  readonly correction: Correction;
+  readonly description: string;
+  /** Required values: `<argument>` or `--option <value>`, and its help. */
+  readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
+  /** Optional values. */
+  readonly mayAsk?: CorrectionCommand['asks'];
+  /** Options and help of the agreements. */
+  readonly agreements?: { readonly [name in Agreement]?: readonly [flags: string, help: string] };
+  /** Needs no confirmation because nothing is lost. */
+  readonly isHarmless?: true;
+}
+
+const HOLDER = 'CODE/MEMBERCODE or the id of who has it';
+
+const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
+  'nid replace': {
+    correction: CORRECTIONS.replaceIdentityCard,
+    description: 'give a person another national ID; the old one keeps finding the person',
+    asks: {
+      old: ['<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`],
+      current: ['<new>', `the number that the person has now; or ${HOLDER}`],
+    },
+    mayAsk: { memberId: ['--member <member>', 'only this membership of the person gets NEW'] },
+    agreements: {
+      releases: [
+        '--release',
+        'take NEW from the person who had it before; if nobody had, let OLD be given to somebody else',
+      ],
+      samePerson: ['--same-person', 'whoever has NEW, or had it, is the same person: both become one'],
+    },
+  },
+  'nid release': {
+    correction: CORRECTIONS.releaseIdentityCard,
+    description: 'let a former national ID of a person be given to somebody else',
+    asks: { former: ['<number>', 'the former number, which finds nobody then'] },
+  },
+  'members merge': {
+    correction: CORRECTIONS.mergeMembers,
+    description: 'give everything of one member to another who is the same person',
+    asks: {
+      fromId: ['<from>', `the member that goes: ${MEMBER_HELP}`],
+      intoId: ['<into>', 'the member that stays'],
+    },
+  },
+  'members move': {
+    correction: CORRECTIONS.moveMember,
+    description: 'move a member with everything to another cooperative',
+    asks: { memberId: ['<member>', MEMBER_HELP], code: ['--to <code>', 'code of the cooperative'] },
+  },
+  'members transfer': {
+    correction: CORRECTIONS.transferMember,
+    description: 'end a membership, which keeps its past, and begin one in another cooperative',
+    asks: {
+      memberId: ['<member>', MEMBER_HELP],
+      to: ['--to <code>', 'code of the other cooperative'],
+      memberCode: ['--code <code>', 'member code there'],
+      on: ['--on <date>', 'first day there, YYYY-MM-DD'],
+    },
+  },
+  'cooperatives merge': {
+    correction: CORRECTIONS.mergeCooperatives,
+    description: 'move all members of a cooperative to another, and dissolve it',
+    asks: {
+      fromCode: ['<from>', 'code of the cooperative that is dissolved'],
+      intoCode: ['<into>', 'code of the cooperative that gets its members'],
+    },
+  },
+  'persons deceased': {
+    correction: CORRECTIONS.recordDeath,
+    description: 'record the death of a person, in every membership',
+    asks: {
+      nid: ['<nid>', 'national ID of the person'],
+      on: ['--on <date>', 'day of the death, YYYY-MM-DD'],
+    },
+  },
+  'persons erase': {
+    correction: CORRECTIONS.erasePerson,
+    description: 'remove what says who a person is, everywhere in the registry; it cannot be undone',
+    asks: { nid: ['<nid>', 'national ID of the person, also a former one'] },
+  },
+  'duplicates dismiss': {
+    correction: CORRECTIONS.dismissDuplicate,
+    description: 'set a pair aside: somebody has looked, and they are two people',
+    asks: { oneId: ['<member>', MEMBER_HELP], otherId: ['<other>', 'the other member'] },
+    isHarmless: true,
+  },
+  'duplicates same-person': {
+    correction: CORRECTIONS.acceptContradictions,
+    description: 'somebody has looked: memberships that contradict each other are of one person',
+    asks: { nid: ['<person>', `the national ID of the person, or ${HOLDER}`] },
+    isHarmless: true,
+  },
+};
+
+/** Declares the corrections of a command group such as `nid`. */
+export function declareCorrections(group: Command, context: CliContext): void {
+  for (const [words, declared] of Object.entries(COMMANDS)) {
+    const [parent, name] = words.split(' ') as [string, string];
+    if (parent === group.name()) declareCorrection(group.command(name), context, declared);
+  }
+}
+
+type Options = CorrectionCommandOptions & { readonly [option: string]: unknown };
+
+const attributeOf = (flags: string): string => new Option(flags).attributeName();
+
+function declareCorrection(command: Command, context: CliContext, declared: CorrectionCommand): void {
+  const { correction, description, asks, mayAsk = {}, agreements = {}, isHarmless } = declared;
+  command.description(description);
+  const isArgument = (flags: string) => flags.startsWith('<');
+  for (const [flags, help] of Object.values(asks))
+    if (isArgument(flags)) command.argument(flags, help);
+    else command.requiredOption(flags, help);
+  if (isHarmless) addReasonOption(command);
+  else addCorrectionOptions(command);
+  for (const [flags, help] of [...Object.values(mayAsk), ...Object.values(agreements)])
+    command.option(flags, help);
+  const isComparing = correction.agreements.includes('samePerson');
+  command.action(
+    acting<Options, string[]>(context, async (run, ...given) => {
+      const { options } = run;
+      const textOf = (flags: string) => (isArgument(flags) ? given.shift() : options[attributeOf(flags)]);
+      const asked = { ...asks, ...mayAsk };
+      const texts = new Map(
+        Object.entries(asked).flatMap(([name, [flags]]) => {
+          const text = textOf(flags);
+          return text === undefined ? [] : [[name, String(text)] as const];
+        }),
+      );
+      const { names, run: make } = await prepareCorrection(correction, readersOf(run, asked, texts));
+      const agreed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
+      const agreedTo = Object.fromEntries(
+        Object.entries(agreements).map(([name, [flags]]) => [name, options[attributeOf(flags)] as boolean]),
+      );
+      const shown = { ...names, fields: isComparing ? MEMBER_GROUPS : NAMES };
+      await correct(agreed, shown, (store, how) => make(store, { ...agreedTo, ...how }));
+    }),
+  );
+}
+
+// Not commander argument parsers: commander repeats wrong values, which may be mistyped national IDs.
+function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
+  const textOf = (name: string) => texts.get(name) ?? '';
+  const parsers = parsersOf(run.zone, run.now);
+  function accept<T>(name: string, value: T | FieldError): T {
+    if (!(value instanceof FieldError)) return value;
+    throw new CommandError(EXIT.usage, `${asks[name]?.[0].split(' ')[0]}: ${value.message}`);
+  }
+  return {
+    isGiven: (name: string) => texts.has(name),
+    membersOf: (identityCard: string) =>
+      withStore(openStoredData(run.storage), (store) =>
+        store.findMembers({ identityCard }).map(({ id }) => id),
+      ),
+    number: (name: string) => readNumber(textOf(name)),
+    holder: (name: string) => findNumber(run, textOf(name)),
+    member: (name: string) => findMemberId(run, textOf(name)),
+    code: (name: string) => parseCode(textOf(name)),
+    memberCode: (name: string) => accept(name, parsers.memberCode(textOf(name))),
+    day: (name: string) => accept(name, parsers.day(textOf(name))),
+  };
+}
+
+/**
+ * National ID of a member, or as given. Naming a member keeps the number off the command line.
+ * @throws CommandError with status 2 for a malformed number
+ */
+async function findNumber(run: Run, text: string): Promise<string> {
+  if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);
+  return withMember(run, text, (store, id) => {
+    const found = store.findMembership(id);
+    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    return String(found.member.identity_card);
+  });
+}

@@ -1,0 +1,112 @@
+/** Ends a membership and begins one of the same person in another cooperative. */
+
+import { keepCreatedRows } from '../../journal/operations.ts';
+import { nameMember } from '../../registry/changes/labels.ts';
+import { nextIdOf } from '../../registry/changes/record-changes.ts';
+import {
+  DEFAULT_MEMBER_STATUS,
+  DEFAULT_ROLE,
+  ENDED_MEMBER_STATUSES,
+  MEMBER_FIELDS,
+} from '../../registry/members.ts';
+import { TRANSFER_KIND, type TransferOptions } from '../../registry/stored/former-identifiers.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { DAY_SECONDS, formatDate, type TimeZone } from '../../values/date-time.ts';
+import { listFields } from '../../values/declared-fields.ts';
+import { asMessage, say, Written } from '../../values/message.ts';
+import type { CorrectionRefused, Transfer } from '../correction-types.ts';
+import { findCooperative, findMember, type MemberRow } from './members-merge.ts';
+import { noteLaterEntries } from './persons-deceased.ts';
+import { type Correction, refuse } from './run-correction.ts';
+
+const OF_PERSON = listFields(MEMBER_FIELDS)
+  .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
+  .join(', ');
+
+/** @param zone for the days in messages */
+export const transferMember = (
+  db: Connection,
+  transfer: Transfer,
+  nowSeconds: number,
+  zone: TimeZone,
+): Correction => ({
+  kind: TRANSFER_KIND,
+  // The new code is left out: some cooperatives use national IDs as codes.
+  options: { member: transfer.memberId, to: transfer.to, on: transfer.on } satisfies TransferOptions,
+  decide() {
+    const { memberId, startsAt } = transfer;
+    const member = findMember(db, memberId);
+    if ('outcome' in member) return member;
+    const to = findCooperative(db, transfer.to);
+    if ('outcome' in to) return to;
+    const fault = findFault(db, transfer, { ...member, zone }, to.id);
+    if (fault !== undefined) return fault;
+    return {
+      touched: { members: `SELECT ${memberId}` },
+      members: [{ id: memberId, fate: 'ends' }],
+      notes: noteLaterEntries(db, `${memberId}`, startsAt + DAY_SECONDS, (found) =>
+        say('Dated after the change: {found}.', { found }),
+      ),
+      work(correctionId) {
+        const { id } = nextIdOf(db, 'members');
+        db.raw.prepare("UPDATE main.members SET status = 'withdrawn' WHERE id = ?").run(memberId);
+        db.raw
+          .prepare(
+            `INSERT INTO main.members (id, cooperative_id, member_code, ${OF_PERSON}, role, status,
+               registration_date, created_at, updated_at)
+             SELECT @id, @cooperativeId, @memberCode, ${OF_PERSON}, '${DEFAULT_ROLE}',
+               '${DEFAULT_MEMBER_STATUS}', @startsAt, @nowSeconds, @nowSeconds
+             FROM main.members WHERE id = @memberId`,
+          )
+          .run({ ...transfer, id, cooperativeId: to.id, nowSeconds });
+        keepCreatedRows(db, correctionId, 'members', { first: id, last: id });
+      },
+    };
+  },
+});
+
+function findFault(
+  db: Connection,
+  { memberId, to, memberCode, startsAt }: Transfer,
+  { cooperative_id, identity_card, zone }: MemberRow & { readonly zone: TimeZone },
+  toId: number,
+): CorrectionRefused | undefined {
+  if (cooperative_id === toId)
+    return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code: to }));
+  const { status, registration_date: registeredAt } = db.raw
+    .prepare('SELECT status, registration_date FROM main.members WHERE id = ?')
+    .get(memberId) as { status: string; registration_date: number };
+  if (ENDED_MEMBER_STATUSES.some((ended) => ended === status))
+    return refuse(
+      say('The membership of member {id} has ended already: {status}.', {
+        id: memberId,
+        status: asMessage(status),
+      }),
+    );
+  if (registeredAt >= startsAt + DAY_SECONDS) {
+    const { cooperativeCode: cooperative, memberCode: code } = nameMember(db, { id: memberId, fate: 'ends' });
+    return refuse(
+      say(
+        'The day is before the registration of {cooperative}/{code}, on {day}. If that day is wrong, ' +
+          'import the members with the right registration_date, or PUT it, first.',
+        { cooperative, code, day: new Written('day', formatDate(registeredAt, zone)) },
+      ),
+    );
+  }
+  const inCooperative = (column: string, value: string) =>
+    db.raw
+      .prepare(`SELECT id FROM main.members WHERE cooperative_id = ? AND ${column} = ?`)
+      .pluck()
+      .get(toId, value) as number | undefined;
+  const same = inCooperative('identity_card', identity_card);
+  if (same !== undefined)
+    return refuse(
+      say('The person is member {id} of {code} already: change the status of both instead.', {
+        id: same,
+        code: to,
+      }),
+    );
+  if (inCooperative('member_code', memberCode) !== undefined)
+    return refuse(say('Another member of {code} has this code.', { code: to }));
+  return undefined;
+}

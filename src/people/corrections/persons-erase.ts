@@ -1,0 +1,188 @@
+/** Erases a person, keeping what the totals of cooperatives need, without personal data. Cannot be undone. */
+
+import { existsSync, statSync } from 'node:fs';
+import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
+import {
+  ERASED_FIELD,
+  ERASED_VALUES,
+  isErasedNumber,
+  numberOfAnother,
+  openIdentityHash,
+  ownNumber,
+} from '../../registry/stored/erasures.ts';
+import { forgetNumbers } from '../../registry/stored/former-identifiers.ts';
+import {
+  identifyPerson,
+  keptResponsesSql,
+  listOf,
+  type Person,
+  personOf,
+} from '../../registry/stored/identify.ts';
+import { rebuildNames } from '../../search/index-names.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
+import { type Message, say } from '../../values/message.ts';
+import { refuseUnknown } from './persons-deceased.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+
+export const ERASED_BEFORE = 'This person was erased.';
+
+export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
+  kind: 'persons_erase',
+  options: {},
+  decide() {
+    const person = identifyPerson(db, identityCard);
+    if (person !== undefined)
+      return planErasure(db, person, nowSeconds, () => rememberNumbers(db, person, nowSeconds));
+    return isErasedNumber(db, identityCard) ? refuse(ERASED_BEFORE) : refuseUnknown(db, identityCard);
+  },
+});
+
+/** Erases memberships of a person who was erased before, without recording the numbers again. */
+export const eraseMembers = (
+  db: Connection,
+  identityCard: string,
+  members: readonly number[],
+  nowSeconds: number,
+): Correction => ({
+  kind: 'persons_erase',
+  options: {},
+  decide: () => planErasure(db, personOf(db, identityCard, members), nowSeconds, () => undefined),
+});
+
+function planErasure(
+  db: Connection,
+  person: Person,
+  nowSeconds: number,
+  remember: () => void,
+): CorrectionPlan {
+  const ids = listOf(person.members);
+  const assignments = Object.entries(ERASED_VALUES).map(([column, value]) => `${column} = ${value}`);
+  return {
+    touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
+    keepsNoValues: true,
+    members: person.members.map((id) => ({ id, fate: 'changes' })),
+    notes: noteWhatStays(db, person),
+    work(correctionId) {
+      remember();
+      db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
+      clearHistory(db, person);
+      const numbers = listOf(person.numbers);
+      forgetNumbers(db, numbers);
+      db.exec(`DELETE FROM ${keptResponsesSql(person)}`);
+      db.run(
+        `INSERT INTO main.changes (entity, row_id, field, at, actor)
+         SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
+        [nowSeconds, `correction:${correctionId}`],
+      );
+    },
+  };
+}
+
+/**
+ * A repeated erasure always gets a later time, whatever the clock says, because restores compare the times.
+ */
+function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
+  const hashOf = openIdentityHash(db);
+  const insert = db.raw.prepare(
+    `INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET erased_at = max(excluded.erased_at, erased_at + 1), cleared_at = NULL`,
+  );
+  const { rows, numbers, mistaken } = person;
+  const texts = [
+    ...numbers,
+    ...mistaken.flatMap((number) => rows.map((id) => ownNumber(id, number))),
+    ...numbers.flatMap((number) => othersWith(db, number, rows).map((id) => numberOfAnother(id, number))),
+  ];
+  for (const text of texts) insert.run(hashOf(text), nowSeconds);
+}
+
+/** Members who held the number by mistake. */
+const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
+  db.values<number>(
+    `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
+       AND @number IN (old, new) AND row_id NOT IN (${listOf(rows)})`,
+    { number },
+  );
+
+/**
+ * Clears values but keeps the rows, because imports are checked against them. Values of other rows are
+ * cleared too where they are a number of the person.
+ */
+function clearHistory(db: Connection, { rows, numbers }: Person): void {
+  const given = listOf(numbers);
+  db.exec(`UPDATE main.changes SET old = NULL, new = NULL
+      WHERE entity = 'members' AND row_id IN (${listOf(rows)}) AND (old IS NOT NULL OR new IS NOT NULL);
+    UPDATE main.changes SET old = iif(old IN (${given}), NULL, old), new = iif(new IN (${given}), NULL, new)
+      WHERE field = 'identity_card' AND (old IN (${given}) OR new IN (${given}))`);
+}
+
+/** Notes on remaining data, and on points for the operator to check. */
+function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] {
+  const ids = listOf(members);
+  const count = (entity: OwnedEntity, condition = 'true'): number =>
+    db.count(`main.${tableOf(entity).table} e
+       WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`);
+  // Labels entered by the cooperatives' bookkeepers.
+  const named = OWNED_ENTITIES.reduce((sum, entity) => {
+    const { label } = tableOf(entity);
+    return sum + count(entity, numbers.map((number) => `instr(e.${label}, '${number}') > 0`).join(' OR '));
+  }, 0);
+  const owed = count('loans', "e.status IN ('pending', 'approved', 'defaulted')");
+  return [
+    say(
+      'Removed for good, with their history: national ID, member code, names, gender, dates of birth and ' +
+        'death, phone, role.',
+      {},
+    ),
+    say('These stay without a person: {deliveries}, {loans}, {savings}.', {
+      deliveries: say('{n|# delivery|# deliveries}', { n: count('production') }),
+      loans: say('{n|# loan|# loans}', { n: count('loans') }),
+      savings: say('{n|# savings transaction|# savings transactions}', { n: count('savings') }),
+    }),
+    ...(owed === 0 ? [] : [say('Loans that are not settled: {n}.', { n: owed })]),
+    ...(named === 0
+      ? []
+      : [say('References and account numbers that contain the national ID, and stay: {n}.', { n: named })]),
+    say('Backups, rejects files and logs of other programs are not touched.'),
+  ];
+}
+
+// Copies of erased values in the free space of the file and in the write-ahead log
+
+/** Reason why the log or free space may still hold values of erased persons. */
+export type Uncleared = 'readers' | 'writers' | 'disk';
+
+/** True if copies of erased values may remain, for example after a kill. */
+export const isUncleared = (db: Connection): boolean =>
+  db.has('main.erased_persons WHERE cleared_at IS NULL');
+
+/**
+ * Truncates the write-ahead log and rewrites the file. secure_delete zeroes deleted content, but not what was
+ * moved to another page earlier, and searching for single values is no option: a code or first name may be
+ * anyone's.
+ * @param waitMs time to wait for readers and writers
+ * @returns the reason why values may remain, or undefined
+ * @throws errors other than a busy lock or a full disk
+ */
+export function clearFreeSpace(db: Connection, nowSeconds: number, waitMs: number): Uncleared | undefined {
+  const log = `${db.raw.name}-wal`;
+  const emptyLog = (): boolean => {
+    db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+    return !existsSync(log) || statSync(log).size === 0;
+  };
+  try {
+    db.waitForLock(waitMs);
+    if (!emptyLog()) return 'readers';
+    rebuildNames(db);
+    db.exec('VACUUM main');
+    if (!emptyLog()) return 'readers';
+    db.run('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL', [nowSeconds]);
+    emptyLog();
+    return undefined;
+  } catch (error) {
+    if (isBusy(error)) return 'writers';
+    if (isDiskFull(error)) return 'disk';
+    throw error;
+  }
+}

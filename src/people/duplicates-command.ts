@@ -1,0 +1,196 @@
+/** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
+import type { Command } from 'commander';
+import { refer } from '../registry/named-member.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type {
+  Contradictions,
+  ContradictoryMember,
+  ContradictoryPerson,
+  Crowd,
+  FoundMember,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from '../registry/stored/stored-data-types.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
+import { proposed, quoted } from '../terminal/output.ts';
+import { NAMES, recordAccess } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
+import { counted } from '../values/text.ts';
+import { declareCorrections } from './correction-command.ts';
+import { type Duplicates, openDuplicates } from './find-duplicates.ts';
+
+// Names of members in lists of duplicates, and in the commands that resolve them
+
+/** Name of a member on a command line: the id if the code may be a national ID. */
+export function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
+  const name = `${cooperativeCode}/${memberCode}`;
+  if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
+  return quoted(name);
+}
+
+/** Without names: programs may store their output. */
+export const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
+
+// `duplicates --contradictions`: persons who may be two (docs/correcting.md#one-person-who-may-be-two)
+
+/** Limit of persons shown; the rest is only counted. */
+const SHOWN_PERSONS = 50;
+
+/** Commands that resolve it: another number for one of the memberships, or confirmation as one person. */
+function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
+  const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
+  return {
+    another_number: [...others, first].map((member) => {
+      const name = argumentOf(member);
+      return proposed(`nid replace ${name} NEW --member ${name} --reason "Two people"`, options);
+    }),
+    same_person: proposed(
+      `duplicates same-person ${argumentOf(first)} --reason "One person, checked"`,
+      options,
+    ),
+  };
+}
+
+/** Without names: programs may store their output. */
+export const describeContradictions = (
+  { persons, accepted, dropped }: Contradictions,
+  options: SettingOptions,
+) => ({
+  persons: persons.map((person) => ({
+    contradictions: person.contradictions,
+    members: person.members.map(describeMember),
+    commands: commandsOf(person, options),
+  })),
+  accepted,
+  dropped,
+});
+
+function formatMember(member: ContradictoryMember): string {
+  const born = member.dateOfBirth ?? 'unknown';
+  const values = [hideIdentityCards(member.fullName), `born ${born}`, `gender ${member.gender ?? 'unknown'}`];
+  return `${refer(member)} ${values.join(', ')}\n`;
+}
+
+function formatPerson(person: ContradictoryPerson, options: SettingOptions): string {
+  const { another_number: numbers, same_person: one } = commandsOf(person, options);
+  return [
+    ...person.members.map(formatMember),
+    `     ${person.contradictions.join(', ')}\n`,
+    ...[...numbers, one].map((command) => `     ${command}\n`),
+  ].join('');
+}
+
+/** @param options options of the command, for the proposed commands */
+export function formatContradictions(
+  { persons, accepted, dropped }: Contradictions,
+  options: SettingOptions,
+): string {
+  const rest = persons.length - SHOWN_PERSONS;
+  return [
+    persons.length === 0 ? 'No memberships of one person contradict each other.\n' : '',
+    ...persons.slice(0, SHOWN_PERSONS).map((person) => formatPerson(person, options)),
+    rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
+    dropped > 0 ? `${counted(dropped, 'person', 'persons')} beyond these.\n` : '',
+    accepted > 0 ? `${counted(accepted, 'person was', 'persons were')} checked before.\n` : '',
+  ].join('');
+}
+
+interface FindOptions extends PrintOptions {
+  readonly cooperative?: string;
+  readonly contradictions?: true;
+}
+
+export function declareDuplicates(duplicates: Command, context: CliContext): void {
+  addPrintOptions(duplicates, 'REGISTRY_USER')
+    .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
+    .option('--contradictions', 'list persons whose memberships contradict each other instead')
+    .action(acting(context, find));
+  declareCorrections(duplicates, context);
+}
+
+async function find(run: Run<FindOptions>): Promise<void> {
+  const { options } = run;
+  if (options.contradictions === true) return findContradictory(run);
+  const found = await read(run, (store, code) => store.findDuplicates(code));
+  const memberIds = found.pairs.flatMap(({ from, into }) => [from.id, into.id]);
+  await recordAccess(run, { memberIds: [...new Set(memberIds)], fields: NAMES });
+  run.show(describeDuplicates(found, options), formatDuplicates(found, options));
+}
+
+async function findContradictory(run: Run<FindOptions>): Promise<void> {
+  const found = await read(run, (store, code) => store.findContradictions(code));
+  const memberIds = found.persons.flatMap(({ members }) => members.map(({ id }) => id));
+  await recordAccess(run, { memberIds, fields: NAMES });
+  run.show(describeContradictions(found, run.options), formatContradictions(found, run.options));
+}
+
+/** @throws CommandError with status 1 for an unknown cooperative */
+async function read<T>(
+  { storage, options: { cooperative: code } }: Run<FindOptions>,
+  find: (store: Duplicates, code: string | undefined) => T,
+): Promise<T> {
+  const cooperatives = await withStore(openStoredData(storage), (store) => store.listCooperatives());
+  if (code !== undefined && !cooperatives.some((each) => each.code === code))
+    throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
+  return withStore(openDuplicates(storage), (store) => find(store, code));
+}
+
+/** Limit of pairs shown; the rest is only counted. */
+const SHOWN_PAIRS = 50;
+
+function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
+  const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
+  return proposed(`${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`, options);
+}
+
+const describeDuplicates = (
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+) => ({
+  pairs: pairs.map((pair) => ({
+    score: pair.score,
+    reasons: pair.reasons,
+    members: [describeMember(pair.from), describeMember(pair.into)],
+    command: commandOf(pair, options),
+  })),
+  dropped,
+  dismissed,
+  not_compared: crowds,
+});
+
+const formatPair = (pair: LikelyDuplicate, options: SettingOptions): string => {
+  const named = [pair.from, pair.into].map((each) => `${refer(each)} ${hideIdentityCards(each.fullName)}`);
+  return (
+    `${String(pair.score).padStart(3)}  ${named.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
+    `     ${commandOf(pair, options)}\n`
+  );
+};
+
+const CROWDS: { readonly [shared in Crowd['shared']]: readonly [one: string, many: string] } = {
+  phone: ['phone', 'phones'],
+  name: ['name with one date of birth', 'names with one date of birth'],
+};
+
+const formatCrowd = ({ shared, groups, members }: Crowd): string =>
+  `Not compared, as too many share them: ${counted(members, 'member')} with ` +
+  `${counted(groups, ...CROWDS[shared])}.\n`;
+
+/** @param options options of the command, for the proposed commands */
+function formatDuplicates(
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+): string {
+  const rest = pairs.length - SHOWN_PAIRS;
+  const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
+  return [
+    pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
+    ...pairs.slice(0, SHOWN_PAIRS).map((pair) => formatPair(pair, options)),
+    more,
+    dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
+    dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',
+    ...crowds.map(formatCrowd),
+  ].join('');
+}

@@ -1,0 +1,105 @@
+/** Finds persons whose memberships contradict each other: two people may have been given one national ID. */
+
+import { contradictionsBetween, type Described, gravelyContradict } from '../registry/likeness.ts';
+import type {
+  Contradictions,
+  ContradictoryMember,
+  ContradictoryPerson,
+} from '../registry/stored/stored-data-types.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+// Accepted contradictions are derived from the corrections that have not been undone, like dismissed pairs.
+// An acceptance holds until a compared value changes.
+
+export const ACCEPTANCE_KIND = 'duplicates_same_person';
+
+/** Stored options of an acceptance: ids of all memberships that were reviewed. */
+export interface AcceptanceOptions {
+  readonly members: readonly number[];
+}
+
+interface Acceptance {
+  readonly id: number;
+  /** Id of the last change before the acceptance. */
+  readonly seen: number;
+  readonly members: ReadonlySet<number>;
+}
+
+/** Fields that are compared, or that determine which memberships belong together. */
+const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
+
+/** @returns a function that finds the correction which accepted these memberships as those of one person */
+export function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
+  const byMember = new Map<number, Acceptance>();
+  const corrections = db.rows<{ id: number; seen: number; options: string }>(
+    `SELECT id, last_change AS seen, options FROM main.operations
+     WHERE kind = '${ACCEPTANCE_KIND}' AND undone_at IS NULL ORDER BY id`,
+  );
+  for (const { id, seen, options } of corrections) {
+    const { members } = JSON.parse(options) as AcceptanceOptions;
+    for (const member of members) byMember.set(member, { id, seen, members: new Set(members) });
+  }
+  const changed = db.raw
+    .prepare<[number, number]>(
+      `SELECT 1 FROM main.changes c INDEXED BY changes_row WHERE c.entity = 'members' AND c.row_id = ?
+         AND c.id > ? AND c.field IN (${COMPARED}) LIMIT 1`,
+    )
+    .pluck();
+  return (ids) => {
+    const accepted = byMember.get(ids[0] ?? 0);
+    if (accepted === undefined) return undefined;
+    const { id, seen, members } = accepted;
+    return ids.every((each) => members.has(each) && changed.get(each, seen) === undefined) ? id : undefined;
+  };
+}
+
+const MOST_PERSONS = 100_000;
+
+/** @returns a function that reads memberships by their ids */
+export function openMemberships(db: Connection) {
+  const read = db.raw.prepare<[number], ContradictoryMember>(
+    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName, m.gender,
+       m.date_of_birth AS dateOfBirth, m.mobile
+     FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
+  );
+  return (ids: readonly number[]) => ids.map((id) => read.get(id) as ContradictoryMember);
+}
+
+export const contradictionsWithin = (memberships: readonly Described[]): string[] =>
+  contradictionsBetween(memberships, memberships, gravelyContradict);
+
+/**
+ * SELECT of the membership ids, as JSON, of each person with several memberships. An erased member has a
+ * unique number, so none is included.
+ */
+const OF_ONE_PERSON = `SELECT json_group_array(id) FROM main.members INDEXED BY members_person
+  GROUP BY identity_card HAVING count(*) > 1`;
+
+/**
+ * Reads from one snapshot.
+ * @param cooperativeCode restricts the result to persons with a membership there
+ */
+export const findContradictions = (db: Connection, cooperativeCode?: string): Contradictions =>
+  db.transaction.deferred(() => {
+    const read = openMemberships(db);
+    const acceptedBy = openAccepted(db);
+    const persons: ContradictoryPerson[] = [];
+    let [accepted, dropped] = [0, 0];
+    for (const group of db.values<string>(OF_ONE_PERSON)) {
+      const ids = (JSON.parse(group) as number[]).sort((one, other) => one - other);
+      const members = read(ids);
+      const contradictions = contradictionsWithin(members);
+      if (contradictions.length === 0) continue;
+      if (cooperativeCode !== undefined && !members.some((each) => each.cooperativeCode === cooperativeCode))
+        continue;
+      if (acceptedBy(ids) !== undefined) accepted++;
+      else if (persons.length >= MOST_PERSONS) dropped++;
+      else persons.push({ members, contradictions });
+    }
+    persons.sort(
+      (one, other) =>
+        other.contradictions.length - one.contradictions.length ||
+        (one.members[0]?.id ?? 0) - (other.members[0]?.id ?? 0),
+    );
+    return { persons, accepted, dropped };
+  });

@@ -1,0 +1,290 @@
+/** Corrections of a person at the desk, equivalent to the commands (docs/correcting.md). */
+
+import { form, input, numberInput, refuseGiven, select } from '../../desk/parts.ts';
+import type { Action, Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
+import { atDesk } from '../../import/pages/findings.ts';
+import { ENTRY_KINDS } from '../../registry/entries.ts';
+import { parseMemberName } from '../../registry/named-member.ts';
+import { findVisited, personPath, showing } from '../../registry/pages/find-visited.ts';
+import { changeLink, enterLink, numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { openStoredData } from '../../registry/stored/stored-data.ts';
+import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
+import { formatDate } from '../../values/date-time.ts';
+import { type Awaitable, FieldError } from '../../values/errors.ts';
+import { type Html, html } from '../../values/html.ts';
+import { parseIdentityCard } from '../../values/identity-card.ts';
+import { type Message, say, type Text } from '../../values/message.ts';
+import { MAX_LENGTH } from '../../values/text.ts';
+import {
+  CORRECTIONS,
+  type Correction,
+  type PreparedCorrection,
+  parsersOf,
+  prepareCorrection,
+} from '../correction-types.ts';
+import type { RowEnd } from './entry-pages.ts';
+import { comparedMembers, proposeCorrection } from './propose-correction.ts';
+
+// Forms that start a correction of a person; each leads to its dry run
+
+export const HEADINGS = {
+  number: say('Correct the national ID'),
+  deceased: say('Record a death'),
+  merge: say('Merge two memberships'),
+  transfer: say('Change the cooperative'),
+  remove: say('Remove an entry'),
+  erase: say('Erase the person'),
+} as const satisfies { readonly [action: string]: Message };
+export type Name = keyof typeof HEADINGS;
+
+/** Corrections with a form of their own; entries have their removal button in their row. */
+export const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
+export type FormName = (typeof FORMS)[number];
+
+const EXPLAINED: { readonly [name in FormName]: Message } = {
+  number: say(
+    'The old number keeps finding the person. If somebody has the new one, you are asked about it.',
+  ),
+  deceased: say('In every membership.'),
+  transfer: say('The membership ends and keeps its past; another begins.'),
+  merge: say('For somebody who was registered twice: everything goes to the one that stays.'),
+  erase: say('What says who the person is goes, everywhere. It cannot be undone.'),
+};
+
+export const correctionForms = (visit: Visit, person: StoredPerson): Html =>
+  html`<section class="forms"><h2>${visit.say('Corrections')}</h2>
+<p><small>${visit.say(
+    'Each is shown first and asks for a reason. Nothing is changed before you agree.',
+  )}</small></p>
+${FORMS.map(
+  (name) =>
+    html`<details name="correction"><summary>${visit.translate(HEADINGS[name])}</summary>
+${oneForm(visit, person, name)}</details>`,
+)}</section>`;
+
+/** Shows a form again with the typed values and the fault. */
+export const misread = (visit: Visit, person: StoredPerson, name: FormName, given: Form, fault: Text): Html =>
+  html`<h1>${visit.translate(HEADINGS[name])}</h1>
+<p class="refused" role="alert">${visit.translate(fault)}</p>
+<div class="narrow">${oneForm(visit, person, name, given)}
+<p><a href="${personPath(visit)}">${visit.say('Back')}</a></p></div>`;
+
+const oneForm = (visit: Visit, person: StoredPerson, name: FormName, given?: Form): Html =>
+  html`<p><small>${visit.translate(EXPLAINED[name])}</small></p>${form(visit, {
+    path: personPath(visit),
+    action: name,
+    body: fieldsOf(visit, person, name, (field) => given?.get(field) ?? ''),
+    button: visit.say('Show what would be done'),
+  })}`;
+
+function fieldsOf(
+  visit: Visit,
+  { memberships: held }: StoredPerson,
+  name: FormName,
+  typed: (field: string) => string,
+): Html | '' {
+  const { say, now, desk } = visit;
+  const memberships = held.map(
+    ({ member }) =>
+      [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
+  );
+  const max = formatDate(now, desk.config.zone);
+  const number = say('The right national ID');
+  const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: typed('on') });
+  const chosen = (field: string) => ({ chosen: typed(field) || undefined });
+  switch (name) {
+    case 'number':
+      return html`${numberInput(visit, { name: 'current', label: number, value: typed('current') })}${
+        memberships.length > 1 &&
+        select('memberId', say('Of'), [['', say('all memberships')], ...memberships], chosen('memberId'))
+      }`;
+    case 'deceased':
+      return on(say('Day of the death'));
+    case 'transfer':
+      return html`${select('memberId', say('Membership'), memberships, chosen('memberId'))}${input({
+        name: 'to',
+        label: say('Code of the other cooperative'),
+        maxLength: MAX_LENGTH.code,
+        value: typed('to'),
+      })}${input({
+        name: 'memberCode',
+        label: say('Member code there'),
+        maxLength: MAX_LENGTH.memberCode,
+        value: typed('memberCode'),
+      })}${on(say('First day there'))}`;
+    case 'merge':
+      return html`${select('fromId', say('The one that goes'), memberships, chosen('fromId'))}${input({
+        name: 'intoId',
+        label: say('The one that stays'),
+        maxLength: 100,
+        hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
+        value: typed('intoId'),
+      })}`;
+    case 'erase':
+      return '';
+  }
+}
+
+/** Labels of given values. Memberships are named by the changes of the correction instead. */
+const LABELS: { readonly [field: string]: Message } = {
+  current: say('The right national ID'),
+  on: say('Day'),
+  to: say('Code of the other cooperative'),
+  memberCode: say('Member code there'),
+  cooperative: say('Cooperative'),
+  reference: say('Reference'),
+};
+
+class Misread extends Error {
+  readonly text: Text;
+  constructor(text: Text) {
+    super(String(text));
+    this.text = text;
+  }
+}
+
+function read<T>(value: T | FieldError): T {
+  if (value instanceof FieldError) throw new Misread(atDesk(value.text) ?? value.text);
+  return value;
+}
+
+type Prepare = (visit: Visit, person: StoredPerson, form: Form) => Awaitable<PreparedCorrection>;
+
+/** @param names names of the form fields that the action takes */
+const action =
+  (name: Name, names: readonly string[], prepare: Prepare): Action =>
+  async (visit, given): Promise<Page | Continuation | undefined> => {
+    const person = findVisited(visit);
+    if (person === undefined) return undefined;
+    const path = personPath(visit);
+    const heading = HEADINGS[name];
+    try {
+      const prepared = await prepare(visit, person, given);
+      return proposeCorrection(visit, given, {
+        heading,
+        path,
+        action: name,
+        shows: showingAlso(person, prepared.names),
+        back: path,
+        // After an erasure, there is no person to return to.
+        ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
+        given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
+        run: prepared.run,
+        compared: name === 'merge' ? comparedMembers(visit, prepared.names.memberIds) : undefined,
+        seen: [
+          [visit.say('National ID'), person.identityCard],
+          ...names.flatMap((each) => (LABELS[each] ? [labelled(visit, LABELS[each], given.get(each))] : [])),
+        ],
+      });
+    } catch (error) {
+      if (!(error instanceof Misread)) throw error;
+      const form = FORMS.find((each) => each === name);
+      if (form === undefined) return refuseGiven(visit, heading, path, error.text);
+      return { body: misread(visit, person, form, given, error.text), shows: showing(person), status: 422 };
+    }
+  };
+
+/** Builds the action of a declared correction from form fields of the same names and this person. */
+function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 'none' = 'none'): Action {
+  const takes = { ...correction.takes, ...correction.mayTake };
+  const names = Object.keys(takes).filter((each) => each !== ofPerson);
+  return action(name, names, (visit, person, given) => {
+    const parsers = parsersOf(visit.desk.config.zone, visit.now);
+    const readNumber = (field: string) =>
+      field === ofPerson ? person.identityCard : read(parseIdentityCard(given.get(field).replace(/\s/g, '')));
+    return prepareCorrection(correction, {
+      isGiven: (field) => given.get(field) !== '',
+      membersOf: (identityCard) =>
+        visit
+          .use((storage) => openStoredData(storage))
+          .findMembers({ identityCard })
+          .map(({ id }) => id),
+      number: readNumber,
+      holder: readNumber,
+      member: (field) =>
+        field === 'intoId'
+          ? readOtherMember(visit, given.get(field), person, given.get('fromId'))
+          : readMembership(person, given.get(field)),
+      code: (field) => read(parsers.code(given.get(field))),
+      memberCode: (field) => read(parsers.memberCode(given.get(field))),
+      day: (field) => read(parsers.day(given.get(field))),
+    });
+  });
+}
+
+/** A dry run also reveals whether someone holds the other number, or is the other member. */
+function showingAlso(person: StoredPerson, names: PreparedCorrection['names']): Shows {
+  const { fields, subject } = showing(person);
+  const also = <T>(before: readonly T[] = [], named: readonly T[]): T[] => [
+    ...new Set([...before, ...named]),
+  ];
+  const identityCards = also(subject.identityCards, names.identityCards);
+  return { fields, subject: { identityCards, memberIds: also(subject.memberIds, names.memberIds) } };
+}
+
+const labelled = ({ translate, write }: Visit, label: Message, given: string) =>
+  [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(given) ? write.date(given) : given] as const;
+
+/** Id of a membership, which must be this person's own. */
+function readMembership({ memberships }: StoredPerson, id: string): number {
+  const found = memberships.find(({ member }) => textOf(member, 'id') === id);
+  if (found === undefined) throw new Misread(say('Choose a membership of this person.'));
+  return numberOf(found.member, 'id');
+}
+
+/** @param text `CODE/MEMBERCODE`, or a member code in the cooperative of the membership that is merged */
+function readOtherMember(visit: Visit, text: string, { memberships }: StoredPerson, fromId: string): number {
+  const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
+  const isAlone = from !== undefined && !text.includes('/');
+  const name = parseMemberName(isAlone ? `${textOf(from, 'cooperative')}/${text}` : text);
+  const held = visit.use((storage) => openStoredData(storage));
+  const [found, ...others] = name?.cooperativeCode === undefined ? [] : held.findMembers(name);
+  if (found === undefined || others.length > 0)
+    throw new Misread(say('Expected the code of a cooperative and of a member there, such as KOAKAMA/11.'));
+  return found.id;
+}
+
+export const CORRECTING: { readonly [action in Name]: Action } = {
+  number: declared('number', CORRECTIONS.replaceIdentityCard, 'old'),
+  deceased: declared('deceased', CORRECTIONS.recordDeath, 'nid'),
+  merge: declared('merge', CORRECTIONS.mergeMembers),
+  transfer: declared('transfer', CORRECTIONS.transferMember),
+  remove: action('remove', ['kind', 'cooperative', 'reference'], (_visit, { memberships }, given) => {
+    const kind = ENTRY_KINDS.find((each) => each === given.get('kind'));
+    const selection = { cooperativeCode: given.get('cooperative'), reference: given.get('reference') };
+    const isTheirs = memberships.some(({ deliveries, savingsTransactions, loans }) =>
+      [...deliveries, ...savingsTransactions, ...loans].some(
+        (row) => row.cooperative === selection.cooperativeCode && row.reference === selection.reference,
+      ),
+    );
+    if (kind === undefined || !isTheirs) throw new Misread(say('This entry is not there any more.'));
+    return {
+      names: { identityCards: [], memberIds: [] },
+      run: (store, options) => store.removeEntries(kind, selection, options),
+    };
+  }),
+  erase: declared('erase', CORRECTIONS.erasePerson, 'nid'),
+};
+
+/**
+ * Buttons of an entry: change, remove, and record a payment on a loan.
+ * @param person path of the person's page
+ * @param list address of the list to return to after a change, if not that page
+ */
+export const entryActions =
+  (visit: Visit, person = personPath(visit), list?: string): RowEnd =>
+  (kind, row) => {
+    if (textOf(row, 'reference') === '') return false;
+    const remove = form(visit, {
+      path: person,
+      action: 'remove',
+      look: 'plain',
+      body: '',
+      hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
+      button: visit.say('Remove…'),
+    });
+    const id = textOf(row, 'id');
+    return html`<span class="screen">${changeLink(visit, person, kind, id, list)}${
+      kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
+    } ${kind !== 'payments' && remove}</span>`;
+  };

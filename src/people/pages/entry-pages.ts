@@ -1,0 +1,199 @@
+/** Sections of a person's page: deliveries by month, loans with payments, and savings. */
+
+import { pageNumber, pages, rowsOf } from '../../desk/list.ts';
+import { fields, table } from '../../desk/parts.ts';
+import { bars } from '../../desk/plots.ts';
+import type { Visit } from '../../desk/screen.ts';
+import { personPath } from '../../registry/pages/find-visited.ts';
+import {
+  type EnteredKind,
+  ifGiven,
+  nameOf,
+  numberOf,
+  referenceOf,
+  textOf,
+} from '../../registry/pages/stored-values.ts';
+import type { StoredMembership, StoredRow } from '../../registry/stored/stored-data-types.ts';
+import { formatDate } from '../../values/date-time.ts';
+import { lastPage } from '../../values/errors.ts';
+import { type Html, type HtmlValue, html } from '../../values/html.ts';
+
+/** Months of the chart, including the current one. */
+const MONTHS = 24;
+/** Entries per page, newest first. */
+const SHOWN = 12;
+
+/** Content at the end of an entry's row, such as its buttons. */
+export type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
+
+/** `YYYY-MM`, oldest first. */
+function monthsUntil(today: string): string[] {
+  const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))];
+  return Array.from({ length: MONTHS }, (_, i) =>
+    new Date(Date.UTC(year, month - MONTHS + i, 1)).toISOString().slice(0, 7),
+  );
+}
+
+/**
+ * One page of rows, with links to the others.
+ * @param name query parameter of the list's page number
+ */
+function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
+  const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
+  const request = { page, pageSize: SHOWN };
+  return {
+    shown: rowsOf(request, rows),
+    links: pages(visit, personPath(visit), rows.length, request, name),
+  };
+}
+
+const newest = (rows: readonly StoredRow[], at: string): StoredRow[] =>
+  [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
+
+export function deliveries(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
+  const { say, write, desk, now } = visit;
+  const rows = newest(
+    all.flatMap((each) => each.deliveries),
+    'delivered_at',
+  );
+  if (rows.length === 0) return false;
+  const { shown, links } = onePage(visit, 'deliveries', rows);
+  const { zone } = desk.config;
+  const months = new Map(monthsUntil(formatDate(now, zone)).map((month) => [month, 0]));
+  for (const row of rows) {
+    const month = formatDate(numberOf(row, 'delivered_at'), zone).slice(0, 7);
+    const grams = months.get(month);
+    if (grams !== undefined) months.set(month, grams + numberOf(row, 'kg'));
+  }
+  const plotted = [...months].map(([month, grams]) => ({
+    label: write.month(month),
+    told: say('{label}: {value}', {
+      label: `${write.month(month)} ${month.slice(0, 4)}`,
+      value: write.weight(grams),
+    }),
+    value: grams,
+  }));
+  const most = write.weight(Math.max(...months.values()));
+  return html`<section><h2>${say('Deliveries')}</h2>
+<figure><figcaption>${say('Kilograms delivered by month, the last two years')}</figcaption>
+${bars(say('Kilograms delivered by month, the last two years'), plotted, most)}</figure>
+${table(
+  say('Deliveries'),
+  [
+    { heading: say('Day') },
+    { heading: say('What') },
+    { heading: say('Weight'), isNumber: true },
+    { heading: say('Cooperative') },
+    { heading: say('Reference') },
+    { heading: '' },
+  ],
+  shown.map((row) => [
+    write.day(numberOf(row, 'delivered_at')),
+    textOf(row, 'product'),
+    write.weight(numberOf(row, 'kg')),
+    textOf(row, 'cooperative'),
+    referenceOf(row),
+    end('production', row),
+  ]),
+)}${links}</section>`;
+}
+
+export function loans(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
+  const held = all.flatMap((membership) => membership.loans.map((loan) => ({ loan, membership })));
+  if (held.length === 0) return false;
+  const { shown, links } = onePage(visit, 'loans', held);
+  const rows = shown.map(({ loan, membership: { payments } }) => ({
+    loan,
+    payments: newest(
+      payments.filter((each) => textOf(each, 'loan_id') === textOf(loan, 'id')),
+      'paid_at',
+    ),
+  }));
+  return html`<section><h2>${visit.say('Loans')}</h2><div class="beside">${rows.map(({ loan, payments }) =>
+    oneLoan(visit, loan, payments, end),
+  )}</div>${links}</section>`;
+}
+
+function oneLoan(visit: Visit, loan: StoredRow, payments: readonly StoredRow[], end: RowEnd): Html {
+  const { say, write, translate } = visit;
+  const [amount, paid] = [numberOf(loan, 'amount'), numberOf(loan, 'paid_amount')];
+  const title = `${textOf(loan, 'cooperative')} · ${textOf(loan, 'reference')}`;
+  const told = say('{paid} of {amount} paid back', { paid: write.money(paid), amount: write.money(amount) });
+  return html`<section class="card"><h3>${title}</h3>
+<p>${told}<br><progress value="${paid}" max="${amount}" aria-label="${told}"></progress></p>${fields([
+    [say('Status'), translate(nameOf(textOf(loan, 'status')))],
+    [say('Interest a year'), `${write.number(numberOf(loan, 'interest_rate') / 100)} %`],
+    [say('From'), ifGiven(loan, 'loan_start_date', write.day)],
+    [say('Until'), ifGiven(loan, 'loan_end_date', write.day)],
+    [say('Paid before payments were recorded'), openingOf(visit, loan)],
+  ])}${
+    payments.length > 0 &&
+    table(
+      say('Payments of {loan}', { loan: title }),
+      [
+        { heading: say('Day') },
+        { heading: say('How') },
+        { heading: say('Amount'), isNumber: true },
+        { heading: say('Reference') },
+        { heading: '' },
+      ],
+      payments.map((each) => [
+        write.day(numberOf(each, 'paid_at')),
+        html`${translate(nameOf(textOf(each, 'method')))}${
+          textOf(each, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
+        }`,
+        write.money(numberOf(each, 'amount')),
+        referenceOf(each),
+        end('payments', each),
+      ]),
+    )
+  }${end('loans', loan)}</section>`;
+}
+
+const openingOf = ({ write }: Visit, loan: StoredRow): string | undefined =>
+  numberOf(loan, 'opening_balance') === 0 ? undefined : write.money(numberOf(loan, 'opening_balance'));
+
+export function savings(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
+  const { say, write, translate } = visit;
+  const accounts = all.flatMap((each) => each.savingsAccounts);
+  const rows = newest(
+    all.flatMap((each) => each.savingsTransactions),
+    'transacted_at',
+  );
+  if (accounts.length === 0) return false;
+  const { shown, links } = onePage(visit, 'savings', rows);
+  const signed = (row: StoredRow) => numberOf(row, 'amount') * (row.kind === 'withdrawal' ? -1 : 1);
+  const balanceOf = (account: StoredRow) =>
+    rows
+      .filter(
+        (row) => row.account_number === account.account_number && row.cooperative === account.cooperative,
+      )
+      .reduce((sum, row) => sum + signed(row), 0);
+  return html`<section><h2>${say('Savings')}</h2>${fields(
+    accounts.map((account) => [
+      `${textOf(account, 'cooperative')} · ${textOf(account, 'account_number')}`,
+      write.money(balanceOf(account)),
+    ]),
+  )}${
+    rows.length > 0 &&
+    table(
+      say('Savings'),
+      [
+        { heading: say('Day') },
+        { heading: say('Account') },
+        { heading: say('What') },
+        { heading: say('Amount'), isNumber: true },
+        { heading: say('Reference') },
+        { heading: '' },
+      ],
+      shown.map((row) => [
+        write.day(numberOf(row, 'transacted_at')),
+        textOf(row, 'account_number'),
+        translate(nameOf(textOf(row, 'kind'))),
+        write.money(signed(row)),
+        referenceOf(row),
+        end('savings', row),
+      ]),
+    )
+  }${links}</section>`;
+}

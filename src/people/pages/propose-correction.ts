@@ -1,0 +1,169 @@
+/** Corrections at the desk: shows the dry run, asks for a reason, then runs the correction. */
+
+import { fields, form as formOf, input } from '../../desk/parts.ts';
+import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
+import { MAX_REASON_LENGTH, parseReason } from '../../registry/changes/correction-kinds.ts';
+import { contradictionsOf, type Described } from '../../registry/likeness.ts';
+import { compared, textOf } from '../../registry/pages/stored-values.ts';
+import { openStoredData } from '../../registry/stored/stored-data.ts';
+import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
+import { FieldError } from '../../values/errors.ts';
+import { type Html, html } from '../../values/html.ts';
+import { asMessage, say, type Text } from '../../values/message.ts';
+import {
+  type ComparedPeople,
+  type CorrectionDone,
+  type CorrectionRefused,
+  type CorrectionResult,
+  type CorrectionStore,
+  formatChanges,
+  formatRefused,
+  type Options,
+} from '../correction-types.ts';
+import { openCorrections } from '../corrections/correction-store.ts';
+
+export interface Proposal {
+  readonly heading: Text;
+  /** Path of the screen, and the name of the action on it. */
+  readonly path: string;
+  readonly action: string;
+  /** Form values of the action, submitted again with the confirmation. */
+  readonly given: { readonly [name: string]: string };
+  /** Labelled values that the user should check again before confirming. */
+  readonly seen?: readonly (readonly [label: string, value: string])[];
+  /** Path of the page that the correction was started from. */
+  readonly back: string;
+  /** Path to continue at after the correction, if not `back`. */
+  readonly afterwards?: string;
+  /** People whom the correction would make one; the user must tick a box. */
+  readonly compared?: ComparedPeople | undefined;
+  /** The correction cannot be undone; the user must tick a box. */
+  readonly isFinal?: true;
+  readonly shows: Shows | 'nobody';
+  readonly run: (store: CorrectionStore, options: Options) => CorrectionResult;
+}
+
+/** Stands in for the reason of a dry run, which is never stored. */
+const NO_REASON = 'Dry run at the desk';
+
+/**
+ * @returns the dry run with the form that confirms it; after a valid confirmation, the page to continue at
+ */
+export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal): Page | Continuation {
+  const store = visit.use((storage) => openCorrections(storage));
+  const agreed = form.get('expected');
+  const reason = parseReason(form.get('reason'));
+  const isUnexplained = reason instanceof FieldError;
+  const isUnticked =
+    (proposal.isFinal === true && form.get('agreed') === '') ||
+    (proposal.compared !== undefined && form.get('same_person') === '');
+  const run = (isDryRun: boolean): CorrectionResult =>
+    proposal.run(store, {
+      systemUser: visit.session.user,
+      nowSeconds: visit.now,
+      reason: isUnexplained ? NO_REASON : reason,
+      isDryRun,
+      // A dry run shows the result as if the user had confirmed that they are one person.
+      samePerson: isDryRun || form.get('same_person') !== '',
+      agreed,
+    });
+  let done = run(agreed === '' || isUnexplained || isUnticked);
+  if (done.outcome === 'refused' && done.compared !== undefined) done = run(true);
+  if (done.outcome === 'refused') return refusal(visit, proposal, done);
+  const { correctionId: id } = done;
+  if (id === null) {
+    if (agreed === '') return preview(visit, proposal, done);
+    if (agreed !== done.fingerprint)
+      return preview(visit, proposal, done, visit.say('Something has changed meanwhile. Look at it again.'));
+    const fault = isUnexplained ? visit.translate(reason.text) : visit.say('Tick the box first.');
+    return preview(visit, proposal, done, fault);
+  }
+  const isSlow = done.errorAfterCommit !== undefined;
+  const told = isSlow
+    ? say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id })
+    : say('Correction {id} is done.', { id });
+  const undo = proposal.isFinal === true ? {} : { operationId: id };
+  return { goTo: proposal.afterwards ?? proposal.back, told, ...undo };
+}
+
+function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {
+  const isFinal = proposal.isFinal === true;
+  const people = plan.compared ?? proposal.compared;
+  const agree = formOf(visit, {
+    path: proposal.path,
+    action: proposal.action,
+    hidden: { ...proposal.given, expected: plan.fingerprint ?? '' },
+    body: html`${input({
+      name: 'reason',
+      label: visit.say('Why? It is kept in the history. Write no national ID.'),
+      maxLength: MAX_REASON_LENGTH,
+    })}${people !== undefined && tick('same_person', visit.say('They are the same person'))}${
+      isFinal && tick('agreed', visit.say('I know that this cannot be undone.'))
+    }`,
+    button: visit.say('Do it'),
+    ...(isFinal ? { look: 'danger' } : {}),
+  });
+  const body = html`<h1>${visit.translate(proposal.heading)}</h1>
+${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
+${fields(proposal.seen ?? [])}
+${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>`}
+${people !== undefined && sideBySide(visit, people)}
+<section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
+<div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
+  return { body, shows: withMembers(proposal.shows, plan) };
+}
+
+const tick = (name: string, label: string): Html =>
+  html`<label class="tick"><input type="checkbox" name="${name}" value="yes" required>
+${label}</label>`;
+
+function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople): Html {
+  const held = visit.use((storage) => openStoredData(storage));
+  const sides = memberIds.flat().flatMap((id) => held.findMembership(id) ?? []);
+  return html`<section class="card"><p>${
+    contradictions.length === 0
+      ? visit.say('Nothing contradicts that they are one person.')
+      : visit.say('What contradicts that they are one person: {contradictions}', {
+          contradictions: contradictions.map(asMessage),
+        })
+  }</p>${compared(visit, sides)}</section>`;
+}
+
+/** Includes members of other persons, such as the one that a member is merged into. */
+function withMembers(
+  shows: Shows | 'nobody',
+  { members, compared: people }: CorrectionDone,
+): Shows | 'nobody' {
+  if (shows === 'nobody') return shows;
+  const { fields, subject } = shows;
+  const ids = [...members.map(({ id }) => id), ...(people?.memberIds.flat() ?? [])];
+  const memberIds = [...new Set([...(subject.memberIds ?? []), ...ids])];
+  return { fields, subject: { ...subject, memberIds } };
+}
+
+function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {
+  const body = html`<h1>${visit.translate(heading)}</h1>
+<section class="refused" role="alert">${lines(visit, formatRefused(refused))}</section>
+<p><a href="${back}">${visit.say('Back')}</a></p>`;
+  return { body, shows, status: 409 };
+}
+
+const lines = (visit: Visit, texts: readonly Text[]): Html =>
+  html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;
+
+/** Two members to be merged, or undefined if nothing contradicts that they are one person. */
+export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
+  const held = visit.use((storage) => openStoredData(storage));
+  const [one, other] = ids.map((id) => held.findMembership(id)?.member);
+  if (one === undefined || other === undefined) return undefined;
+  const contradictions = contradictionsOf(describedIn(one), describedIn(other));
+  const [first = 0, second = 0] = ids;
+  return contradictions.length === 0 ? undefined : { memberIds: [[first], [second]], contradictions };
+}
+
+const describedIn = (member: StoredRow): Described => ({
+  fullName: textOf(member, 'full_name'),
+  gender: textOf(member, 'gender') || null,
+  dateOfBirth: textOf(member, 'date_of_birth') || null,
+  mobile: textOf(member, 'mobile') || null,
+});

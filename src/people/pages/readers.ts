@@ -1,0 +1,111 @@
+/** `/person/…/readers`: accesses to the data of a person, from the access ledger (docs/ledger.md). */
+
+import { hasKeys, openKeys } from '../../access/api-key-store.ts';
+import { table, withCommands } from '../../desk/parts.ts';
+import type { Screen, Visit } from '../../desk/screen.ts';
+import { openLedgerReader } from '../../ledger/open-ledger.ts';
+import {
+  findPersonAccesses,
+  formatReader,
+  HOW_READ,
+  type PersonAccess,
+  passedOver,
+} from '../../ledger/person-readings.ts';
+import { findVisited, nameOfPerson, personPath, showing } from '../../registry/pages/find-visited.ts';
+import { openStoredData } from '../../registry/stored/stored-data.ts';
+import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
+import { type Html, html } from '../../values/html.ts';
+import { type Message, say } from '../../values/message.ts';
+
+const WITHOUT_KEY = say(
+  'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
+);
+
+/** Limit of latest accesses shown; `ledger person` shows all. */
+const SHOWN = 100;
+
+// A separate page, because it scans the whole ledger, which is too slow for the person's page.
+export const READERS: Screen = {
+  path: '/person/:person/readers',
+  title: say('Who has seen the data'),
+  personal: 'some',
+  read(visit) {
+    const person = findVisited(visit);
+    if (person === undefined) return undefined;
+    const body = html`<p class="screen"><a href="${personPath(visit)}">${visit.say('Back')}</a></p>
+<h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
+${readersOf(visit, person)}`;
+    return { body, shows: showing(person) };
+  },
+};
+
+/** Latest accesses to the data of a person, with their purposes. */
+export function readersOf(visit: Visit, person: StoredPerson): Html {
+  const traces = visit.use((storage) => openStoredData(storage)).findTraces(person.identityCard);
+  const ledger = visit.use((storage) => openLedgerReader(storage));
+  const { readings, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
+  const shown = readings.slice(-SHOWN).reverse();
+  const older = readings.length - shown.length;
+  return html`${
+    shown.length === 0
+      ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`
+      : readers(visit, shown, keyNames(visit))
+  }
+${
+  older > 0 &&
+  html`<p><small>${withCommands(
+    visit.say('{n} older ones: `registry ledger person` shows them.', { n: older }),
+  )}</small></p>`
+}
+${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}
+${unreadable.map(
+  ({ name, reason }) => html`<p><small>${visit.translate(passedOver(name, reason))}</small></p>`,
+)}`;
+}
+
+function keyNames({ use, desk, now }: Visit): ReadonlyMap<number, string> {
+  if (!hasKeys(desk.storage)) return new Map();
+  const keys = use((storage) => openKeys(storage, 'manage')).list(now);
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+/** Descriptions of API routes; the first match applies. */
+const REQUESTS: readonly (readonly [route: RegExp, what: Message])[] = [
+  [/^(?!GET )/, say('a change by a program')],
+  [/\/export$/, say('an export by a program')],
+  [/\/\{(?:nid|id)\}\/?$/, say('a lookup by a program')],
+  [/^/, say('a list for a program')],
+];
+
+/** Description of a route of the service, a command, or a screen of the desk. */
+function describeRoute({ desk }: Visit, route: string): Message {
+  if (route.startsWith('desk ')) {
+    const screen = desk.screens.find(({ path }) => route === `desk ${path}`);
+    return say('the desk: {page}', { page: screen?.title ?? route.slice(5) });
+  }
+  const [, what] = REQUESTS.find(([pattern]) => / \//.test(route) && pattern.test(route)) ?? [];
+  return what ?? say('the command {command}', { command: `\`${route}\`` });
+}
+
+function readers(visit: Visit, readings: readonly PersonAccess[], names: ReadonlyMap<number, string>): Html {
+  const headings = [
+    visit.say('When'),
+    visit.say('Who'),
+    visit.say('Asked for'),
+    visit.say('How'),
+    visit.say('Purpose'),
+    visit.say('Receipt'),
+  ];
+  return table(
+    visit.say('Who has seen the data'),
+    headings.map((heading) => ({ heading })),
+    readings.map((reading) => [
+      visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
+      visit.translate(formatReader(reading.entry, names)),
+      visit.translate(HOW_READ[reading.how]),
+      withCommands(visit.translate(describeRoute(visit, reading.entry.route))),
+      [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
+      html`<code>${reading.entry.receipt}</code>`,
+    ]),
+  );
+}

@@ -1,0 +1,141 @@
+/** `persons`: commands about a person in all cooperatives (docs/correcting.md#a-death). */
+import type { Command } from 'commander';
+import { FIELD_GROUPS } from '../access/access-ledger.ts';
+import { describeEntry } from '../journal/history-commands.ts';
+import { readKeyNames } from '../keys/key-text.ts';
+import { openLedgerReader } from '../ledger/open-ledger.ts';
+import {
+  describeReading,
+  findPersonAccesses,
+  formatEverybody,
+  formatReadings,
+  ofEverybody,
+  ofPerson,
+  tellUnreadable,
+} from '../ledger/person-readings.ts';
+import { formatActor } from '../registry/changes/labels.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { StoredMembership, StoredPerson, StoredRow } from '../registry/stored/stored-data-types.ts';
+import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
+import { readNumber } from '../terminal/options.ts';
+import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
+import { recordAccess } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { say, type Text } from '../values/message.ts';
+import { declareCorrections } from './correction-command.ts';
+import { describeHeld, formatHeld } from './member-commands.ts';
+
+/** Limit of latest accesses shown; `ledger person` shows all. */
+const SHOWN_READINGS = 10;
+
+export function declarePersons(persons: Command, context: CliContext): void {
+  declareCorrections(persons, context);
+  addPrintOptions(persons.command('show'), 'REGISTRY_USER')
+    .description('show everything held about a person, in all cooperatives and statuses: personal data')
+    .argument('<nid>', 'national ID of the person, also a former one')
+    .action(acting(context, show));
+}
+
+async function show(run: Run, nid: string): Promise<void> {
+  const identityCard = readNumber(nid);
+  const { zone, storage, options } = run;
+  const { person, traces } = await withStore(openStoredData(storage), async (store) => ({
+    person: store.findPerson(identityCard),
+    traces: store.findTraces(identityCard),
+  }));
+  const { readings, unreadable } = await withStore(openLedgerReader(storage), (ledger) =>
+    findPersonAccesses(ledger, traces),
+  );
+  const shown = { zone, keyNames: await readKeyNames(run, storage) };
+  // An access without a match is recorded too.
+  const memberIds = traces.memberIds;
+  await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
+  if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
+  const [own, everybody] = [ofPerson(readings), ofEverybody(readings).length];
+  const last = own.slice(-SHOWN_READINGS).reverse();
+  if (options.json === true) {
+    const entries = last.map((reading) => describeReading(reading, shown));
+    run.out(
+      formatJson({
+        ...describePerson(person, zone),
+        readings: { count: own.length, last: entries, everybody },
+      }),
+    );
+    return;
+  }
+  run.out(formatPerson(person, zone, (text) => translate(run, text)));
+  tellUnreadable(run, unreadable);
+  if (readings.length === 0) return;
+  run.out('\n');
+  if (own.length > 0) {
+    print(run, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
+    run.out(formatReadings(last, shown, (text) => translate(run, text)));
+  }
+  if (everybody > 0) print(run, formatEverybody(everybody));
+}
+
+/** Lists of a membership: name in JSON, heading, rows. */
+const LISTS = [
+  ['deliveries', 'Deliveries', ({ deliveries }) => deliveries],
+  ['loans', 'Loans', ({ loans }) => loans],
+  ['payments', 'Payments', ({ payments }) => payments],
+  ['savings_accounts', 'Savings accounts', ({ savingsAccounts }) => savingsAccounts],
+  ['savings_transactions', 'Savings transactions', ({ savingsTransactions }) => savingsTransactions],
+] as const satisfies readonly (readonly [
+  name: string,
+  heading: string,
+  rows: (membership: StoredMembership) => readonly StoredRow[],
+])[];
+
+const describePerson = (person: StoredPerson, zone: TimeZone) => ({
+  identity_card: person.identityCard,
+  former_identity_cards: person.formerIdentityCards,
+  memberships: person.memberships.map((membership) => ({
+    ...describeHeld(membership.member, zone),
+    ...Object.fromEntries(
+      LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeHeld(row, zone))]),
+    ),
+  })),
+  history: person.history.map(({ entity, row, ...entry }) => ({
+    entity,
+    row,
+    ...describeEntry(entry, zone),
+  })),
+  kept_responses: person.keptResponses,
+});
+
+function formatMembership(membership: StoredMembership, zone: TimeZone, translate: Translate): string {
+  const member = describeHeld(membership.member, zone);
+  const fields = Object.entries(member).map(([field, value]) => [field, value ?? ''] as const);
+  const lists = LISTS.flatMap(([, heading, rows]) => {
+    const found = rows(membership);
+    return found.length === 0 ? [] : [`\n${translate(heading)}\n${formatHeld(found, zone)}`];
+  });
+  const names = { code: member.member_code ?? '', cooperative: member.cooperative ?? '' };
+  const title = translate(say('Member {code} of {cooperative}', names));
+  return `\n${title}\n${formatFields(fields)}${lists.join('')}`;
+}
+
+const HISTORY_HEADINGS = ['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'];
+
+type Translate = (text: Text) => string;
+
+/** The only command text that shows names and national IDs on purpose. */
+function formatPerson(person: StoredPerson, zone: TimeZone, translate: Translate): string {
+  const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
+  const rows = history.map(({ entity, row, ...entry }) => {
+    const { field, old, new: value, at, actor, user } = describeEntry(entry, zone);
+    return [at, entity, row, field, old ?? '', value ?? '', translate(formatActor(actor, user))];
+  });
+  return (
+    formatFields([
+      [translate('National ID'), identityCard],
+      [translate('Former numbers'), formerIdentityCards.join(', ')],
+      [translate('Responses kept for repeated requests'), String(keptResponses)],
+    ]) +
+    memberships.map((membership) => formatMembership(membership, zone, translate)).join('') +
+    `\n${translate('History')}\n${formatTable(HISTORY_HEADINGS.map(translate), rows)}`
+  );
+}

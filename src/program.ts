@@ -1,0 +1,191 @@
+/** The command line, with one file for each group of commands. */
+
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from './runtime/config.ts';
+import { packageVersion } from './runtime/process.ts';
+import type { Storage } from './sqlite/storage.ts';
+import { StorageError } from './sqlite/storage-error.ts';
+import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
+import { addLanguageOption, refuseEmptyValues, withoutLanguage } from './terminal/options.ts';
+import { guardResults } from './terminal/record-reading.ts';
+import { settingsHelp } from './terminal/settings.ts';
+import { RegistryError } from './values/errors.ts';
+
+type Declare = (command: Command, context: CliContext) => void;
+
+interface CommandEntry {
+  readonly description: string;
+  /** Loads the command's file, with everything that the command needs. */
+  readonly load: () => Promise<Declare>;
+}
+
+/**
+ * All commands. Only the file of the running command is loaded: `keys list` and `--help` need neither the
+ * server nor the import.
+ */
+const COMMANDS: { readonly [name: string]: CommandEntry } = {
+  serve: {
+    description: 'serve the registry over HTTP; the log goes to standard output',
+    load: async () => (await import('./serve-command.ts')).declareServe,
+  },
+  desk: {
+    description: 'open a page for those who run the registry in a browser of this machine; it prints a link',
+    load: async () => (await import('./desk-command.ts')).declareDesk,
+  },
+  status: {
+    description:
+      'how the registry is doing, on one screen; ' +
+      'status 0 all is well, 1 something needs attention, 2 no database',
+    load: async () => (await import('./health/status-command.ts')).declareStatus,
+  },
+  seed: {
+    description: 'create the demo data and demo keys in an empty database',
+    load: async () => (await import('./demo/seed-command.ts')).declareSeed,
+  },
+  import: {
+    description:
+      'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
+    load: async () => (await import('./import/commands/import-command.ts')).declareImport,
+  },
+  export: {
+    description: 'write all rows of a kind to a file: CSV that can be imported, NDJSON or a workbook',
+    load: async () => (await import('./export/export-command.ts')).declareExport,
+  },
+  imports: {
+    description: 'the imports that were applied: list, show, undo',
+    load: async () => (await import('./journal/imports-command.ts')).declareImports,
+  },
+  history: {
+    description: 'what has changed in a member or a cooperative, and who changed it',
+    load: async () => (await import('./journal/history-commands.ts')).declareHistory,
+  },
+  nid: {
+    description: 'national IDs that were wrong or were reissued: replace, release',
+    load: async () => (await import('./people/correction-command.ts')).declareCorrections,
+  },
+  members: {
+    description:
+      'members by name; who are one person, change cooperative, or are in a wrong one: find, show, merge, ' +
+      'transfer, move',
+    load: async () => (await import('./people/member-commands.ts')).declareMembers,
+  },
+  cooperatives: {
+    description: 'cooperatives that were merged',
+    load: async () => (await import('./people/correction-command.ts')).declareCorrections,
+  },
+  persons: {
+    description: 'what concerns a person in all cooperatives: show everything held, record a death, erase',
+    load: async () => (await import('./people/person-commands.ts')).declarePersons,
+  },
+  entries: {
+    description: 'deliveries, savings transactions and loans one by one: list, remove',
+    load: async () => (await import('./people/member-commands.ts')).declareEntries,
+  },
+  duplicates: {
+    description: 'members who may be one person, registered twice; those that are two people are dismissed',
+    load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
+  },
+  statistics: {
+    description: 'sums of a cooperative, or of all: members, production, loans, savings',
+    load: async () => (await import('./statistics/statistics-command.ts')).declareStatistics,
+  },
+  ledger: {
+    description: 'who has read whose data: person, key, verify, prune, export',
+    load: async () => (await import('./ledger/ledger-commands.ts')).declareLedger,
+  },
+  keys: {
+    description: 'issue and manage API keys',
+    load: async () => (await import('./keys/key-commands.ts')).declareKeys,
+  },
+  webhooks: {
+    description:
+      'endpoints that are told of changes: add, list, test, deliveries, replay, skip, rotate, remove',
+    load: async () => (await import('./webhooks/webhook-commands.ts')).declareWebhooks,
+  },
+  check: {
+    description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
+    load: async () => (await import('./check/check.ts')).declareCheck,
+  },
+  backup: {
+    description: 'write a backup of everything the registry keeps, while it is in use',
+    load: async () => (await import('./backup/backup-command.ts')).declareBackup,
+  },
+  restore: {
+    description: 'put a backup in the place of the registry, which nothing may have open',
+    load: async () => (await import('./backup/restore-command.ts')).declareRestore,
+  },
+  summarize: {
+    description:
+      'refresh the read model where it is out of date: after an upgrade or an import that was killed',
+    load: async () => (await import('./health/refresh-stored.ts')).declareSummarize,
+  },
+  'time-zone': {
+    description: 'the time zone that the registry belongs to; with --to, move it to another',
+    load: async () => (await import('./health/refresh-stored.ts')).declareTimeZone,
+  },
+};
+
+/** @param loaded names of the commands to load; the others get only a name and a description */
+export async function createProgram(
+  context: CliContext,
+  loaded: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
+  const program = new Command('cooperative-registry')
+    .description("The registry of a country's cooperatives: lookups by national ID over HTTP and SQLite.")
+    .version(packageVersion(), '--version', 'the version of this program')
+    .showHelpAfterError('Add --help to see what is expected.')
+    .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
+  // Set before the commands are added, as they inherit it. Options after a command's name are the command's.
+  program
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .hook('preAction', (_, command) => guardResults(context, command));
+  for (const [name, { description, load }] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(description);
+    if (loaded.includes(name)) (await load())(command, context);
+  }
+  addLanguageOption(program, context);
+  refuseEmptyValues(program);
+  return program;
+}
+
+const openLedgerLater = async (storage: Storage) =>
+  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage);
+
+/**
+ * Runs one command line.
+ * @param args without the program's own name
+ * @returns the exit status: 0 done, 1 refused or partly refused, 2 wrong usage
+ */
+export async function runCommand(args: readonly string[], given: CliContext): Promise<number> {
+  const context: CliContext = { openLedger: openLedgerLater, ...given };
+  try {
+    // The command is the first word, or the second after `help`.
+    const program = await createProgram(context, withoutLanguage(args).slice(0, 2));
+    await program.parseAsync(args, { from: 'user' });
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (error instanceof CommandError) {
+      if (error.message !== '') tell(context, error.text);
+      return error.exitCode;
+    }
+    if (error instanceof ConfigError) {
+      context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
+      return EXIT.usage;
+    }
+    if (error instanceof RegistryError) {
+      tell(context, error.message);
+      return EXIT.refused;
+    }
+    // Loaded here only, because it loads the database engine.
+    const storageError =
+      error instanceof StorageError
+        ? error
+        : (await import('./sqlite/sqlite-errors.ts')).toStorageError(error);
+    if (storageError === undefined) throw error;
+    tell(context, storageError.message);
+    return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
+  }
+}

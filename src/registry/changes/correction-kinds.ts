@@ -1,0 +1,74 @@
+/** Corrections of people and their rows: kinds, reasons, options, and the rows and members they affect. */
+
+import { FieldError } from '../../values/errors.ts';
+import { mayContainIdentityCard } from '../../values/identity-card.ts';
+import { parseText } from '../../values/text.ts';
+
+export const CORRECTION_KINDS = [
+  'nid_replace',
+  'nid_release',
+  'members_merge',
+  'members_move',
+  'members_transfer',
+  'cooperatives_merge',
+  'persons_deceased',
+  'duplicates_dismiss',
+  'duplicates_same_person',
+  'entries_remove',
+  'persons_erase',
+  'row_enter',
+] as const;
+export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
+
+export const MAX_REASON_LENGTH = 500;
+
+/**
+ * Parses the reason kept with a correction: 1 to 500 characters (docs/correcting.md#every-correction). The
+ * reason outlives the erasure of a person, so it may not contain a national ID.
+ */
+export function parseReason(text: string): string | FieldError {
+  const reason = parseText(text, MAX_REASON_LENGTH);
+  if (reason instanceof FieldError) return reason;
+  return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
+}
+
+/** Entities whose rows corrections change, under their names in the history; parents before children. */
+export const CHANGED_ENTITIES = [
+  ...(['cooperatives', 'members', 'production', 'loans'] as const),
+  ...(['payments', 'accounts', 'savings'] as const),
+] as const;
+
+export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
+
+export interface CorrectionOptions {
+  /** Reason for the history: 1 to 500 characters, without national IDs. */
+  readonly reason: string;
+  /** User name, as given by the operating system. */
+  readonly systemUser: string;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+  /** Runs the correction and rolls it back: the result is what would have happened. */
+  readonly isDryRun?: boolean | undefined;
+  /** Fingerprint of an earlier dry run. A correction that would do anything else stays a dry run. */
+  readonly agreed?: string | undefined;
+}
+
+/** Numbers of rows of one entity that a correction creates, changes and removes. */
+export interface ChangedRows {
+  readonly created: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+/** A member affected by a correction, as it was before; a new member as it is. */
+export interface NamedMember {
+  readonly id: number;
+  readonly cooperativeCode: string;
+  readonly memberCode: string;
+  readonly fullName: string;
+  /**
+   * In a merge one member `goes` and the other `stays`; in a transfer one membership `ends` and the other
+   * `begins`; a member whose entries are removed `stays`.
+   */
+  readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
+}

@@ -1,0 +1,220 @@
+/** The event sequence: contents of an event, its stored codes, appending and expiry. */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { ACTOR_KINDS, type EventActor } from '../../sqlite/entity-store.ts';
+import { listFields, type RecordedField } from '../../values/declared-fields.ts';
+import { FieldError } from '../../values/errors.ts';
+import { COOPERATIVE_FIELDS } from '../cooperatives.ts';
+import { LOAN_FIELDS } from '../loans.ts';
+import { MEMBER_FIELDS } from '../members.ts';
+import { PAYMENT_FIELDS } from '../payments.ts';
+
+export const EVENT_ENTITIES = ['cooperative', 'member', 'loan', 'payment'] as const;
+export type EventEntity = (typeof EVENT_ENTITIES)[number];
+
+export const EVENT_ACTIONS = ['created', 'updated', 'deleted'] as const;
+export type EventAction = (typeof EVENT_ACTIONS)[number];
+
+export type EventType = `${EventEntity}.${EventAction}`;
+
+export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity) =>
+  EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
+);
+
+/** Retention of an event (docs/api.md#events). */
+export const EVENT_RETENTION_DAYS = 400;
+
+/** Event fields of a member whose deliveries or savings transactions changed, with their bits. */
+const SUMMARIES = { production_summary: 12, savings_summary: 13 };
+export type EventSummary = keyof typeof SUMMARIES;
+
+/** @throws Error for two fields with the same bit, or a bit below the highest without a field */
+function namesByBit(
+  fields: { readonly [property: string]: RecordedField },
+  others: { readonly [name: string]: number } = {},
+): readonly string[] {
+  const declared = listFields(fields).map(({ name, eventBit }) => [name, eventBit] as const);
+  const names: string[] = [];
+  for (const [name, bit] of [...declared, ...Object.entries(others)]) {
+    if (bit === null) continue;
+    if (names[bit] !== undefined) throw new Error(`Two fields have the event bit ${bit}.`);
+    names[bit] = name;
+  }
+  if (Object.keys(names).length < names.length)
+    throw new Error('An event bit below the highest is not used.');
+  return names;
+}
+
+/**
+ * Fields that an event may name, by their names in bodies and import files. The index of a field is its bit
+ * in stored events.
+ */
+export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
+  cooperative: namesByBit(COOPERATIVE_FIELDS),
+  member: namesByBit(MEMBER_FIELDS, SUMMARIES),
+  loan: namesByBit(LOAN_FIELDS),
+  payment: namesByBit(PAYMENT_FIELDS),
+};
+
+export interface RegistryEvent {
+  readonly sequence: number;
+  readonly type: EventType;
+  /** Epoch seconds. */
+  readonly at: number;
+  /** Id of the cooperative, member, loan or payment. */
+  readonly id: number;
+  /** Cooperative of the row; the row itself for a cooperative. */
+  readonly cooperativeId: number;
+  /** Empty unless the action is `updated`. */
+  readonly fieldsChanged: readonly string[];
+  readonly actor: EventActor;
+}
+
+export const typeCode = (entity: EventEntity, action: EventAction): number =>
+  EVENT_ENTITIES.indexOf(entity) * EVENT_ACTIONS.length + EVENT_ACTIONS.indexOf(action);
+
+export const entityOfType = (code: number): EventEntity =>
+  EVENT_ENTITIES[Math.floor(code / EVENT_ACTIONS.length)] as EventEntity;
+
+export const typeOfCode = (code: number): EventType =>
+  `${entityOfType(code)}.${EVENT_ACTIONS[code % EVENT_ACTIONS.length] as EventAction}`;
+
+/** Bit of a field, or 0 for a field that events do not name. */
+export function fieldBit(entity: EventEntity, field: string): number {
+  const place = EVENT_FIELDS[entity].indexOf(field);
+  return place < 0 ? 0 : 2 ** place;
+}
+
+/** Sum of the bits of the fields; each field may be given only once. */
+export const fieldBits = (entity: EventEntity, fields: readonly string[]): number =>
+  fields.reduce((bits, field) => bits + fieldBit(entity, field), 0);
+
+export const fieldsOfBits = (entity: EventEntity, bits: number): string[] =>
+  EVENT_FIELDS[entity].filter((_field, place) => Math.floor(bits / 2 ** place) % 2 === 1);
+
+export function actorCode(actor: EventActor): number {
+  const [kind, id] = actor.split(':') as [(typeof ACTOR_KINDS)[number], string];
+  return Number(id) * ACTOR_KINDS.length + ACTOR_KINDS.indexOf(kind);
+}
+
+export function actorOfCode(code: number): EventActor {
+  const kind = ACTOR_KINDS[code % ACTOR_KINDS.length] as (typeof ACTOR_KINDS)[number];
+  return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
+}
+
+/**
+ * Expands type names and wildcards such as `member.*`.
+ * @param known all valid types
+ */
+export function parseTypes<Type extends string>(
+  names: readonly string[],
+  known: readonly Type[],
+): readonly Type[] | FieldError {
+  const found = new Set<Type>();
+  for (const name of names) {
+    const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
+    const named = known.filter((type) => type === name || type.split('.')[0] === kind);
+    if (named.length === 0)
+      return new FieldError(
+        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...known].join(', ')}.`,
+      );
+    for (const type of named) found.add(type);
+  }
+  return [...found];
+}
+
+// Appending: events are written in the transaction that makes the change. An event's sequence number is its
+// SQLite rowid: one more than that of the newest event, which is never removed.
+
+const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
+
+/** Events up to this epoch second have expired. */
+const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
+
+/** More than one, so that an overlong table shrinks with each write. */
+const MOST_REMOVED_BY_WRITE = 4;
+/** Limit for an import or an undo, which may append any number of events. */
+const MOST_REMOVED_BY_SET = 100_000;
+
+/**
+ * Removes expired events from the start of the sequence, up to the first that has not expired. The newest
+ * event is kept regardless of age, because it holds the current end of the sequence.
+ * Parameters: `@most` events to remove at most; `@expiry` as computed by `expiryOf`.
+ */
+const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
+    SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
+    FROM (SELECT sequence, at FROM main.events ORDER BY sequence LIMIT @most + 1))`;
+
+const SELECT_OLDEST = 'SELECT at FROM events ORDER BY sequence LIMIT 1';
+
+export interface ChangedRow {
+  readonly id: number;
+  /** Cooperative of the row; the row itself for a cooperative. */
+  readonly cooperativeId: number;
+}
+
+/**
+ * Appends one event about one row.
+ * @param fields changed fields; empty unless the action is `updated`
+ */
+export type AppendEvent = (
+  action: EventAction,
+  row: ChangedRow,
+  fields: readonly string[],
+  nowSeconds: number,
+  actor: EventActor,
+) => void;
+
+export function openEventAppender(db: Connection, entity: EventEntity): AppendEvent {
+  const insert = db.prepare<
+    [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
+  >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
+  const selectOldest = db.prepare<[], { readonly at: number }>(SELECT_OLDEST);
+  const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
+  /** Epoch second of the last check that found nothing expired; not repeated within that second. */
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
+    const type = typeCode(entity, action);
+    insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
+    if (nowSeconds === lookedAt) return;
+    const expiry = expiryOf(nowSeconds);
+    const oldest = selectOldest.get();
+    if (oldest !== undefined && oldest.at <= expiry)
+      removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
+    else lookedAt = nowSeconds;
+  };
+}
+
+/**
+ * Appends one event per selected row, in the order of the SELECT, and records their range of sequence numbers
+ * for the operation.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`: `type` as a `typeCode`, `fields` as bits
+ *   (`fieldBit`), 0 unless updated
+ * @returns the number of events
+ */
+export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: EventActor): number {
+  const { changes, lastInsertRowid } = db.run(
+    `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
+     SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
+    [nowSeconds, actorCode(actor)],
+  );
+  const last = Number(lastInsertRowid);
+  if (changes > 0)
+    db.run(
+      `INSERT INTO main.operation_events VALUES (?, ?, ?)
+       ON CONFLICT (actor) DO UPDATE SET last_sequence = excluded.last_sequence`,
+      [actorCode(actor), last - changes + 1, last],
+    );
+  const most = Math.min(changes, MOST_REMOVED_BY_SET);
+  db.run(REMOVE_EXPIRED, { expiry: expiryOf(nowSeconds), most });
+  return changes;
+}
+
+/**
+ * Gives a copy of a registry a new epoch. Changes committed after the copy was taken are lost and their
+ * sequence numbers will be reused, so followers must not continue. No-op for a file without a sequence.
+ */
+export function renewEpoch(db: Connection): void {
+  if (!db.has("sqlite_schema WHERE name = 'feed'")) return;
+  db.exec('UPDATE feed SET epoch = lower(hex(randomblob(8)))');
+}

@@ -1,0 +1,128 @@
+/** Consolidates the memberships of one person across cooperatives for the lookup by national ID. */
+
+import type { TimeZone } from '../values/date-time.ts';
+import { shownFields, shownObject } from '../values/field-json.ts';
+import { decimal, decimalSchema } from '../values/fields.ts';
+import { integer, nullable, object, type Static, string } from '../values/schema.ts';
+import { instant, plain, serializeArray, serializeObject } from '../values/serializer.ts';
+import type { CooperativeSummary } from './cooperatives.ts';
+import { PRODUCTION_WINDOW_DAYS, type ProductionSummary, type SavingsSummary } from './entries.ts';
+import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
+import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
+
+/**
+ * Blocks that only keys with `members:financials` see. Loans and savings do not depend on the time of the
+ * request: they are opaque here, already serialized by storage.
+ */
+export interface Financials {
+  readonly production: ProductionSummary;
+  readonly loanHistory: string;
+  readonly savingsSummary: string;
+}
+
+type LookedUp = (typeof LOOKED_UP)[number];
+type Consolidated = (typeof CONSOLIDATED)[number];
+
+/** Values of a member that lookups show or select by. */
+export type LookedUpMember = Pick<
+  Member,
+  'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | LookedUp | Consolidated
+>;
+
+export interface Membership extends LookedUpMember {
+  readonly cooperative: CooperativeSummary;
+  /** Null for keys without access to them. */
+  readonly financials: Financials | null;
+}
+
+/** Each value from the newest registration in which it is not null. */
+type Known = { readonly [property in Consolidated]: Member[property] | null };
+
+export interface ConsolidatedMember extends Known {
+  readonly identityCard: string;
+  readonly primaryFullName: string;
+  readonly nameVariants: readonly string[];
+  readonly memberships: readonly Membership[];
+}
+
+/** Newest registration first, then the higher id (docs/api.md#looking-up-a-person). */
+export const byNewestRegistration = (
+  a: Pick<Membership, 'registrationDate' | 'id'>,
+  b: Pick<Membership, 'registrationDate' | 'id'>,
+): number => b.registrationDate - a.registrationDate || b.id - a.id;
+
+/**
+ * Consolidates the active memberships of one person.
+ * @param memberships in the order of `byNewestRegistration`
+ * @returns undefined for an empty list
+ */
+export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
+  const newest = memberships[0];
+  if (newest === undefined) return undefined;
+  const names = memberships.map(({ fullName }) => fullName);
+  const consolidated: { [property: string]: unknown } = {
+    identityCard: newest.identityCard,
+    primaryFullName: newest.fullName,
+    nameVariants: names.length === 1 ? names : [...new Set(names)],
+    memberships,
+  };
+  for (const property of CONSOLIDATED) consolidated[property] = firstKnown(memberships, property);
+  return consolidated as unknown as ConsolidatedMember;
+}
+
+function firstKnown(memberships: readonly Membership[], property: Consolidated): string | null {
+  for (const { [property]: value } of memberships) if (value !== null) return value;
+  return null;
+}
+
+// Schemas and serializers of financials. Loans and savings do not depend on the time of the request: storage
+// keeps both as they are sent.
+
+const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
+
+export const PRODUCTION_SUMMARY = object(
+  {
+    window_days: integer({
+      description: 'Days before the request that count.',
+      examples: [PRODUCTION_WINDOW_DAYS],
+    }),
+    entries_count: integer({ minimum: 0 }),
+    total_kg: decimalSchema(3, 'Kilograms delivered in the window.'),
+    last_delivery_at: dateTimeOrNull('Latest delivery in the window; null when it is empty.'),
+  },
+  { title: 'ProductionSummary' },
+);
+
+const { schema, serialize: serializeLoan } = shownObject<Loan>('LoanHistoryEntry', {
+  id: { schema: string({ description: 'Opaque.', examples: ['3'] }), write: plain(({ id }) => String(id)) },
+  ...shownFields(LOAN_FIELDS, LOAN_HISTORY),
+});
+export const LOAN_HISTORY_ENTRY = schema;
+
+export const SAVINGS_SUMMARY = object(
+  {
+    accounts_count: integer({ minimum: 0 }),
+    total_contributions_rwf: decimalSchema(2, 'Rwandan francs.'),
+    total_withdrawals_rwf: decimalSchema(2, 'Rwandan francs.'),
+    last_transaction_at: dateTimeOrNull('Null when there is none.'),
+  },
+  { title: 'SavingsSummary' },
+);
+
+export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
+  window_days: () => String(PRODUCTION_WINDOW_DAYS),
+  entries_count: ({ entriesCount }) => String(entriesCount),
+  total_kg: decimal(({ totalGrams }) => totalGrams, 3),
+  last_delivery_at: instant(({ lastDeliveryAt }) => lastDeliveryAt),
+});
+
+export const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
+  accounts_count: ({ accountsCount }) => String(accountsCount),
+  total_contributions_rwf: decimal(({ totalContributionsMinor }) => totalContributionsMinor, 2),
+  total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2),
+  last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
+});
+
+/** @param loans in the order of the loan history, already limited to its length */
+export const serializeLoanHistory = (loans: readonly Loan[], zone: TimeZone): string =>
+  serializeArray(loans, serializeLoan, zone);

@@ -1,0 +1,115 @@
+/** Cooperatives: declared fields, their values, and filters of lists. */
+
+import type { DecidedValues, RecordedField } from '../values/declared-fields.ts';
+import { say } from '../values/message.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+
+export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
+export const ENDED_COOPERATIVE_STATUSES: readonly CooperativeStatus[] = ['dissolved'];
+export type CooperativeStatus = (typeof COOPERATIVE_STATUSES)[number];
+
+export const DEFAULT_COOPERATIVE_STATUS: CooperativeStatus = 'active';
+
+export const SECTORS = [
+  'agriculture',
+  'livestock',
+  'fishing',
+  'trading',
+  'services',
+  'transport',
+  'housing',
+  'handicraft',
+  'mining',
+  'savings_credit',
+  'other',
+] as const;
+export type Sector = (typeof SECTORS)[number];
+
+/** Registered fields of a cooperative (docs/api.md#cooperatives). */
+export const COOPERATIVE_FIELDS = {
+  code: {
+    label: say('Code'),
+    kind: 'cooperative_code',
+    description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".',
+    isKey: true,
+    eventBit: 0,
+  },
+  name: {
+    label: say('Name'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Name of the cooperative.',
+    example: 'KOAKAMA Abahuje Huye',
+    eventBit: 1,
+  },
+  sector: {
+    label: say('Business sector'),
+    kind: 'choice',
+    choices: SECTORS,
+    description: 'What the cooperative does.',
+    isNullable: true,
+    eventBit: 2,
+  },
+  province: {
+    label: say('Province'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.place,
+    description: 'Province of its seat.',
+    example: 'South',
+    isNullable: true,
+    eventBit: 3,
+  },
+  district: {
+    label: say('District'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.place,
+    description: 'District of its seat.',
+    example: 'Huye',
+    isNullable: true,
+    eventBit: 4,
+  },
+  registrationDate: {
+    label: say('Registered'),
+    kind: 'past_date',
+    description: 'Day on which it was registered.',
+    isNullable: true,
+    isKeptByEmptyCell: true,
+    eventBit: 5,
+  },
+  status: {
+    label: say('Status'),
+    kind: 'choice',
+    choices: COOPERATIVE_STATUSES,
+    description: 'Whether it works.',
+    initial: DEFAULT_COOPERATIVE_STATUS,
+    eventBit: 6,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
+
+export interface CooperativeValues extends DecidedValues<typeof COOPERATIVE_FIELDS> {}
+
+export interface Cooperative extends CooperativeValues {
+  readonly id: number;
+  /** Number of active members, maintained by the store. */
+  readonly membersCount: number;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Cooperative fields shown in other resources. */
+export interface CooperativeSummary {
+  readonly id: number;
+  readonly code: string;
+  readonly name: string;
+}
+
+export interface CooperativeFilter {
+  readonly code?: string;
+  readonly status?: CooperativeStatus;
+  readonly sector?: Sector;
+  /** Case-insensitive. */
+  readonly district?: string;
+  /** Prefixes of words of the name. */
+  readonly search?: readonly string[];
+}

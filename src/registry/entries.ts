@@ -1,0 +1,223 @@
+/** Entries of a member (deliveries and savings transactions), and the summaries of them that lookups show. */
+
+import { DAY_SECONDS } from '../values/date-time.ts';
+import { type ExactInteger, MONEY, narrow, WEIGHT } from '../values/decimal.ts';
+import type { Fields, GivenValues, ValuesOf } from '../values/declared-fields.ts';
+import { say } from '../values/message.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+
+export const TRANSACTION_KINDS = ['contribution', 'withdrawal'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
+export interface SavingsSummary {
+  readonly accountsCount: number;
+  readonly totalContributionsMinor: ExactInteger;
+  readonly totalWithdrawalsMinor: ExactInteger;
+  /** Epoch seconds, or null without transactions. */
+  readonly lastTransactionAt: number | null;
+}
+
+const REFERENCE = {
+  label: say('Reference'),
+  kind: 'text',
+  maxLength: MAX_LENGTH.reference,
+  description: 'Unique in the cooperative; made from the other values where none is given.',
+  example: 'HUY-2025-06-0117',
+  isKey: true,
+  isComposed: true,
+} as const;
+
+export const PRODUCTION_FIELDS = {
+  reference: REFERENCE,
+  deliveredAt: { label: say('Delivered on'), kind: 'past_instant', description: 'When it was delivered.' },
+  grams: { label: say('Kilograms'), name: 'kg', kind: 'decimal', decimal: WEIGHT, description: 'Kilograms.' },
+  product: {
+    label: say('Product'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.product,
+    description: 'What was delivered, as the cooperative calls it.',
+    example: 'Coffee cherries',
+    isNullable: true,
+  },
+} as const satisfies Fields;
+
+export interface ProductionEntry extends ValuesOf<typeof PRODUCTION_FIELDS> {
+  readonly id: number;
+}
+
+export const ACCOUNT_FIELDS = {
+  accountNumber: {
+    label: say('Account number'),
+    kind: 'text',
+    maxLength: 64,
+    description: "The member's savings account in the cooperative.",
+    example: 'HUY-S-0002',
+  },
+} as const satisfies Fields;
+
+export const SAVINGS_FIELDS = {
+  reference: REFERENCE,
+  kind: { label: say('Kind'), kind: 'choice', choices: TRANSACTION_KINDS, description: 'Paid in or out.' },
+  amountMinor: {
+    label: say('Amount'),
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs.',
+  },
+  transactedAt: {
+    label: say('Day of the transaction'),
+    kind: 'past_instant',
+    description: 'When it was paid in or out.',
+  },
+} as const satisfies Fields;
+
+export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, ValuesOf<typeof SAVINGS_FIELDS> {
+  readonly id: number;
+}
+
+/** Checked values of a request. Without a reference, the entry gets one derived from its other values. */
+export type NewDelivery = GivenValues<typeof PRODUCTION_FIELDS>;
+export type NewSavingsTransaction = GivenValues<typeof ACCOUNT_FIELDS> & GivenValues<typeof SAVINGS_FIELDS>;
+
+/** Both ends are inclusive; an omitted end is open. */
+export interface Period {
+  /** Both in epoch seconds. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface DeliveryFilter extends Period {
+  /** Exact text, case-insensitive. */
+  readonly product?: string;
+}
+
+/** Kinds of entries that can be listed and removed individually. */
+export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** Prefix of the references derived for entries that came without one. */
+export const DERIVED_REFERENCE = 'auto-';
+/**
+ * Prefix of the references of entries that were deliberately entered again although they equal stored ones.
+ */
+export const TYPED_AGAIN = 'DESK-';
+
+/** All entries of a member, or the entry with a reference in a cooperative. */
+export type EntrySelection =
+  | { readonly memberId: number }
+  | { readonly cooperativeCode: string; readonly reference: string };
+
+// Production of the last 365 days, exact to the second, without adding up every delivery at each lookup
+
+/** Window of the production summary (docs/api.md#looking-up-a-person). */
+export const PRODUCTION_WINDOW_DAYS = 365;
+
+export interface ProductionSummary {
+  readonly entriesCount: number;
+  readonly totalGrams: ExactInteger;
+  /** Epoch seconds, or null if the window is empty. */
+  readonly lastDeliveryAt: number | null;
+}
+
+const PRODUCTION_WINDOW_SECONDS = PRODUCTION_WINDOW_DAYS * DAY_SECONDS;
+
+export interface Delivery {
+  /** Epoch seconds. */
+  readonly at: number;
+  readonly grams: number;
+}
+
+/** A delivery in the window, with the epoch second at which it leaves the window. */
+export interface ExpiringDelivery {
+  readonly expiresAt: number;
+  readonly grams: number;
+}
+
+/** A summary with its period of validity, in epoch seconds. */
+export interface DatedSummary extends ProductionSummary {
+  /** Inclusive. */
+  readonly validFrom: number;
+  /** Exclusive: the first delivery expires. Null if no delivery ever expires. */
+  readonly validUntil: number | null;
+}
+
+/** A summary with the deliveries that change it next. */
+export interface DatedProduction extends DatedSummary {
+  /** Next deliveries to expire, in time order. They allow computing the summary until `knownUntil`. */
+  readonly expiring: readonly ExpiringDelivery[];
+  readonly knownUntil: number | null;
+}
+
+/** Exclusive start of the window that ends at `at`, in epoch seconds. */
+export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECONDS;
+
+/** Limit of listed expiring deliveries: a month with two a day. */
+const MAX_EXPIRING = 64;
+
+/**
+ * Computes the summary at a moment. It changes only when a delivery happens or reaches the age of the window.
+ * @param deliveries all since `knownFrom` in time order, including those later than `at`
+ * @param at epoch seconds
+ * @param knownFrom epoch seconds, not after the start of the window
+ */
+export function summarizeProduction(
+  deliveries: readonly Delivery[],
+  at: number,
+  knownFrom: number,
+): DatedProduction {
+  // Deliveries before `knownFrom` have left the window by then.
+  let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
+  let nextDelivery = Number.POSITIVE_INFINITY;
+  const inside: Delivery[] = [];
+  let totalGrams = 0n;
+  for (const delivery of deliveries) {
+    const expiresAt = delivery.at + PRODUCTION_WINDOW_SECONDS;
+    if (expiresAt <= at) validFrom = Math.max(validFrom, expiresAt);
+    if (delivery.at <= at) validFrom = Math.max(validFrom, delivery.at);
+    else nextDelivery = Math.min(nextDelivery, delivery.at);
+    if (expiresAt <= at || delivery.at > at) continue;
+    inside.push(delivery);
+    totalGrams += BigInt(delivery.grams);
+  }
+  const expiring = inside
+    .slice(0, MAX_EXPIRING)
+    .map((each) => ({ expiresAt: each.at + PRODUCTION_WINDOW_SECONDS, grams: each.grams }));
+  const firstUnlisted = inside[MAX_EXPIRING];
+  const knownUntil = Math.min(
+    nextDelivery,
+    firstUnlisted === undefined ? Number.POSITIVE_INFINITY : firstUnlisted.at + PRODUCTION_WINDOW_SECONDS,
+  );
+  const validUntil = Math.min(knownUntil, expiring[0]?.expiresAt ?? Number.POSITIVE_INFINITY);
+  return {
+    entriesCount: inside.length,
+    totalGrams: narrow(totalGrams),
+    lastDeliveryAt: inside.at(-1)?.at ?? null,
+    validFrom,
+    validUntil: orNull(validUntil),
+    expiring,
+    knownUntil: orNull(knownUntil),
+  };
+}
+
+const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
+
+/**
+ * Computes a later summary from an earlier one by subtracting the deliveries that have expired since.
+ * @param at epoch seconds, before `knownUntil`
+ */
+export function subtractExpired(
+  summary: ProductionSummary,
+  expiring: readonly ExpiringDelivery[],
+  at: number,
+): ProductionSummary {
+  let entriesCount = summary.entriesCount;
+  let totalGrams = BigInt(summary.totalGrams);
+  for (const { expiresAt, grams } of expiring) {
+    if (expiresAt > at) break;
+    entriesCount--;
+    totalGrams -= BigInt(grams);
+  }
+  const lastDeliveryAt = entriesCount === 0 ? null : summary.lastDeliveryAt;
+  return { entriesCount, totalGrams: narrow(totalGrams), lastDeliveryAt };
+}

@@ -1,0 +1,184 @@
+/**
+ * Columns of each kind of import file in staging order: first those that identify the row and its owner, then
+ * its values, which are declared fields.
+ */
+
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { formatDecimal } from '../values/decimal.ts';
+import {
+  type Field,
+  type Fields,
+  listFields,
+  type NamedField,
+  type StagedValue,
+  type ValueKind,
+} from '../values/declared-fields.ts';
+import { type Message, say } from '../values/message.ts';
+import { COOPERATIVE_FIELDS } from './cooperatives.ts';
+import { ACCOUNT_FIELDS, PRODUCTION_FIELDS, SAVINGS_FIELDS } from './entries.ts';
+import { LOAN_FIELDS } from './loans.ts';
+import { MEMBER_FIELDS } from './members.ts';
+import { PAYMENT_FIELDS } from './payments.ts';
+
+export const IMPORT_KINDS = [
+  'cooperatives',
+  'members',
+  'production',
+  'loans',
+  'payments',
+  'savings',
+] as const;
+
+/** Ordered so that kinds refer only to earlier ones. */
+export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+export interface FileColumn {
+  readonly name: string;
+  /** True if the file must have the column, without empty cells. */
+  readonly isRequired: boolean;
+  /** Display name, also accepted as a column heading. */
+  readonly label: Message;
+  readonly field: NamedField;
+  /**
+   * Role for a stored row: names its owner, identifies the row, may change it, or is only compared with the
+   * owner.
+   */
+  readonly role: 'owner' | 'key' | 'value' | 'compared';
+}
+
+interface Owner {
+  readonly name: string;
+  readonly field: Field;
+  /** Needed where the label of the field does not say whose it is. */
+  readonly label?: Message;
+  readonly isRequired: boolean;
+  /** The column identifies nothing: it is only compared with the owner, for a warning. */
+  readonly isCompared?: true;
+}
+
+const COOPERATIVE: Owner = {
+  name: 'cooperative_code',
+  field: COOPERATIVE_FIELDS.code,
+  label: say('Code of the cooperative'),
+  isRequired: true,
+};
+/** Either column identifies the member of an entry. */
+const MEMBER: readonly Owner[] = [
+  { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false },
+  { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false },
+];
+/** Name of the member, as the ledger has it. */
+const NAME: Owner = {
+  name: 'full_name',
+  field: MEMBER_FIELDS.fullName,
+  isRequired: false,
+  isCompared: true,
+};
+const LOAN: Owner = {
+  name: 'loan_reference',
+  field: LOAN_FIELDS.reference,
+  label: say('Reference of the loan'),
+  isRequired: true,
+};
+const ACCOUNT: Owner = {
+  name: 'account_number',
+  field: ACCOUNT_FIELDS.accountNumber,
+  isRequired: true,
+};
+
+const FILES: {
+  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
+} = {
+  cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
+  members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
+  production: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: PRODUCTION_FIELDS },
+  loans: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: LOAN_FIELDS },
+  payments: { owners: [COOPERATIVE, LOAN, NAME], fields: PAYMENT_FIELDS },
+  savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT, NAME], fields: SAVINGS_FIELDS },
+};
+
+export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
+
+/**
+ * Files identify other rows by their labels instead of ids, and cannot set what payments and corrections set.
+ */
+const isInFiles = ({ kind, setBy }: Field): boolean =>
+  kind !== 'reference' && setBy !== 'payments' && setBy !== 'corrections';
+
+const isRequired = ({ isNullable, initial, isComposed, isRequiredInFiles }: Field): boolean =>
+  isRequiredInFiles === true || (isNullable !== true && initial === undefined && isComposed !== true);
+
+function columnsOf(kind: ImportKind): FileColumn[] {
+  const { owners, fields } = FILES[kind];
+  const own = listFields(fields)
+    .filter(isInFiles)
+    .map((field): FileColumn => {
+      const role = field.isKey === true ? 'key' : 'value';
+      const { label } = field;
+      return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), label, field, role };
+    });
+  const others = owners.map(({ name, isRequired, field, label = field.label, isCompared }): FileColumn => {
+    const [named] = listFields({ [name]: field });
+    const role = isCompared === true ? 'compared' : 'owner';
+    return { name, isRequired, label, field: named as NamedField, role };
+  });
+  const all = [...others, ...own];
+  return (['owner', 'key', 'value', 'compared'] as const).flatMap((role) =>
+    all.filter((column) => column.role === role),
+  );
+}
+
+/** Builds a value for each kind of file. */
+export const byKind = <T>(of: (kind: ImportKind) => T): { readonly [kind in ImportKind]: T } =>
+  Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, of(kind)])) as { [kind in ImportKind]: T };
+
+export const FILE_COLUMNS = byKind(columnsOf);
+
+/** Column with the reasons in a file of refused rows; never read back. */
+export const FAULTS_COLUMN = 'registry_faults';
+
+/** Column with the source file of each refused row, needed for rows without a reference. */
+export const FILE_COLUMN = 'registry_file';
+
+/** Column that marks refused rows that occur twice in their file. */
+export const REPEATS_COLUMN = 'registry_repeats';
+
+/** Display names of these columns, for files of refused rows meant for people. */
+export const ADDED_LABELS = {
+  [FAULTS_COLUMN]: say('Registry: what is wrong'),
+  [FILE_COLUMN]: say('Registry: from which file'),
+  [REPEATS_COLUMN]: say('Registry: twice in the file'),
+} as const;
+
+// Stored values → API format (docs/api.md#formats), for lists of changes
+
+/** Columns of every table that are not declared as fields. */
+const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [
+  name,
+  { kind: 'instant' },
+]);
+
+const KINDS: ReadonlyMap<string, ValueKind> = new Map([
+  ...TIMESTAMPS,
+  ...FILE_FIELDS.flatMap(listFields).flatMap((field) =>
+    [field.name, field.nameInFiles ?? field.name].map((name): [string, ValueKind] => [name, field]),
+  ),
+]);
+
+/**
+ * Kind of the values of a column, which is the same in every table.
+ * @returns undefined for values shown as stored, such as ids
+ */
+export const kindOf = (column: string): ValueKind | undefined => KINDS.get(column);
+
+/**
+ * @param column column of an import file, or field of the history
+ * @param value numbers are minor units, grams or epoch seconds
+ */
+export function formatStored(column: string, value: StagedValue, zone: TimeZone): string | null {
+  if (typeof value !== 'number') return value;
+  const field = kindOf(column);
+  if (field?.kind === 'decimal') return formatDecimal(value, field.decimal.fractionDigits);
+  const isInstant = field?.kind === 'instant' || field?.kind === 'past_instant';
+  return isInstant ? formatDateTime(value, zone) : String(value);
+}

@@ -1,0 +1,292 @@
+/** Loans: fields, status transitions, rules for changes, and the loan history that a lookup shows. */
+
+import { MONEY, MONEY_OR_ZERO, RATE } from '../values/decimal.ts';
+import {
+  type DecidedValues,
+  findFixed,
+  type GivenValues,
+  isGiven,
+  listFields,
+  type RecordedField,
+  type ValuesOf,
+} from '../values/declared-fields.ts';
+import { FieldErrorList } from '../values/errors.ts';
+import { say } from '../values/message.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+
+export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
+export type LoanStatus = (typeof LOAN_STATUSES)[number];
+
+export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
+
+/** Statuses allowed for a new loan over HTTP. */
+export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
+
+/** Fields of a loan (docs/api.md#loans). */
+export const LOAN_FIELDS = {
+  cooperativeId: {
+    label: say('Number of the cooperative'),
+    kind: 'reference',
+    description: 'That of its member.',
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: 0,
+  },
+  memberId: {
+    label: say('Number of the member'),
+    kind: 'reference',
+    description: 'The member who borrows.',
+    isFixed: true,
+    isHidden: true,
+    eventBit: 1,
+  },
+  reference: {
+    label: say('Reference'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.reference,
+    description: "The cooperative's own number of the loan; unique there.",
+    example: 'HUY-L-0003',
+    isKey: true,
+    eventBit: 2,
+  },
+  amountMinor: {
+    label: say('Amount'),
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs, more than 0.',
+    example: '1680000.00',
+    eventBit: 3,
+  },
+  interestRateHundredths: {
+    label: say('Interest a year'),
+    name: 'interest_rate',
+    kind: 'decimal',
+    decimal: RATE,
+    description: 'Per cent a year, from 0 to 100.',
+    example: '19.50',
+    eventBit: 4,
+  },
+  status: {
+    label: say('Status'),
+    kind: 'choice',
+    choices: LOAN_STATUSES,
+    description: 'How far the loan is.',
+    example: 'approved',
+    initial: DEFAULT_LOAN_STATUS,
+    whenNew: { choices: NEW_LOAN_STATUSES, description: 'Of a new loan.', example: 'approved' },
+    eventBit: 5,
+  },
+  paidAmountMinor: {
+    label: say('Paid back'),
+    name: 'paid_amount',
+    kind: 'decimal',
+    decimal: MONEY_OR_ZERO,
+    description: 'Rwandan francs paid back: the opening balance and the recorded payments.',
+    example: '420000.00',
+    setBy: 'payments',
+    eventBit: 6,
+  },
+  openingBalanceMinor: {
+    label: say('Paid before payments were recorded'),
+    name: 'opening_balance',
+    nameInFiles: 'paid_amount',
+    kind: 'decimal',
+    decimal: MONEY_OR_ZERO,
+    description: 'Rwandan francs paid before payments were recorded.',
+    initial: 0,
+    setBy: 'imports',
+    isHidden: true,
+    eventBit: null,
+  },
+  paidUntil: {
+    label: say('Paid back until'),
+    kind: 'past_instant',
+    description: 'Payments until then are in the opening balance; null without one.',
+    isNullable: true,
+    isKeptByEmptyCell: true,
+    setBy: 'imports',
+    isHidden: true,
+    eventBit: null,
+  },
+  loanStartDate: {
+    label: say('Begins on'),
+    kind: 'instant',
+    description: 'When it starts or started; null when it is not set.',
+    example: '2025-01-15T00:00:00+02:00',
+    isNullable: true,
+    eventBit: 7,
+  },
+  loanEndDate: {
+    label: say('Ends on'),
+    kind: 'instant',
+    description: 'When it is to end or ended; null when it is not set.',
+    example: '2026-07-15T00:00:00+02:00',
+    isNullable: true,
+    eventBit: 8,
+  },
+  approvedAt: {
+    label: say('Approved on'),
+    kind: 'past_instant',
+    description: 'Null when it is not set.',
+    isNullable: true,
+    setBy: 'rules',
+    eventBit: 9,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
+
+/** Loan fields of a lookup in response order; the response for a single loan begins with them too. */
+export const LOAN_HISTORY = [
+  'amountMinor',
+  'interestRateHundredths',
+  'status',
+  'paidAmountMinor',
+  'loanStartDate',
+  'loanEndDate',
+  'approvedAt',
+] as const satisfies readonly (keyof typeof LOAN_FIELDS)[];
+
+type AllValues = ValuesOf<typeof LOAN_FIELDS>;
+
+export interface Loan extends Pick<AllValues, (typeof LOAN_HISTORY)[number]> {
+  readonly id: number;
+}
+
+/** Member and cooperative of a loan or payment, as shown in responses. */
+export interface Owner {
+  readonly memberId: number;
+  /** Null for an erased person, whose name is then `(erased)`. */
+  readonly identityCard: string | null;
+  readonly fullName: string;
+  readonly cooperativeId: number;
+  readonly cooperativeCode: string;
+  readonly cooperativeName: string;
+}
+
+/** A loan as its own resource. */
+export interface LoanRecord extends AllValues, Owner {
+  readonly id: number;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
+
+export interface LoanFilter {
+  readonly identityCard?: string;
+  readonly cooperativeId?: number;
+  readonly memberId?: number;
+  readonly status?: LoanStatus;
+  readonly reference?: string;
+  /** Epoch seconds, inclusive. */
+  readonly updatedSince?: number;
+}
+
+export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}
+
+const GIVEN = listFields(LOAN_FIELDS).filter(isGiven);
+
+/** Status transitions allowed over HTTP (docs/api.md#loans-and-payments); imports may set any status. */
+const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
+  pending: ['approved', 'rejected', 'cancelled'],
+  approved: ['paid', 'defaulted'],
+  rejected: [],
+  cancelled: [],
+  paid: [],
+  defaulted: ['paid'],
+};
+
+/** @returns a message for a transition that is not allowed; an unchanged status is always allowed */
+export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
+  next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
+
+type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
+
+/**
+ * @param stored dates of the stored loan. An import may have stored an end before the start, which is
+ *   accepted until either date changes (docs/api.md#loans).
+ * @returns a message for a loan that would end before it starts
+ */
+export function refuseLoanEnd(given: LoanDates, stored?: LoanDates): string | undefined {
+  const { loanStartDate: start, loanEndDate: end } = given;
+  if (start === null || end === null || end >= start) return undefined;
+  const isStored = start === stored?.loanStartDate && end === stored.loanEndDate;
+  return isStored ? undefined : 'Ensure this is not before loan_start_date.';
+}
+
+/**
+ * Values of a new loan.
+ * @param nowSeconds epoch seconds: the time of approval, if the loan begins as approved
+ * @throws RegistryError `invalid` for a status that a new loan cannot have
+ */
+export function decideNewLoan(
+  given: GivenLoan & { readonly memberId: number },
+  nowSeconds: number,
+): LoanValues {
+  const faults = new FieldErrorList();
+  const status = given.status ?? DEFAULT_LOAN_STATUS;
+  if (!(NEW_LOAN_STATUSES as readonly LoanStatus[]).includes(status))
+    faults.add('status', `"${status}" is not a valid choice.`);
+  faults.throwIfAny();
+  return { ...given, status, approvedAt: status === 'approved' ? nowSeconds : null };
+}
+
+/**
+ * New values of a stored loan (docs/api.md#loans-and-payments).
+ * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
+ * @throws RegistryError `invalid`, with every field that cannot change this way
+ */
+export function decideLoan(stored: LoanRecord, given: GivenLoan, nowSeconds: number): LoanValues {
+  const faults = new FieldErrorList();
+  const memberId = given.memberId ?? stored.memberId;
+  const status = given.status ?? stored.status;
+  faults.addAll(findFixed(GIVEN, stored, { memberId }));
+  const wrongStep = decideLoanStatus(stored.status, status);
+  if (wrongStep !== undefined) faults.add('status', wrongStep);
+  if (stored.status !== 'pending') {
+    const fixed = 'This field cannot be changed once the loan is approved.';
+    if (given.amountMinor !== stored.amountMinor) faults.add('amount', fixed);
+    if (given.interestRateHundredths !== stored.interestRateHundredths) faults.add('interest_rate', fixed);
+  }
+  faults.throwIfAny();
+  const isApproved = status === 'approved' && stored.status !== 'approved';
+  return { ...given, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
+}
+
+// Selection and order of the loan history
+
+/** Maximum length of a loan history (docs/api.md#looking-up-a-person). */
+export const LOAN_HISTORY_LIMIT = 10;
+
+type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
+
+/** Granted loans come first, so that no number of applications can hide a debt. */
+const GROUPS: { readonly [status in Loan['status']]: number } = {
+  approved: 0,
+  defaulted: 0,
+  paid: 0,
+  pending: 1,
+  rejected: 2,
+  cancelled: 2,
+};
+
+/** Loans without a start date sort as the newest of their group. */
+const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Number.POSITIVE_INFINITY;
+
+function compareLoans(a: Ordered, b: Ordered): number {
+  const difference = GROUPS[a.status] - GROUPS[b.status];
+  if (difference !== 0) return difference;
+  const [startA, startB] = [startOf(a), startOf(b)];
+  if (startA !== startB) return startA < startB ? 1 : -1;
+  return b.id - a.id;
+}
+
+/**
+ * Selects the loan history: granted loans (approved, defaulted or paid) first, then pending ones, then
+ * rejected and cancelled ones; within each group those without a start date first, then the latest start
+ * date, then the higher id (docs/api.md#looking-up-a-person).
+ * @param loans all loans of one membership, in any order
+ */
+export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>
+  [...loans].sort(compareLoans).slice(0, LOAN_HISTORY_LIMIT);

@@ -1,0 +1,371 @@
+/** Members: a member is one person in one cooperative. Fields, filters and the comparison of names. */
+
+import type { Visible } from '../access/api-keys.ts';
+import {
+  type DecidedValues,
+  type FieldGroup,
+  type GivenValues,
+  NOW,
+  type RecordedField,
+} from '../values/declared-fields.ts';
+import { FieldError, type PageRequest } from '../values/errors.ts';
+import { say } from '../values/message.ts';
+import { countTypos } from '../values/search-words.ts';
+import { MAX_LENGTH, parseText } from '../values/text.ts';
+
+export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
+export const ENDED_MEMBER_STATUSES: readonly MemberStatus[] = ['withdrawn', 'deceased'];
+export type MemberStatus = (typeof MEMBER_STATUSES)[number];
+
+export const ROLES = [
+  'MEMBER',
+  'PRESIDENT',
+  'VICE_PRESIDENT',
+  'SECRETARY',
+  'TREASURER',
+  'ADVISOR',
+  'AUDITOR',
+  'MANAGER',
+] as const;
+export type Role = (typeof ROLES)[number];
+
+export const DEFAULT_ROLE: Role = 'MEMBER';
+export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
+
+export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
+export type Gender = (typeof GENDERS)[number];
+
+/** Field of a member, with its treatment in transfers, merges and erasures. */
+export type MemberField = RecordedField & {
+  /**
+   * True for a column of the desk's list of members. Text fields listed here must also be in LISTED_TEXTS.
+   */
+  readonly isListedAtDesk?: true;
+  readonly group: FieldGroup;
+  /**
+   * A transfer copies the person's fields to the new membership, which starts without those of the
+   * membership.
+   */
+  readonly belongsTo: 'person' | 'membership';
+  /**
+   * `keep`: the value of the remaining member. `fill`: the same, or if it is null, the other member's. `fill
+   * together`: like `fill` for all such fields at once, so that they come from one member.
+   */
+  readonly merge: 'keep' | 'fill' | 'fill together';
+  /** Kept, set to null or to the given text, or replaced by a value unique to the row. */
+  readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
+};
+
+/** Fields of a member (docs/api.md#members). */
+export const MEMBER_FIELDS = {
+  cooperativeId: {
+    label: say('Number of the cooperative'),
+    kind: 'reference',
+    description: 'The cooperative.',
+    isFixed: true,
+    isHidden: true,
+    eventBit: 0,
+    group: 'identity',
+    belongsTo: 'membership',
+    merge: 'keep',
+    erasure: 'keep',
+  },
+  identityCard: {
+    label: say('National ID'),
+    kind: 'identity_card',
+    description: 'National ID: exactly 16 digits.',
+    isKey: true,
+    eventBit: 1,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  memberCode: {
+    label: say('Member code'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.memberCode,
+    description: "The cooperative's own code for the member; unique there.",
+    example: 'HUY-00002',
+    eventBit: 2,
+    isListedAtDesk: true,
+    group: 'identity',
+    belongsTo: 'membership',
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  fullName: {
+    label: say('Name'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Name as registered in the cooperative.',
+    example: 'First Example',
+    isComposed: true,
+    eventBit: 3,
+    isListedAtDesk: true,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'keep',
+    erasure: { becomes: '(erased)' },
+  },
+  firstName: {
+    label: say('First name'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Never guessed from the full name.',
+    example: 'First',
+    isNullable: true,
+    eventBit: 4,
+    group: 'identity',
+    belongsTo: 'person',
+    // Parts from two members would make a name that nobody has.
+    merge: 'fill together',
+    erasure: 'clear',
+  },
+  lastName: {
+    label: say('Last name'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Never guessed from the full name.',
+    example: 'Example',
+    isNullable: true,
+    eventBit: 5,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'fill together',
+    erasure: 'clear',
+  },
+  gender: {
+    label: say('Gender'),
+    kind: 'choice',
+    choices: GENDERS,
+    description: 'As registered; never derived from the national ID.',
+    isNullable: true,
+    eventBit: 6,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  dateOfBirth: {
+    label: say('Date of birth'),
+    kind: 'past_date',
+    description: 'As registered; never derived from the national ID.',
+    isNullable: true,
+    eventBit: 7,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  mobile: {
+    label: say('Telephone'),
+    kind: 'mobile',
+    description: 'E.164.',
+    isNullable: true,
+    eventBit: 8,
+    isListedAtDesk: true,
+    group: 'contact',
+    belongsTo: 'person',
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  role: {
+    label: say('Role'),
+    kind: 'choice',
+    choices: ROLES,
+    description: 'Role in the cooperative.',
+    initial: DEFAULT_ROLE,
+    eventBit: 9,
+    isListedAtDesk: true,
+    group: 'identity',
+    belongsTo: 'membership',
+    merge: 'keep',
+    erasure: { becomes: DEFAULT_ROLE },
+  },
+  status: {
+    label: say('Status'),
+    kind: 'choice',
+    choices: MEMBER_STATUSES,
+    description: 'Only active memberships are found by the lookups.',
+    initial: DEFAULT_MEMBER_STATUS,
+    eventBit: 10,
+    isListedAtDesk: true,
+    group: 'identity',
+    belongsTo: 'membership',
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  registrationDate: {
+    label: say('Joined'),
+    kind: 'past_instant',
+    description: 'When the person joined the cooperative; the newest decides the primary name.',
+    initial: NOW,
+    eventBit: 11,
+    isListedAtDesk: true,
+    group: 'identity',
+    belongsTo: 'membership',
+    merge: 'keep',
+    erasure: 'keep',
+  },
+  dateOfDeath: {
+    label: say('Date of death'),
+    kind: 'past_date',
+    description: 'The same for every membership of a person.',
+    isNullable: true,
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: null,
+    group: 'identity',
+    belongsTo: 'person',
+    merge: 'fill',
+    erasure: 'clear',
+  },
+} as const satisfies { readonly [property: string]: MemberField };
+
+type Text = {
+  [property in keyof MemberValues]: MemberValues[property] extends string | null ? property : never;
+}[keyof MemberValues];
+
+/** Text fields that lists show as stored, in response order. */
+export const LISTED_TEXTS = [
+  'memberCode',
+  'fullName',
+  'identityCard',
+  'mobile',
+  'gender',
+  'role',
+  'status',
+] as const satisfies readonly Text[];
+
+/** Membership fields of lookups, in response order. */
+export const LOOKED_UP = [
+  'memberCode',
+  'fullName',
+  'firstName',
+  'lastName',
+  'role',
+  'status',
+  'registrationDate',
+  'mobile',
+] as const satisfies readonly (keyof MemberValues)[];
+
+/** Person fields of lookups, each taken from the newest registration that has it. */
+export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
+
+export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
+export interface GivenMember extends GivenValues<typeof MEMBER_FIELDS> {}
+
+export interface Member extends MemberValues {
+  readonly id: number;
+  readonly cooperativeCode: string;
+  readonly cooperativeName: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface MemberFilter {
+  readonly identityCard?: string;
+  readonly cooperativeId?: number;
+  readonly status?: MemberStatus;
+  readonly memberCode?: string;
+  /** E.164. */
+  readonly mobile?: string;
+  /** Prefixes of words of the name. */
+  readonly search?: readonly string[];
+}
+
+export type SearchFilter = MemberFilter & { readonly search: readonly string[] };
+
+export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
+
+export interface MemberSearch {
+  readonly filter: SearchFilter;
+  readonly request: PageRequest;
+  readonly visible: Visible;
+}
+
+// Names of a person: composition and comparison
+
+export interface Names {
+  readonly fullName: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+}
+
+/**
+ * Composes the names of a member from `full_name`, or from both parts, which then form the full name. A full
+ * name is never split: a guess would be wrong for names written surname first (docs/api.md#members).
+ * @returns undefined if neither was given
+ */
+export function composeNames(
+  fullName: string | null,
+  firstName: string | null,
+  lastName: string | null,
+): Names | FieldError | undefined {
+  if (fullName !== null) return { fullName, firstName, lastName };
+  if (firstName === null || lastName === null) return undefined;
+  const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
+  return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
+}
+
+/** Shortcut: most names have no accents. */
+const ASCII = /^[\x20-\x7e]*$/;
+const MARKS = /\p{M}+/gu;
+const APOSTROPHES = /['’ʼ`]/g;
+const WORD = /[\p{L}\p{N}]+/gu;
+const LETTERS = /\p{L}{2,}/gu;
+const NUMBER = /\p{N}/u;
+/** In a shorter word, one different letter makes another name. */
+const LETTERS_FOR_A_TYPO = 4;
+
+const fold = (name: string): string =>
+  (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
+const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
+
+/** Words of a name, including initials and numbers, without case, accents and apostrophes. */
+export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
+
+/** Equal for names with the same words in any order; the name itself if it has no words. */
+export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
+
+/** True if two names share a word of two or more letters, regardless of case and accents. */
+export function haveCommonWord(one: string, other: string): boolean {
+  const words = new Set(lettersOf(fold(one)));
+  return lettersOf(fold(other)).some((word) => words.has(word));
+}
+
+/**
+ * Compares two names as possible spellings of one. `same`: the same words in any order. `similar`: each word
+ * of the shorter name, at least two, matches a word of the longer one; one may have a typo, others may be
+ * initials, and at least one word of two or more letters must be equal.
+ */
+export function compareNames(one: string, other: string): 'same' | 'similar' | undefined {
+  const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length) as [
+    string[],
+    string[],
+  ];
+  const rest = [...longer];
+  const take = (isMatch: (word: string) => boolean): boolean => {
+    const found = rest.findIndex(isMatch);
+    if (found >= 0) rest.splice(found, 1);
+    return found >= 0;
+  };
+  const unequal = shorter.filter((word) => !take((each) => each === word));
+  if (unequal.length === 0 && rest.length === 0) return shorter.length > 0 ? 'same' : undefined;
+  if (shorter.length < 2 || !shorter.some((word) => isWord(word) && !unequal.includes(word)))
+    return undefined;
+  const misspelt = unequal.filter((word) => !take((each) => isInitialOf(word, each)));
+  return misspelt.length === 0 || (misspelt.length === 1 && take((each) => isTypoOf(misspelt[0] ?? '', each)))
+    ? 'similar'
+    : undefined;
+}
+
+const isWord = (word: string): boolean => lettersOf(word).length > 0;
+const isInitialOf = (one: string, other: string): boolean =>
+  (one.length === 1 || other.length === 1) && one[0] === other[0] && !NUMBER.test(one + other);
+const isTypoOf = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= LETTERS_FOR_A_TYPO &&
+  !NUMBER.test(one + other) &&
+  countTypos(one, other, 1) <= 1;

@@ -1,0 +1,121 @@
+/**
+ * Resolves the member that an operator names: by id, by cooperative and member code or national ID, or by a
+ * national ID alone (docs/correcting.md#naming-a-member).
+ */
+
+import { CommandError, EXIT, tell, translate } from '../terminal/context.ts';
+import { NAMES, recordAccess } from '../terminal/record-reading.ts';
+import { type Run, withStore } from '../terminal/run.ts';
+import { type Awaitable, FieldError, parseId } from '../values/errors.ts';
+import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
+import { type Message, say } from '../values/message.ts';
+import { MAX_LENGTH, parseText } from '../values/text.ts';
+import { openStoredData } from './stored/stored-data.ts';
+import type { FoundMember, MemberName, StoredDataStore, StoredRow } from './stored/stored-data-types.ts';
+
+/** @returns undefined for text that cannot name a member */
+export function parseMemberName(text: string): MemberName | undefined {
+  const slash = text.indexOf('/');
+  const rest = parseText(text.slice(slash + 1), MAX_LENGTH.memberCode);
+  if (rest instanceof FieldError) return undefined;
+  const number = isIdentityCard(rest) ? { identityCard: rest } : {};
+  if (slash >= 0)
+    return { ...number, memberCode: rest, cooperativeCode: text.slice(0, slash).trim().toUpperCase() };
+  const id = parseId(rest);
+  if (id !== undefined) return { id, memberCode: rest };
+  return isIdentityCard(rest) ? number : undefined;
+}
+
+/** For `--help`, after the description of the argument. */
+export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
+
+/** Limit of listed candidates; the rest is only counted. */
+const SHOWN_MEMBERS = 10;
+
+// Not a commander argument parser: commander repeats wrong values, and this one may be a mistyped national
+// ID.
+
+/** @throws CommandError with status 2 for text that cannot name a member */
+function readName(text: string): MemberName {
+  const name = parseMemberName(text);
+  if (name === undefined) throw new CommandError(EXIT.usage, `Expected a member: ${MEMBER_HELP}.`);
+  return name;
+}
+
+/** Unambiguous name of the member. */
+export const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
+  `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
+
+/**
+ * Calls `work` with the stored data and the id of the named member.
+ * @throws CommandError with status 1 if no member has this name, or the operator chose none of several
+ */
+export async function withMember<T>(
+  run: Run,
+  text: string,
+  work: (store: StoredDataStore, id: number) => Awaitable<T>,
+): Promise<T> {
+  const name = readName(text);
+  return withStore(openStoredData(run.storage), async (store) => {
+    const found = store.findMembers(name);
+    const [first] = found;
+    // `work` reports an unknown id itself: the member may have been merged.
+    if (first === undefined && name.id !== undefined) return work(store, name.id);
+    if (first === undefined) {
+      const { identityCard } = name;
+      // A negative answer is information about a person too, so the access is recorded.
+      if (identityCard !== undefined)
+        await recordAccess(run, { identityCards: [identityCard], fields: NAMES });
+      throw new CommandError(EXIT.refused, nobody(name));
+    }
+    const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
+    return work(store, isMeant ? first.id : (await choose(run, found, name)).id);
+  });
+}
+
+/**
+ * Id of the named member.
+ * @throws CommandError as `withMember`
+ */
+export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
+
+/** Texts that name this member unambiguously. */
+export function namesOf(
+  store: StoredDataStore,
+  { id, cooperative, member_code: code, identity_card: number }: StoredRow,
+): string[] {
+  const names: string[] = [];
+  for (const name of [`${id}`, `${cooperative}/${code}`, `${cooperative}/${number}`, `${number}`])
+    if (store.findMembers(readName(name)).length === 1) names.push(name);
+  return [...new Set(names)];
+}
+
+const nobody = ({ cooperativeCode: code }: MemberName): Message =>
+  code === undefined
+    ? say('Nobody has this national ID.')
+    : say('There is no member with this code or national ID in {code}.', { code: hideIdentityCards(code) });
+
+async function choose(run: Run, found: readonly FoundMember[], { id }: MemberName): Promise<FoundMember> {
+  const isNobodys = id !== undefined && !found.some((each) => each.id === id);
+  const shown = found.slice(0, SHOWN_MEMBERS);
+  await recordAccess(run, { memberIds: shown.map((each) => each.id), fields: NAMES });
+  tell(
+    run,
+    isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',
+  );
+  shown.forEach((each, i) => {
+    tell(run, `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})`);
+  });
+  const rest = found.length - shown.length;
+  if (rest > 0) tell(run, say('  {rest} more', { rest }));
+  const question = translate(run, say('Which one? [1-{last}]', { last: shown.length }));
+  const answer = await run.ask?.(`${question} `, new AbortController().signal);
+  const chosen = shown[Number(answer?.trim()) - 1];
+  if (chosen !== undefined) return chosen;
+  throw new CommandError(
+    EXIT.refused,
+    say('No member was chosen. Name the one that is meant: {member}, for example.', {
+      member: refer(found[0] as FoundMember),
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+/** The person named by the address of a page, and helpers shared by all pages about a person. */
+
+import type { Shows, Visit } from '../../desk/screen.ts';
+import { byNewestRegistration } from '../consolidate.ts';
+import type { Cooperative } from '../cooperatives.ts';
+import type { OwnedRows } from '../registry-store.ts';
+import { openStoredData } from '../stored/stored-data.ts';
+import type { StoredPerson } from '../stored/stored-data-types.ts';
+import { numberOf, textOf } from './stored-values.ts';
+
+export const personPath = ({ places }: Visit): string => `/person/${places.person}`;
+
+/** @returns undefined if the number is not of this session, or nobody holds the national ID any more */
+export function findVisited(visit: Visit): StoredPerson | undefined {
+  const identityCard = visit.session.persons.find(Number(visit.places.person));
+  if (identityCard === undefined) return undefined;
+  return visit.use((storage) => openStoredData(storage)).findPerson(identityCard);
+}
+
+/** Ledger entry of a page that shows all data of a person. */
+export const showing = ({ identityCard, memberships: all }: StoredPerson): Shows => ({
+  fields: ['identity', 'contact', 'financials'],
+  subject: { identityCards: [identityCard], memberIds: all.map(({ member }) => numberOf(member, 'id')) },
+});
+
+/** Same rule as `primary_full_name` of lookups; without an active membership it applies to all of them. */
+export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
+  const active = all.filter(({ member }) => member.status === 'active');
+  const [newest] = (active.length > 0 ? active : all)
+    .map(({ member }) => ({
+      id: numberOf(member, 'id'),
+      registrationDate: numberOf(member, 'registration_date'),
+      name: textOf(member, 'full_name'),
+    }))
+    .sort(byNewestRegistration);
+  return newest?.name ?? '';
+};
+
+// The cooperative named by the address of a page.
+
+/** Case-insensitive, as in the API. */
+export const codeOf = ({ places }: Visit): string => (places.code ?? '').toUpperCase();
+
+export const cooperativePath = (visit: Visit): string => `/cooperative/${codeOf(visit)}`;
+
+/** @returns undefined if no cooperative has the code */
+export async function findCooperative(
+  visit: Visit,
+  { cooperatives }: Pick<OwnedRows, 'cooperatives'>,
+): Promise<Cooperative | undefined> {
+  const { rows } = await cooperatives.list({ code: codeOf(visit) }, { page: 1, pageSize: 1 });
+  return rows[0];
+}

@@ -1,0 +1,244 @@
+/** Formats stored values for pages: a `StoredRow` has them as stored, under the names of files. */
+
+import type { Visit } from '../../desk/screen.ts';
+import type { Writing } from '../../desk/writing.ts';
+import { type DecimalKind, RATE, WEIGHT } from '../../values/decimal.ts';
+import { listFields, type StagedValue } from '../../values/declared-fields.ts';
+import { type Html, type HtmlValue, html } from '../../values/html.ts';
+import { asMessage, type Message, say } from '../../values/message.ts';
+import { CHOICE_LABELS } from '../../values/text.ts';
+import { ACCOUNT_FIELDS, DERIVED_REFERENCE } from '../entries.ts';
+import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from '../file-columns.ts';
+import { MEMBER_FIELDS } from '../members.ts';
+import type { FoundMember, StoredMembership, StoredRow } from '../stored/stored-data-types.ts';
+
+// Display names of stored words and fields.
+
+/** Labels of declared fields. A name that several entities share gets the label of members. */
+const LABELS = Object.fromEntries(
+  [...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields).map(({ name, label }) => [name, label]),
+);
+
+/**
+ * Labels of file columns that name the owner of a row, where the label of the field alone would be unclear.
+ */
+const OWNERS = Object.fromEntries(
+  Object.values(FILE_COLUMNS)
+    .flat()
+    .filter(({ role, name }) => role === 'owner' && LABELS[name] === undefined)
+    .map(({ name, label }) => [name, label]),
+);
+
+const NAMES: { readonly [stored: string]: Message } = {
+  ...LABELS,
+  ...OWNERS,
+  ...CHOICE_LABELS,
+  // Kinds of imports and corrections
+  cooperatives: say('Cooperatives'),
+  members: say('Members'),
+  production: say('Deliveries'),
+  savings: say('Savings'),
+  loans: say('Loans'),
+  payments: say('Payments'),
+  nid_replace: say('Number corrected'),
+  nid_release: say('Former number released'),
+  members_merge: say('Members merged'),
+  members_move: say('Member moved'),
+  members_transfer: say('Member transferred'),
+  cooperatives_merge: say('Cooperatives merged'),
+  persons_deceased: say('Death recorded'),
+  duplicates_dismiss: say('Pair set aside'),
+  duplicates_same_person: say('One person, checked'),
+  entries_remove: say('Entries removed'),
+  persons_erase: say('Person erased'),
+  row_enter: say('Entered by hand'),
+  // Subjects of attention items
+  clock: say('Clock'),
+  disk: say('Disk'),
+  events: say('Events'),
+  backup: say('Backup'),
+  webhooks: say('Webhooks'),
+  'read model': say('Read model'),
+  keys: say('Keys'),
+  unknown: say('unknown'),
+  // States of keys
+  key_active: say('active key'),
+  key_disabled: say('disabled key'),
+  key_expired: say('expired key'),
+  ...ADDED_LABELS,
+  // Columns of rows and files that are not declared fields
+  created: say('created'),
+  removed: say('removed'),
+  cooperative: say('Cooperative'),
+  id: say('Number in the registry'),
+  created_at: say('Recorded on'),
+  updated_at: say('Last changed on'),
+};
+
+/** Falls back to the word itself, so that new words appear at least in English. */
+export const nameOf = (stored: string): Message =>
+  Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
+
+// Rows entered and changed by hand, and the addresses of their forms
+
+/**
+ * Kinds of rows that can be entered for a cooperative; `kept` fields carry over to the next row of the same
+ * paper.
+ */
+export const ENTERED: {
+  readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
+    readonly heading: Message;
+    readonly kept: readonly string[];
+  };
+} = {
+  members: { heading: say('New member'), kept: [] },
+  production: { heading: say('New delivery'), kept: ['delivered_at', 'product'] },
+  savings: { heading: say('New savings transaction'), kept: ['transacted_at', 'kind'] },
+  loans: { heading: say('New loan'), kept: [] },
+  payments: { heading: say('New payment'), kept: ['paid_at', 'method'] },
+};
+
+export type EnteredKind = keyof typeof ENTERED;
+
+export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
+  kind !== undefined && Object.hasOwn(ENTERED, kind);
+
+/**
+ * Link to the form for a new row.
+ * @param owner id of the membership; of the loan for a payment
+ */
+export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
+  html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
+
+/**
+ * Link to the form that changes a row.
+ * @param list address of the list to return to
+ */
+export const changeLink = (
+  { say }: Visit,
+  person: string,
+  kind: EnteredKind,
+  id: string,
+  list?: string,
+): Html => html`<a href="${changePath(person, kind, id, list)}">${say('Change…')}</a>`;
+
+/** @param person path of the person's page */
+export const changePath = (person: string, kind: EnteredKind, id: string, list?: string): string =>
+  `${person}/change/${kind}/${id}${list === undefined ? '' : `?list=${encodeURIComponent(list)}`}`;
+
+/** Address of the cooperative's list that a row is changed from; undefined for any other address. */
+export function listIn(query: URLSearchParams): string | undefined {
+  const list = query.get('list') ?? '';
+  return /^\/cooperative\/[\w-]+\/[a-z-]+(?:\?[\w=&-]*)?$/.test(list) ? list : undefined;
+}
+
+/** @param owner id of the membership; of the loan for a payment */
+export const enterPath = (person: string, kind: EnteredKind, owner: string): string =>
+  `${person}/enter/${kind}/${owner}`;
+
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/**
+ * Formats any stored value in the language of the visit.
+ * @returns undefined for a missing value
+ */
+export function writeStored(
+  { write, translate }: Visit,
+  field: string,
+  value: StagedValue | undefined,
+): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const declared = kindOf(field);
+  if (typeof value === 'string') {
+    if (declared?.kind === 'choice') return translate(nameOf(value));
+    return ISO_DAY.test(value) && declared?.kind !== 'text' ? write.date(value) : value;
+  }
+  if (declared?.kind === 'decimal') return writeDecimal(write, declared.decimal, value);
+  const isInstant = declared?.kind === 'instant' || declared?.kind === 'past_instant';
+  return isInstant ? write.moment(value) : String(value);
+}
+
+function writeDecimal(write: Writing, kind: DecimalKind, value: number): string {
+  if (kind === RATE) return `${write.number(value / 100)} %`;
+  return kind === WEIGHT ? write.weight(value) : write.money(value);
+}
+
+/** Empty string if missing. */
+export const textOf = (row: StoredRow, field: string): string => String(row[field] ?? '');
+
+/** Zero if missing. */
+export const numberOf = (row: StoredRow, field: string): number => Number(row[field] ?? 0);
+
+/** Empty for a reference that the registry derived. */
+export const referenceOf = (row: StoredRow): string =>
+  textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
+
+/** Result of `shown`, or undefined for a missing value. */
+export const ifGiven = <T>(row: StoredRow, field: string, shown: (value: T) => string): string | undefined =>
+  row[field] === null || row[field] === undefined ? undefined : shown(row[field] as T);
+
+/** Shown in headings, or parts of the full name. */
+const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
+const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
+  .map(({ name }) => name)
+  .filter((name) => !ELSEWHERE.includes(name));
+
+/**
+ * Labelled values of a member.
+ * @param but a field to leave out
+ */
+export const memberValues = (
+  visit: Visit,
+  member: StoredRow,
+  but?: string,
+): (readonly [name: string, value: string | undefined])[] =>
+  SHOWN_FIELDS.filter((field) => field !== but).map((field) => [
+    visit.translate(nameOf(field)),
+    field === 'registration_date'
+      ? ifGiven(member, field, visit.write.day)
+      : writeStored(visit, field, member[field]),
+  ]);
+
+export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
+  `${cooperativeCode} · ${memberCode} · ${fullName}`;
+
+// Memberships side by side; differences are also marked by a sign
+
+/** Codes of the cooperative and the member. */
+export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
+  `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
+
+/** @param sides two or more */
+export function compared(visit: Visit, sides: readonly StoredMembership[]): Html {
+  const { say, write, translate } = visit;
+  const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [
+    [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
+    // The heading shows the codes, which always differ.
+    ...memberValues(visit, member, 'member_code'),
+    [say('Deliveries'), write.number(deliveries.length)] as const,
+    [say('Loans'), write.number(loans.length)] as const,
+    [say('Savings'), write.number(savingsTransactions.length)] as const,
+  ];
+  const columns = sides.map(valuesOf);
+  const href = ({ member }: StoredMembership) =>
+    `/person/${visit.session.persons.of(textOf(member, 'identity_card'))}`;
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('What differs')}">
+<table class="compared">
+<thead><tr><td></td>${sides.map(
+    (side) => html`<th scope="col"><a href="${href(side)}">${nameOfSide(side)}</a></th>`,
+  )}</tr></thead><tbody>${columns[0]?.map(([label], row) => {
+    const values = columns.map((column) => column[row]?.[1] ?? '–');
+    const differs = new Set(values).size > 1;
+    const cell = (value: string, column: number) =>
+      html`<td>${differs ? marked(value, values[column === 0 ? 1 : 0] ?? '') : value}</td>`;
+    return html`<tr${differs && html` class="differs"`}><th scope="row">${label}${
+      differs && html` <b title="${say('differs')}" aria-label="${say('differs')}" role="img">≠</b>`
+    }</th>${values.map(cell)}</tr>\n`;
+  })}</tbody></table></div>`;
+}
+
+/** Marks the characters that differ in texts of equal length, such as national IDs. */
+const marked = (text: string, other: string): HtmlValue =>
+  text.length !== other.length
+    ? text
+    : [...text].map((character, i) => (character === other[i] ? character : html`<mark>${character}</mark>`));

@@ -1,0 +1,215 @@
+/** Payments on loans: fields, rules for new and changed payments, and the amount paid on the loan. */
+
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { MAX_MONEY_MINOR, MONEY } from '../values/decimal.ts';
+import {
+  completeValues,
+  type DecidedValues,
+  findFixed,
+  type GivenValues,
+  isGiven,
+  listFields,
+  NOW,
+  type RecordedField,
+} from '../values/declared-fields.ts';
+import { FieldErrorList, refuseFields } from '../values/errors.ts';
+import { asMessage, type Message, say, Written } from '../values/message.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
+
+export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
+/** A void payment was recorded by mistake: it is kept but no longer counts. */
+export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
+
+/** Fields of a payment (docs/api.md#payments). */
+export const PAYMENT_FIELDS = {
+  cooperativeId: {
+    label: say('Number of the cooperative'),
+    kind: 'reference',
+    description: 'That of its loan.',
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: 0,
+  },
+  loanId: {
+    label: say('Number of the loan'),
+    kind: 'reference',
+    description: 'The loan that is paid back.',
+    isFixed: true,
+    eventBit: 1,
+  },
+  amountMinor: {
+    label: say('Amount'),
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs, more than 0.',
+    eventBit: 3,
+  },
+  method: {
+    label: say('Way of payment'),
+    kind: 'choice',
+    choices: PAYMENT_METHODS,
+    description: 'How it was paid.',
+    eventBit: 4,
+  },
+  reference: {
+    label: say('Reference'),
+    kind: 'text',
+    maxLength: MAX_LENGTH.reference,
+    description: "The cooperative's own number of the payment; unique there, void ones included.",
+    example: 'HUY-P-0012',
+    isKey: true,
+    eventBit: 2,
+  },
+  status: {
+    label: say('Status'),
+    kind: 'choice',
+    choices: PAYMENT_STATUSES,
+    description: 'Only recorded ones count; a void one is not changed any more.',
+    initial: DEFAULT_PAYMENT_STATUS,
+    whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Of a new payment.' },
+    eventBit: 5,
+  },
+  paidAt: {
+    label: say('Paid on'),
+    kind: 'past_instant',
+    description: 'When it was paid; now, if a new payment does not say.',
+    initial: NOW,
+    isRequiredInFiles: true,
+    eventBit: 6,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
+
+export interface PaymentValues extends DecidedValues<typeof PAYMENT_FIELDS> {}
+
+export interface PaymentRecord extends PaymentValues, Owner {
+  readonly id: number;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface PaymentFilter {
+  readonly identityCard?: string;
+  readonly cooperativeId?: number;
+  readonly loanId?: number;
+  readonly status?: PaymentStatus;
+  readonly reference?: string;
+  /** Epoch seconds, inclusive. */
+  readonly updatedSince?: number;
+}
+
+export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}
+
+/** Loan values that decide about a payment (docs/api.md#loans-and-payments). */
+export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
+
+const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
+/** Statuses of loans that accept new payments from imports. */
+export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
+
+/** @returns a message for a loan that accepts no new payments over HTTP */
+export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
+  TAKES_PAYMENTS.includes(loan)
+    ? undefined
+    : say('This loan takes no payments: it is {status}.', { status: asMessage(loan) });
+
+/**
+ * @param paidAt epoch seconds
+ * @param zone for the end of the opening balance in the message
+ * @returns a message for a payment that the opening balance of its loan already includes
+ */
+export const refuseCountedPayment = (
+  { paidUntil }: Pick<LoanRecord, 'paidUntil'>,
+  paidAt: number,
+  zone: TimeZone,
+): Message | undefined => {
+  if (paidUntil === null || paidAt > paidUntil) return undefined;
+  const end = new Written('moment', formatDateTime(paidUntil, zone));
+  return say('Already counted in the opening balance of this loan, which runs until {end}.', { end });
+};
+
+/**
+ * Accepts a new payment.
+ * @throws RegistryError `invalid`: the loan accepts no payments, or its opening balance includes this one
+ */
+export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: TimeZone): PaymentValues {
+  const faults = new FieldErrorList();
+  const refused = refuseNewPayment(loan.status);
+  if (refused !== undefined) faults.add('loan_id', String(refused));
+  if (values.status !== 'recorded') faults.add('status', '"void" is not a valid choice.');
+  const counted = refuseCountedPayment(loan, values.paidAt, zone);
+  if (counted !== undefined) faults.add('paid_at', String(counted));
+  faults.throwIfAny();
+  return values;
+}
+
+const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
+
+/**
+ * New values of a stored payment, corrected or voided, regardless of the status of its loan; a void payment
+ * cannot change.
+ * @throws RegistryError `invalid`, with every field that cannot change this way
+ */
+export function decidePayment(
+  stored: PaymentRecord,
+  loan: PaidLoan,
+  given: GivenPayment,
+  zone: TimeZone,
+): PaymentValues {
+  const values: PaymentValues = completeValues(PAYMENT_FIELDS, given, stored);
+  const faults = new FieldErrorList();
+  faults.addAll(findFixed(GIVEN, stored, values));
+  if (stored.status === 'void') {
+    for (const { property, name } of GIVEN) {
+      const value = property as keyof PaymentValues;
+      if (values[value] !== stored[value] && !faults.has(name))
+        faults.add(name, 'This field cannot be changed once the payment is void.');
+    }
+  } else if (values.status === 'recorded') {
+    const counted = refuseCountedPayment(loan, values.paidAt, zone);
+    if (counted !== undefined) faults.add('paid_at', String(counted));
+  }
+  faults.throwIfAny();
+  return values;
+}
+
+/** Message for a payment that takes the paid amount of its loan beyond the largest amount. */
+export const TOO_MUCH_PAID =
+  'What is paid on this loan would have more than 12 digits before the decimal point.';
+
+/** Limit of the paid amount, as a multiple of the loan amount: with interest it rarely reaches twice. */
+export const MOST_TIMES_PAID = 3;
+
+/** Message for a payment over HTTP that exceeds this limit; an import only warns. */
+export const OVERPAID =
+  'What is paid on this loan would be more than three times its amount. ' +
+  'If that is right, an operator can import it.';
+
+/** Contribution of a payment to the paid amount of its loan. */
+const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>
+  payment?.status === 'recorded' ? payment.amountMinor : 0;
+
+/**
+ * Paid amount of a loan after a change of one of its payments, in minor units. A total that an import has
+ * taken beyond three times the amount may stay there or decrease.
+ * @param before undefined for a new payment
+ * @throws RegistryError `invalid` for a total with too many digits, or beyond three times the loan amount
+ */
+export function paidAfter(
+  loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,
+  before: PaymentRecord | undefined,
+  after: PaymentValues,
+): number {
+  // Subtract this payment first: each step is an integer far below 2^53.
+  const paid = loan.paidAmountMinor - countedMinor(before) + countedMinor(after);
+  if (paid > MAX_MONEY_MINOR) refuseFields({ amount: [TOO_MUCH_PAID] });
+  if (paid > loan.paidAmountMinor && paid > MOST_TIMES_PAID * loan.amountMinor)
+    refuseFields({ amount: [OVERPAID] });
+  return paid;
+}

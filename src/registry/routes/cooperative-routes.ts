@@ -1,0 +1,123 @@
+/** Routes of cooperatives: list, get, create, replace, change. */
+
+import type { Visible } from '../../access/api-keys.ts';
+import { SHOWS_COOPERATIVES } from '../../http/declare/narrowing.ts';
+import { representCounted } from '../../http/declare/preconditions.ts';
+import { idFilter, SEARCH_FILTER } from '../../http/declare/query.ts';
+import {
+  changeRoutes,
+  createRoute,
+  declareResource,
+  getRoute,
+  listRoute,
+  type MoreRoutes,
+} from '../../http/declare/resource.ts';
+import type { Parameter, Route } from '../../http/declare/route.ts';
+import type { Clock } from '../../runtime/scheduler.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { anyOf, choiceOf, string } from '../../values/schema.ts';
+import { findIgnoringCase, parseChoice } from '../../values/text.ts';
+import {
+  COOPERATIVE_FIELDS,
+  COOPERATIVE_STATUSES,
+  type CooperativeSummary,
+  type CooperativeValues,
+  SECTORS,
+} from '../cooperatives.ts';
+import type { NarrowableStore } from '../registry-store.ts';
+import { SHOWN_COOPERATIVE_ROW } from '../shown-rows.ts';
+
+export const COOPERATIVE_FILTER = idFilter(
+  'Only those of the cooperative with this id.',
+  'Expected the id of a cooperative; a code goes into /cooperatives?code=',
+);
+
+/** Query parameter `district` of lists. Any text is valid: an unknown district matches nothing. */
+export const DISTRICT_FILTER = {
+  description: 'Only those of this district, in any letter case.',
+  schema: string(),
+  parse: (value: string) => value,
+};
+
+// The store returns the same object for a cooperative until a cooperative changes.
+const summaryTexts = new WeakMap<CooperativeSummary, string>();
+
+export function serializeCooperativeSummary(cooperative: CooperativeSummary): string {
+  let text = summaryTexts.get(cooperative);
+  if (text === undefined) {
+    const { id, code, name } = cooperative;
+    text = JSON.stringify({ id: String(id), code, name });
+    summaryTexts.set(cooperative, text);
+  }
+  return text;
+}
+
+const counted = declareResource(COOPERATIVE_FIELDS, {
+  tag: 'cooperatives',
+  title: 'Cooperative',
+  narrowed: SHOWS_COOPERATIVES,
+  properties: SHOWN_COOPERATIVE_ROW,
+});
+
+export const COOPERATIVE: typeof counted = {
+  ...counted,
+  // Members join and leave without a write of the cooperative, so the tag has a part for their count.
+  represent: (cooperative, zone) =>
+    representCounted(
+      counted.serialize(cooperative, zone),
+      counted.serialize({ ...cooperative, membersCount: 0 }, zone),
+      cooperative.membersCount,
+    ),
+};
+
+export function cooperativeRoutes(
+  store: NarrowableStore,
+  more: MoreRoutes,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).cooperatives;
+  const dependencies = { storeOf, clock, zone };
+  return [
+    listRoute(COOPERATIVE, FILTERS, (query) => query, dependencies),
+    createRoute(COOPERATIVE, CREATING, (body) => [body as CooperativeValues], dependencies),
+    ...more(COOPERATIVE, { status: FILTERS.status }),
+    getRoute(COOPERATIVE, dependencies),
+    ...changeRoutes(COOPERATIVE, CHANGING, { toValues: (body) => body }, dependencies),
+  ];
+}
+
+const CREATING = {
+  summary: 'Create a cooperative',
+  // A key restricted to cooperatives could not see the new one.
+  narrowed: { lookupOnly: 'allowed', cooperatives: 'refused' },
+} as const;
+
+const CHANGING = {
+  put: {
+    description:
+      'An omitted optional field keeps what is stored, null clears it. Read-only fields are ignored.',
+  },
+};
+
+const filter = <T>(description: string, schema: Parameter['schema'], parse: (value: string) => T) => ({
+  description,
+  schema,
+  parse,
+});
+
+const choiceFilter = <T extends string>(description: string, choices: readonly T[]) =>
+  filter(description, anyOf([choiceOf(choices), string()]), (value) =>
+    parseChoice(findIgnoringCase(value, choices) ?? value, choices),
+  );
+
+const FILTERS = {
+  // Codes have no lower-case letters.
+  code: filter('Only the cooperative with this code, in any letter case.', string(), (value) =>
+    value.toUpperCase(),
+  ),
+  status: choiceFilter('Only those of this status, in any letter case.', COOPERATIVE_STATUSES),
+  sector: choiceFilter('Only those of this sector, in any letter case.', SECTORS),
+  district: DISTRICT_FILTER,
+  search: SEARCH_FILTER,
+};

@@ -1,0 +1,151 @@
+/** Routes of loans: list, get, create, replace, change. */
+
+import type { Visible } from '../../access/api-keys.ts';
+import { SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
+import { idFilter, momentFilter } from '../../http/declare/query.ts';
+import {
+  changeRoutes,
+  createRoute,
+  type Decision,
+  declareResource,
+  getRoute,
+  listRoute,
+  type MoreRoutes,
+} from '../../http/declare/resource.ts';
+import type { Route } from '../../http/declare/route.ts';
+import type { Clock } from '../../runtime/scheduler.ts';
+import { parseDateTime, type TimeZone } from '../../values/date-time.ts';
+import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
+import type { FieldErrorList } from '../../values/errors.ts';
+import { kindOf } from '../../values/field-json.ts';
+import { parseIdentityCard } from '../../values/identity-card.ts';
+import { string } from '../../values/schema.ts';
+import { MAX_LENGTH, parseChoice, parseText } from '../../values/text.ts';
+import {
+  decideLoan,
+  decideNewLoan,
+  type GivenLoan,
+  LOAN_FIELDS,
+  LOAN_STATUSES,
+  type LoanRecord,
+  type LoanValues,
+  refuseLoanEnd,
+} from '../loans.ts';
+import type { NarrowableStore } from '../registry-store.ts';
+import { IDENTITY_CARD, SHOWN_LOAN } from '../shown-rows.ts';
+import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
+
+// Filters shared by the lists of loans and payments
+
+/** @param whose for example `the loans` */
+export const lendingFilters = (whose: string, zone: TimeZone) => ({
+  identity_card: {
+    description: `Only ${whose} of this person, in every cooperative.`,
+    schema: IDENTITY_CARD,
+    parse: parseIdentityCard,
+  },
+  cooperative: COOPERATIVE_FILTER,
+  reference: {
+    description: 'Only those with exactly this reference: at most one in each cooperative.',
+    schema: string(),
+    parse: (value: string) => parseText(value, MAX_LENGTH.reference),
+  },
+  updated_since: momentFilter(
+    'Only those whose updated_at is this moment or later. More than 10,000 are 400: follow /events ' +
+      'instead, which also name what was deleted.',
+    (value) => parseDateTime(value, zone),
+  ),
+});
+
+// Body of a loan → its values, with all faults: of fields, rules and conflicts with stored rows
+
+/** Skips the check of the dates if one of them is invalid itself. */
+function addEndFault(
+  faults: FieldErrorList,
+  { loanStartDate = null, loanEndDate = null }: Partial<GivenLoan>,
+  stored?: LoanRecord,
+): void {
+  if (faults.has('loan_start_date') || faults.has('loan_end_date')) return;
+  const message = refuseLoanEnd({ loanStartDate, loanEndDate }, stored);
+  if (message !== undefined) faults.add('loan_end_date', message);
+}
+
+/** Values of a new loan from a checked body. Adds all faults at once. */
+export function readNewLoan(
+  body: Partial<GivenLoan>,
+  { faults, nowSeconds }: Decision,
+): [values: LoanValues] {
+  addEndFault(faults, body);
+  return [decideNewLoan(body as GivenLoan & { memberId: number }, nowSeconds)];
+}
+
+/**
+ * Values of a changed loan from a checked body. Stored values stand in for fields that are invalid or
+ * missing. Adds all faults of the change.
+ */
+export function readLoanValues(
+  body: Partial<GivenLoan>,
+  stored: LoanRecord,
+  { faults, nowSeconds }: Decision,
+): Partial<LoanValues> {
+  const completed = completeValues(LOAN_FIELDS, body, stored);
+  let values: Partial<LoanValues> = { memberId: stored.memberId, reference: completed.reference };
+  faults.addFoundBy(() => {
+    values = decideLoan(stored, completed, nowSeconds);
+  });
+  addEndFault(faults, completed, stored);
+  return values;
+}
+
+/** A loan in bodies and responses, derived from its declared fields. */
+export const LOAN = declareResource(LOAN_FIELDS, {
+  tag: 'loans',
+  title: 'Loan',
+  narrowed: SHOWS_PERSONS,
+  properties: SHOWN_LOAN,
+  memberIdOf: ({ memberId }) => memberId,
+});
+
+export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Clock, zone: TimeZone): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).loans;
+  const dependencies = { storeOf, clock, zone };
+  return [
+    listRoute(
+      LOAN,
+      { ...lendingFilters('the loans', zone), ...FILTERS },
+      ({ identity_card: identityCard, cooperative: cooperativeId, member: memberId, ...query }) => {
+        const { status, reference, updated_since: updatedSince } = query;
+        return onlyGiven({ identityCard, cooperativeId, memberId, status, reference, updatedSince });
+      },
+      dependencies,
+    ),
+    createRoute(LOAN, CREATING, readNewLoan, dependencies),
+    ...more(LOAN, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }),
+    getRoute(LOAN, dependencies),
+    ...changeRoutes(LOAN, CHANGING, { toValues: readLoanValues }, dependencies),
+  ];
+}
+
+const FILTERS = {
+  member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
+  status: {
+    description: 'Only those of this status.',
+    schema: kindOf(LOAN_FIELDS.status).schema,
+    parse: (value: string) => parseChoice(value, LOAN_STATUSES),
+  },
+};
+
+const CREATING = {
+  summary: 'Record a loan',
+  description: 'What is paid on it is computed from its payments.',
+};
+
+const CHANGING = {
+  put: {
+    description:
+      'An omitted optional field keeps what is stored, null clears a date. ' +
+      'The step of the status to approved sets ' +
+      'approved_at; from then on the amount and the interest rate are fixed. ' +
+      'Read-only fields are ignored.',
+  },
+};

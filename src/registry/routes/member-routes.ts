@@ -1,0 +1,193 @@
+/**
+ * Routes of members: lists, create, replace, change. The lookup route also serves single members
+ * (./lookup.ts).
+ */
+
+import type { Visible } from '../../access/api-keys.ts';
+import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
+import { type Asked, SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
+import { showing } from '../../http/declare/personal.ts';
+import { type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
+import {
+  changeRoutes,
+  createRoute,
+  listRoute,
+  type MoreRoutes,
+  readPathId,
+  subjectOfRows,
+} from '../../http/declare/resource.ts';
+import { defineRoute, type Route } from '../../http/declare/route.ts';
+import type { Clock } from '../../runtime/scheduler.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { onlyGiven } from '../../values/declared-fields.ts';
+import { FieldError, type FieldErrorList, notFound, type PageRequest } from '../../values/errors.ts';
+import { kindOf } from '../../values/field-json.ts';
+import { parseIdentityCard } from '../../values/identity-card.ts';
+import { string } from '../../values/schema.ts';
+import { MAX_LENGTH, parseChoice, parseMobile, parseText } from '../../values/text.ts';
+import {
+  composeNames,
+  type GivenMember,
+  MEMBER_FIELDS,
+  MEMBER_STATUSES,
+  type Member,
+  type MemberFilter,
+  type MemberValues,
+  type Names,
+} from '../members.ts';
+import type { ListedMember, NarrowableStore } from '../registry-store.ts';
+import { IDENTITY_CARD } from '../shown-rows.ts';
+import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
+import { lookUpRoute } from './lookup.ts';
+import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+
+// Lists of members, of all cooperatives and of one
+
+const FILTERS = {
+  identity_card: {
+    description: 'Only the rows of this person, of every status.',
+    schema: IDENTITY_CARD,
+    parse: parseIdentityCard,
+  },
+  status: {
+    description: 'Only members of this status.',
+    schema: kindOf(MEMBER_FIELDS.status).schema,
+    parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
+  },
+  member_code: {
+    description: 'Only members with exactly this code, in whichever cooperative.',
+    schema: string(),
+    parse: (value: string) => parseText(value, MAX_LENGTH.memberCode),
+  },
+  mobile: {
+    description: 'Only members with this telephone number, which is read as in a body.',
+    schema: string(),
+    parse: parseMobile,
+  },
+  search: SEARCH_FILTER,
+};
+const LISTED = {
+  ...MEMBER,
+  ...MEMBER_ROW,
+  serialize: serializeMemberRow,
+  memberIdOf: ({ id }: ListedMember) => id,
+};
+
+const ALL = {
+  ...LISTED,
+  description: 'One row per person and cooperative, in order of id, of every status.',
+  narrowed: { lookupOnly: ({ search }: Asked) => search.has('identity_card'), cooperatives: 'narrowed' },
+} as const;
+
+export const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZone): Route[] => [
+  ...more(MEMBER, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }),
+  listRoute(
+    ALL,
+    { ...FILTERS, cooperative: COOPERATIVE_FILTER },
+    ({ cooperative, ...query }) => toFilter(query, cooperative),
+    { storeOf: (visible) => store.narrowedTo(visible).members, zone },
+  ),
+  defineRoute({
+    method: 'GET',
+    path: '/cooperatives/{id}/members',
+    operationId: 'listCooperativeMembers',
+    summary: 'List the members of a cooperative',
+    tag: 'members',
+    access: { scope: 'members:read' },
+    narrowed: SHOWS_PERSONS,
+    personal: showing('page', LISTED.groups),
+    params: { id: COOPERATIVE.id },
+    query: { ...PAGE_PARAMETERS, ...FILTERS },
+    responses: { 200: pageResponse('members', '/members', LISTED.schema) },
+    refusals: [400, 404, 503],
+    handle(request) {
+      const id = readPathId(request);
+      const { cooperatives, members } = store.narrowedTo(request.visible);
+      if (cooperatives.find(id) === undefined) throw notFound();
+      const list = (asked: PageRequest) => members.list(toFilter(request.query, id), asked);
+      return respondWithPage(request, list, serializeMemberRow, zone, subjectOfRows(LISTED.memberIdOf));
+    },
+  }),
+];
+
+/** Omits filters that were not given: an absent filter is not an undefined one. */
+function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
+  const { identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
+  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile, search });
+}
+
+// Checked body of a member → its values
+
+/** Names of a body; adds a fault under `full_name` if there are none. */
+function readNames(
+  { fullName, firstName, lastName }: Partial<GivenMember>,
+  faults: FieldErrorList,
+): Names | undefined {
+  if (fullName === undefined || firstName === undefined || lastName === undefined) return undefined;
+  const names = composeNames(fullName, firstName, lastName);
+  if (names instanceof FieldError) faults.add('full_name', names.message);
+  else if (names !== undefined) return names;
+  else faults.add('full_name', 'This field is required.');
+  return undefined;
+}
+
+/**
+ * Values from a checked body, in which invalid fields are missing; incomplete if there are faults. Adds the
+ * faults that depend on several fields or on the stored member.
+ * @param stored undefined for a new member
+ */
+export function readMemberValues(
+  body: Partial<GivenMember>,
+  stored: Member | undefined,
+  faults: FieldErrorList,
+  nowSeconds: number,
+): Partial<MemberValues> {
+  const cooperativeId = body.cooperativeId ?? stored?.cooperativeId;
+  if (stored !== undefined && cooperativeId !== stored.cooperativeId)
+    faults.add('cooperative_id', 'This field cannot be changed.');
+  const names = readNames(body, faults);
+  return {
+    ...body,
+    ...names,
+    // Conflicts with other members are not looked up in a cooperative that was refused.
+    cooperativeId: faults.has('cooperative_id') ? undefined : cooperativeId,
+    registrationDate: body.registrationDate ?? stored?.registrationDate ?? nowSeconds,
+  } as Partial<MemberValues>;
+}
+
+export function memberRoutes(
+  store: NarrowableStore,
+  more: MoreRoutes,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).members;
+  const dependencies = { storeOf, clock, zone };
+  return [
+    ...memberListRoutes(store, more, zone),
+    createRoute(
+      MEMBER,
+      { summary: 'Create a member', showsOnlyItsRequest: true },
+      (body, { faults, nowSeconds: now }) => [readMemberValues(body, undefined, faults, now) as MemberValues],
+      dependencies,
+    ),
+    lookUpRoute(dependencies),
+    ...changeRoutes(
+      MEMBER,
+      CHANGING,
+      {
+        toValues: (body, stored, { faults, nowSeconds: now }) => readMemberValues(body, stored, faults, now),
+      },
+      dependencies,
+    ),
+  ];
+}
+
+const CHANGING = {
+  refusals: [410],
+  put: {
+    description:
+      'Takes a member id only. An omitted optional field keeps what is stored, null clears it. ' +
+      'Read-only fields are ignored.',
+  },
+} as const;

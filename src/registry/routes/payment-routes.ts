@@ -1,0 +1,169 @@
+/** Routes of payments on loans: list, get, create, replace, change. */
+
+import type { Visible } from '../../access/api-keys.ts';
+import { SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
+import { idFilter } from '../../http/declare/query.ts';
+import {
+  changeRoutes,
+  createRoute,
+  type Decision,
+  declareResource,
+  getRoute,
+  listRoute,
+  type MoreRoutes,
+} from '../../http/declare/resource.ts';
+import type { Route } from '../../http/declare/route.ts';
+import type { Clock } from '../../runtime/scheduler.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
+import { type FieldErrorList, notFound } from '../../values/errors.ts';
+import { kindOf } from '../../values/field-json.ts';
+import { parseChoice } from '../../values/text.ts';
+import type { LoanRecord } from '../loans.ts';
+import {
+  DEFAULT_PAYMENT_STATUS,
+  decideNewPayment,
+  decidePayment,
+  type GivenPayment,
+  MOST_TIMES_PAID,
+  PAYMENT_FIELDS,
+  PAYMENT_STATUSES,
+  type PaymentRecord,
+  type PaymentValues,
+  paidAfter,
+} from '../payments.ts';
+import type { LoanStore, NarrowableStore } from '../registry-store.ts';
+import { SHOWN_PAYMENT } from '../shown-rows.ts';
+import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
+import { lendingFilters } from './loan-routes.ts';
+
+// Body of a payment → its values, with all faults: of fields, rules and conflicts
+
+/**
+ * Placeholders for missing or invalid fields, whose faults are known already, so that the rules can check the
+ * rest.
+ */
+const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
+
+/**
+ * Values of a new payment from a checked body, with a function that checks them against the loan as it is at
+ * the time of the write. Adds all faults against the loan as it is now.
+ */
+export function readNewPayment(
+  loans: Pick<LoanStore, 'find'>,
+  body: Partial<GivenPayment>,
+  { faults, nowSeconds }: Decision,
+  zone: TimeZone,
+): [values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues] {
+  const values = { ...SUBSTITUTES, ...body, paidAt: body.paidAt ?? nowSeconds } as PaymentValues;
+  const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
+  const loan = body.loanId === undefined ? undefined : loans.find(body.loanId);
+  if (loan !== undefined) {
+    faults.addFoundBy(() => decide(loan));
+    faults.addFoundBy(() => paidAfter(loan, undefined, values));
+  }
+  return [values, decide];
+}
+
+/** Loan of a payment, needed to decide about changes of the payment. */
+export function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRecord): [loan: LoanRecord] {
+  const loan = loans.find(loanId);
+  if (loan === undefined) throw notFound();
+  return [loan];
+}
+
+/**
+ * Values of a changed payment from a checked body. Stored values stand in for fields that are invalid or
+ * missing. Adds all faults of the change.
+ * @param zone for times in messages
+ */
+export function readPaymentValues(
+  body: Partial<GivenPayment>,
+  stored: PaymentRecord,
+  loan: LoanRecord,
+  faults: FieldErrorList,
+  zone: TimeZone,
+): Partial<PaymentValues> {
+  const completed = completeValues(PAYMENT_FIELDS, body, stored);
+  let values: Partial<PaymentValues> = { loanId: stored.loanId, reference: completed.reference };
+  faults.addFoundBy(() => {
+    values = decidePayment(stored, loan, completed, zone);
+  });
+  if (stored.status !== 'void') {
+    faults.addFoundBy(() => paidAfter(loan, stored, completed));
+  }
+  return values;
+}
+
+/** A payment in bodies and responses, derived from its declared fields. */
+export const PAYMENT = declareResource(PAYMENT_FIELDS, {
+  tag: 'payments',
+  title: 'Payment',
+  narrowed: SHOWS_PERSONS,
+  properties: SHOWN_PAYMENT,
+  memberIdOf: ({ memberId }) => memberId,
+});
+
+export function paymentRoutes(
+  store: NarrowableStore,
+  more: MoreRoutes,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
+  const dependencies = { storeOf: (visible: Visible) => store.narrowedTo(visible).payments, clock, zone };
+  return [
+    listRoute(
+      PAYMENT,
+      { ...lendingFilters('the payments on loans', zone), ...FILTERS },
+      ({ identity_card: identityCard, cooperative: cooperativeId, loan: loanId, ...query }) => {
+        const { status, reference, updated_since: updatedSince } = query;
+        return onlyGiven({ identityCard, cooperativeId, loanId, status, reference, updatedSince });
+      },
+      dependencies,
+    ),
+    createRoute(
+      PAYMENT,
+      CREATING,
+      (body, decision, visible) => readNewPayment(store.narrowedTo(visible).loans, body, decision, zone),
+      dependencies,
+    ),
+    ...more(PAYMENT, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }),
+    getRoute(PAYMENT, dependencies),
+    ...changeRoutes(
+      PAYMENT,
+      CHANGING,
+      {
+        findBeside: (payment, visible) => findLoanOf(store.narrowedTo(visible).loans, payment),
+        toValues: (body, payment, { faults }, loan) => readPaymentValues(body, payment, loan, faults, zone),
+      },
+      dependencies,
+    ),
+  ];
+}
+
+const FILTERS = {
+  loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
+  status: {
+    description: 'Only those of this status.',
+    schema: kindOf(PAYMENT_FIELDS.status).schema,
+    parse: (value: string) => parseChoice(value, PAYMENT_STATUSES),
+  },
+};
+
+const CREATING = {
+  summary: 'Record a payment on a loan',
+  description:
+    'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once, and at ' +
+    `most to ${MOST_TIMES_PAID} times the amount: beyond that, an operator can import the payment.`,
+};
+
+const CHANGING = {
+  put: {
+    summary: 'Replace a payment, or make it void',
+    description:
+      'An omitted optional field keeps what is stored. A void payment is not changed any more. ' +
+      `The loan's paid_amount changes with it, at once, and grows at most to ${MOST_TIMES_PAID} times the ` +
+      'amount. Read-only fields are ignored.',
+  },
+  patch: { summary: 'Change fields of a payment, or make it void' },
+};

@@ -1,0 +1,190 @@
+/** Erased persons, in the registry and in the file of erasures (docs/decisions/0022-erasure.md). */
+
+import { createHmac, type KeyObject } from 'node:crypto';
+import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';
+import { ERASED_STATUS } from '../../sqlite/counts.ts';
+import { hasTables, withDatabase } from '../../sqlite/open-database.ts';
+import { erasuresFileOf } from '../../sqlite/registry-files.ts';
+import { ERASURES_SCHEMA } from '../../sqlite/schemas.ts';
+import { listFields, type NamedField } from '../../values/declared-fields.ts';
+import { MEMBER_FIELDS, type MemberField } from '../members.ts';
+
+export interface Erasures {
+  /** HMAC keys in hexadecimal; in a registry, its own key comes first. */
+  readonly secrets: readonly string[];
+  /** Epoch seconds of each erasure by the hexadecimal hash of the national ID. */
+  readonly erasedAt: ReadonlyMap<string, number>;
+}
+
+/** @returns no secrets for a file without these tables */
+export function readErasures({ raw }: Connection): Erasures {
+  const isTable = "SELECT 1 FROM main.sqlite_schema WHERE name = 'erasure_secrets'";
+  if (raw.prepare(isTable).get() === undefined) return { secrets: [], erasedAt: new Map() };
+  const persons = raw
+    .prepare('SELECT lower(hex(identity_hash)), erased_at FROM main.erased_persons')
+    .raw()
+    .all() as [string, number][];
+  const secrets = raw.prepare('SELECT lower(hex(secret)) FROM main.erasure_secrets ORDER BY id').pluck();
+  return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
+}
+
+/**
+ * True if the erasures belong to the registry in a file, that is, include its own secret; also for erasures
+ * without secrets.
+ */
+export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
+  secrets.length === 0 ||
+  withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
+    secrets.includes(db.value<string>('SELECT lower(hex(secret)) FROM main.erasure_secrets WHERE id = 1')),
+  );
+
+/** Merges erasures; for a person who was erased more than once, the last erasure counts. */
+export function mergeErasures(...all: readonly Erasures[]): Erasures {
+  const erasedAt = new Map<string, number>();
+  for (const each of all)
+    for (const [hash, at] of each.erasedAt) erasedAt.set(hash, Math.max(at, erasedAt.get(hash) ?? at));
+  return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
+}
+
+/** Hashes of persons erased, or erased again, after `known` was written. */
+export const erasedSince = (newest: Erasures, known: Erasures): string[] =>
+  [...newest.erasedAt].filter(([hash, at]) => at > (known.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
+
+/** `cleared_at` is set in a registry because it holds no data of these persons: nothing is left to clear. */
+const INSERT = {
+  registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
+  file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
+};
+
+/**
+ * Adds missing erasures in one transaction.
+ * @param to kind of file that the connection is open on
+ */
+export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to: keyof typeof INSERT): void {
+  const { raw } = db;
+  db.transaction.immediate(() => {
+    const addSecret = raw.prepare(
+      'INSERT INTO main.erasure_secrets (secret) VALUES (?) ON CONFLICT DO NOTHING',
+    );
+    for (const secret of secrets) addSecret.run(Buffer.from(secret, 'hex'));
+    const addPerson = raw.prepare(
+      `${INSERT[to]} ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at)`,
+    );
+    for (const [hash, at] of erasedAt) addPerson.run({ hash: Buffer.from(hash, 'hex'), at });
+  });
+}
+
+/**
+ * @returns undefined if the file does not exist
+ * @throws StorageError if it cannot be read, or is another kind of file
+ */
+export function readErasuresFile(file: string): Erasures | undefined {
+  if (!hasTables(file)) return undefined;
+  return withErasuresFile(file, readErasures);
+}
+
+const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
+  withDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command }, use);
+
+/**
+ * Adds erasures to a file of erasures, creating it with the first one.
+ * @returns true if there was anything to add
+ * @throws StorageError
+ */
+export function addToErasuresFile(file: string, erasures: Erasures): boolean {
+  if (erasures.erasedAt.size === 0) return false;
+  return withErasuresFile(file, (db) => {
+    if (erasedSince(erasures, readErasures(db)).length === 0) return false;
+    addErasures(db, erasures, 'file');
+    return true;
+  });
+}
+
+/**
+ * Completes the file of erasures from its registry: a command may have been killed between writing the two.
+ * @throws StorageError
+ */
+export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
+  addToErasuresFile(erasuresFileOf(databaseFile), readErasures(registry));
+
+// Rows of erased persons stay, without personal data, for the totals of their cooperatives. No list, count or
+// lookup includes them (docs/decisions/0022-erasure.md).
+
+/** History field that marks an erased row. */
+export const ERASED_FIELD = 'erased';
+
+/** SQL of the reason why the later change `c` of a row blocks an undo. */
+export const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
+
+/** SQL of the correction that erased the member `m`. */
+export const ERASED_BY = `(SELECT h.actor FROM main.changes h
+  WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
+
+/** Puts `erased` first among the reasons to refuse an undo: no other reason matters then. */
+export const ERASED_FIRST = "ORDER BY reason <> 'erased'";
+
+export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
+
+type Replaced = {
+  [property in keyof typeof MEMBER_FIELDS]: (typeof MEMBER_FIELDS)[property]['erasure'] extends 'replace'
+    ? property
+    : never;
+}[keyof typeof MEMBER_FIELDS];
+
+/** SQL expressions. Neither the number nor the code, with its two spaces, can be entered by a client. */
+const REPLACEMENTS: { readonly [property in Replaced]: string } = {
+  identityCard: "'e' || printf('%015d', id)",
+  memberCode: "'erased  ' || id",
+  status: `'${ERASED_STATUS}'`,
+};
+
+/** SQL of the value after an erasure; undefined for a field that is kept. */
+function erased({ property, erasure }: NamedField<MemberField>): string | undefined {
+  if (erasure === 'keep') return undefined;
+  if (erasure === 'clear') return 'NULL';
+  return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
+}
+
+/** SQL of the values that columns get in an erasure. The other columns stay because totals need them. */
+export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
+  listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
+    const value = erased(field);
+    return value === undefined ? [] : [[field.column, value]];
+  }),
+);
+
+// National IDs of erased persons are kept only as hashes with a key of this registry.
+
+/** HMAC-SHA-256 (RFC 2104) of a national ID. */
+export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
+  createHmac('sha256', secret).update(identityCard).digest();
+
+/**
+ * Hash input for a number that an erased person held by mistake: it is theirs only together with this
+ * membership.
+ */
+export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
+
+/** Hash input for another person's membership that held a number of an erased person by mistake. */
+export const numberOfAnother = (memberId: number, identityCard: string): string =>
+  `${memberId}-${identityCard}`;
+
+/** @returns a function that hashes a number with the registry's own key, for an erasure now */
+export function openIdentityHash(db: Connection): (identityCard: string) => Buffer {
+  const secret = db.value('SELECT secret FROM main.erasure_secrets WHERE id = 1');
+  return (identityCard) => hashIdentity(secret as Buffer, identityCard);
+}
+
+/** True if anyone was erased; otherwise an import can skip hashing every number. */
+export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
+
+/** Epoch second of the last erasure of the person with this national ID, or undefined. */
+export function findErasure(db: Connection, identityCard: string): number | undefined {
+  const find = db.raw.prepare('SELECT erased_at FROM main.erased_persons WHERE identity_hash = ?').pluck();
+  const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
+  const found = secrets.map((secret) => find.get(hashIdentity(secret, identityCard)) as number | undefined);
+  return found.reduce((last, at) => (at === undefined || (last ?? 0) > at ? last : at), undefined);
+}
+
+export const isErasedNumber = (db: Connection, identityCard: string): boolean =>
+  findErasure(db, identityCard) !== undefined;

@@ -1,0 +1,171 @@
+/**
+ * Redirects of former keys: a replaced national ID leads to the current one, a merged member to the member
+ * that took over its entries. A row in force leads to the current target in one step. A row ended by a later
+ * correction is kept, so that undoing that correction puts it back in force; lookups use the views of rows in
+ * force.
+ */
+import type { Connection } from '../../sqlite/connection.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import type { ImportKind } from '../file-columns.ts';
+import { ENDED_MEMBER_STATUSES } from '../members.ts';
+
+export interface Redirects {
+  readonly table: string;
+  /** View of the rows in force. */
+  readonly inForce: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export const REPLACED_NUMBERS: Redirects = {
+  table: 'replaced_identity_cards',
+  inForce: 'former_identity_cards',
+  from: 'old',
+  to: 'new',
+};
+export const MERGED_MEMBERS: Redirects = {
+  table: 'merged_members',
+  inForce: 'former_members',
+  from: 'id',
+  to: 'into_id',
+};
+
+type Key = string | number;
+
+/**
+ * SELECT of the target of a former key.
+ * @param key SQL of the key; by default the only parameter
+ */
+export const redirectSql = ({ inForce, from, to }: Redirects, key = '?'): string =>
+  `SELECT ${to} AS "to" FROM ${inForce} WHERE ${from} = ${key}`;
+
+/**
+ * SQL of the current national ID.
+ * @param value SQL of a national ID, current or former
+ */
+export const currentNumberSql = (value: string): string =>
+  `coalesce((${redirectSql(REPLACED_NUMBERS, value)}), ${value})`;
+
+/** @returns undefined for a key that is not a former one */
+export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
+  db.value<To | undefined>(redirectSql(redirects), [from]);
+
+/** SQL condition: a national ID was replaced at some time, even if released since. */
+export const wasReplacedSql = (value: string): string =>
+  `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
+
+/**
+ * Deletes the redirects of a person who is erased.
+ * @param numbers SQL list of national IDs
+ */
+export const forgetNumbers = (db: Connection, numbers: string): void =>
+  db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers})`);
+
+/**
+ * Ends the redirect of a former key.
+ * @returns true if there was one in force
+ */
+export const endRedirect = (
+  db: Connection,
+  { table, from }: Redirects,
+  key: Key,
+  correctionId: number,
+): boolean =>
+  db.run(`UPDATE main.${table} SET ended_by = ? WHERE ${from} = ? AND ended_by IS NULL`, [correctionId, key])
+    .changes > 0;
+
+/**
+ * Redirects a key, and everything redirected to it, to another key.
+ * @param keepsKey false if the key itself becomes free for another person or row
+ */
+export function addRedirect(
+  db: Connection,
+  { table, from, to }: Redirects,
+  [key, target]: readonly [key: Key, target: Key],
+  correctionId: number,
+  keepsKey = true,
+): void {
+  const run = (sql: string) => db.run(sql, { key, target, correctionId });
+  db.run(`UPDATE main.${table} SET ended_by = ? WHERE ${to} = ? AND ended_by IS NULL`, [correctionId, key]);
+  run(`INSERT INTO main.${table} (${from}, ${to}, correction_id)
+    SELECT ${from}, @target, @correctionId FROM main.${table}
+    WHERE ${to} = @key AND ended_by = @correctionId AND ${from} <> @target`);
+  if (keepsKey)
+    run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
+}
+
+/** Reverts the changes of redirects that a correction made. */
+export function undoRedirects(db: Connection, correctionId: number): void {
+  for (const { table } of [REPLACED_NUMBERS, MERGED_MEMBERS]) {
+    db.run(`DELETE FROM main.${table} WHERE correction_id = ?`, [correctionId]);
+    db.run(`UPDATE main.${table} SET ended_by = NULL WHERE ended_by = ?`, [correctionId]);
+  }
+}
+
+/**
+ * SELECT of the members that members with this former code were merged into.
+ * @param code SQL of the code
+ */
+export const mergedByCodeSql = (code: string): string =>
+  `SELECT ${MERGED_MEMBERS.to} FROM main.${MERGED_MEMBERS.inForce} f WHERE ${code} =
+    (SELECT old FROM main.changes WHERE entity = 'members' AND row_id = f.${MERGED_MEMBERS.from}
+       AND field = 'member_code' ORDER BY id DESC LIMIT 1)`;
+
+// Transfers of members between cooperatives, derived from corrections that have not been undone.
+
+export const TRANSFER_KIND = 'members_transfer';
+
+export interface TransferOptions {
+  /** Id of the membership that ended. */
+  readonly member: number;
+  /** Code of the cooperative in which the new membership began. */
+  readonly to: string;
+  /** `YYYY-MM-DD` */
+  readonly on: string;
+}
+
+const option = (name: keyof TransferOptions): string => `json_extract(o.options, '$.${name}')`;
+/** SQL list of the statuses of ended memberships. */
+export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
+
+/**
+ * SELECT of `member_id, code, day`: memberships ended by a transfer, and memberships that such ones were
+ * merged into. A membership that was active again since is not included.
+ * @param reversed SELECT of actors whose changes do not count
+ */
+export const transfersSql = (reversed: string): string =>
+  `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day FROM main.operations o
+   CROSS JOIN main.members m
+     ON m.id = coalesce((${redirectSql(MERGED_MEMBERS, option('member'))}), ${option('member')})
+   WHERE o.kind = '${TRANSFER_KIND}' AND o.undone_at IS NULL AND m.status IN (${ENDED})
+     AND NOT EXISTS (SELECT 1 FROM main.changes h WHERE h.entity = 'members' AND h.row_id = m.id
+       AND h.field = 'status' AND h.id > o.last_change AND h.new NOT IN (${ENDED})
+       AND h.actor NOT IN (${reversed}))`;
+
+/**
+ * Entries that a membership cannot have after its transfer to another cooperative
+ * (docs/correcting.md#a-change-of-cooperative). Stored entries, and entries that wind up old savings and
+ * loans, are allowed.
+ */
+const BEGINNINGS = {
+  production: { column: 'delivered_at', condition: 'true' },
+  savings: { column: 'transacted_at', condition: "r.kind = 'contribution'" },
+  loans: { column: 'loan_start_date', condition: 'true' },
+} as const satisfies {
+  readonly [kind in ImportKind]?: { readonly column: string; readonly condition: string };
+};
+
+export type BeginningKind = keyof typeof BEGINNINGS;
+
+/** True for kinds with rows that begin something after a transfer. */
+export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
+
+/**
+ * The date column of a new row `r`, and a condition: the row begins after the day of the transfer `t` of its
+ * member.
+ */
+export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
+  const { column, condition } = BEGINNINGS[kind];
+  const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;
+  return { column, isAfter: `${condition} AND r.${column} >= ${nextDay}` };
+}

@@ -1,0 +1,149 @@
+/** Identifies a person: rows, national IDs, and the kept responses that name the person. */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { type Fields, listFields } from '../../values/declared-fields.ts';
+import { memberSql, ownedIdsSql, tableOf } from '../changes/tables.ts';
+import { type EntryKind, type EntrySelection, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../entries.ts';
+import { LOAN_FIELDS } from '../loans.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from './former-identifiers.ts';
+import type { StoredRow } from './stored-data-types.ts';
+
+export interface Person {
+  readonly identityCard: string;
+  readonly members: readonly number[];
+  /** Ids of the memberships, and of the members merged into them. */
+  readonly rows: readonly number[];
+  /**
+   * National IDs under which the person is or was registered, except those that now lead to another person.
+   */
+  readonly numbers: readonly string[];
+  /** National IDs that now lead to another person: they were registered by mistake. */
+  readonly mistaken: readonly string[];
+}
+
+/**
+ * SQL list of values.
+ * @param values ids or national IDs
+ */
+export const listOf = (values: readonly (string | number)[]): string =>
+  values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
+
+/** In id order. */
+const membersOf = (db: Connection, identityCard: string): number[] =>
+  db.values<number>('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id', [identityCard]);
+
+const mergedInto = (db: Connection, members: readonly number[]): number[] =>
+  db.values<number>(
+    `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
+  );
+
+/** Former numbers that lead to this one. */
+export const formerNumbers = (db: Connection, identityCard: string): string[] =>
+  db.values<string>(
+    `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
+     ORDER BY correction_id, old`,
+    [identityCard],
+  );
+
+/**
+ * @param given current national ID, or one that leads to it
+ * @returns undefined if nobody holds it
+ */
+export function identifyPerson(db: Connection, given: string): Person | undefined {
+  const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, given) ?? given;
+  const members = membersOf(db, identityCard);
+  return members.length === 0 ? undefined : personOf(db, identityCard, members);
+}
+
+/**
+ * The person with these memberships.
+ * @param identityCard current national ID of the person
+ */
+export function personOf(db: Connection, identityCard: string, members: readonly number[]): Person {
+  const rows = [...members, ...mergedInto(db, members)];
+  const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes
+    WHERE entity = 'members' AND field = 'identity_card' AND row_id IN (${listOf(rows)})
+      AND ${column} IS NOT NULL`;
+  const ofRows = db.values<string>(`${recorded('old')} UNION ${recorded('new')}`);
+  const all = new Set([identityCard, ...formerNumbers(db, identityCard), ...ofRows]);
+  const isOfAnother = db.raw.prepare(OF_ANOTHER.replaceAll('%', listOf(members)));
+  const mistaken = [...all].filter((number) => isOfAnother.get({ number }) !== undefined);
+  const numbers = [...all].filter((number) => !mistaken.includes(number));
+  return { identityCard, members, rows, numbers, mistaken };
+}
+
+/** A number that finds another person was a mistake in these rows, and remains that person's. */
+const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
+  UNION ALL SELECT 1 FROM main.members m
+  WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
+
+/**
+ * Responses to new entries have no Location: they are recognized by their id and a field that no other
+ * response has.
+ */
+const ENTRY_RESPONSES = [
+  { entity: 'production', field: 'delivered_at' },
+  { entity: 'savings', field: 'transacted_at' },
+] as const;
+
+/**
+ * FROM and WHERE of the kept responses about a person: matched by the rows that they created, and by the
+ * numbers that they contain.
+ */
+export function keptResponsesSql({ rows, numbers }: Person): string {
+  const loans = `SELECT id FROM main.loans WHERE member_id IN (${listOf(rows)})`;
+  const created = [
+    ...rows.map((id) => `SELECT '/members/${id}' AS path`),
+    `SELECT '/loans/' || id FROM (${loans})`,
+    `SELECT '/payments/' || id FROM main.payments WHERE loan_id IN (${loans})`,
+  ];
+  const named = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
+  const entries = ENTRY_RESPONSES.map(
+    ({ entity, field }) =>
+      ` OR location IS NULL AND body ->> '$.${field}' IS NOT NULL
+        AND CAST(body ->> '$.id' AS INTEGER) IN (${ownedIdsSql(entity, listOf(rows))})`,
+  ).join('');
+  return `main.idempotent_responses WHERE EXISTS (SELECT 1 FROM (${created.join(' UNION ALL ')})
+      WHERE substr(location, -length(path)) = path)${named}${entries}`;
+}
+
+// Rows of entries with all their values, for commands
+
+const ID = 'CAST(e.id AS TEXT) AS id';
+const OWNER = (member: string): string => `
+  (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
+  CAST(${member} AS TEXT) AS member_id,
+  (SELECT member_code FROM main.members WHERE id = ${member}) AS member_code`;
+
+/** SELECT columns under their names in files. */
+const shown = (fields: Fields): string =>
+  listFields(fields)
+    .filter(({ kind }) => kind !== 'reference')
+    .map(({ column, name }) => `e.${column} AS ${name}`)
+    .join(', ');
+const FIELDS: { readonly [kind in EntryKind]: string } = {
+  production: shown(PRODUCTION_FIELDS),
+  savings: `(SELECT account_number FROM main.savings_accounts WHERE id = e.account_id) AS account_number,
+    ${shown(SAVINGS_FIELDS)}`,
+  loans: `${shown(LOAN_FIELDS)}, e.created_at, e.updated_at,
+    (SELECT CAST(count(*) AS TEXT) FROM main.payments WHERE loan_id = e.id) AS payments`,
+};
+
+const BY_REFERENCE = `e.reference = @reference
+  AND e.cooperative_id = (SELECT id FROM main.cooperatives WHERE code = @cooperativeCode)`;
+
+const selected = (kind: EntryKind, selection: EntrySelection): string =>
+  `main.${tableOf(kind).table} e WHERE
+    ${'memberId' in selection ? `e.id IN (${ownedIdsSql(kind, '@memberId')})` : BY_REFERENCE}`;
+
+/** In id order. */
+export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] {
+  return db.rows<StoredRow>(
+    `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
+     FROM ${selected(kind, selection)} ORDER BY e.id`,
+    selection,
+  );
+}
+
+export const readEntryIds = (db: Connection, kind: EntryKind, selection: EntrySelection): number[] =>
+  db.values<number>(`SELECT e.id FROM ${selected(kind, selection)} ORDER BY e.id`, selection);

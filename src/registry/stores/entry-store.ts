@@ -1,0 +1,402 @@
+/** Deliveries and savings transactions of one member in SQLite. */
+
+import { hash } from 'node:crypto';
+import { isVisible, type StoreOf, type Visible } from '../../access/api-keys.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import type { Actor } from '../../sqlite/entity-store.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { type Fields, listFields, type StagedRow } from '../../values/declared-fields.ts';
+import { FieldErrorList, notFound, offsetOf, type Page, type PageRequest } from '../../values/errors.ts';
+import { isSameIgnoringCase } from '../../values/text.ts';
+import { newIdSql, openEntryRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
+import { stagedColumns, tableOf } from '../changes/tables.ts';
+import {
+  ACCOUNT_FIELDS,
+  DERIVED_REFERENCE,
+  type DeliveryFilter,
+  type NewDelivery,
+  type NewSavingsTransaction,
+  type Period,
+  PRODUCTION_FIELDS,
+  type ProductionEntry,
+  SAVINGS_FIELDS,
+  type SavingsTransaction,
+} from '../entries.ts';
+import type { ImportKind } from '../file-columns.ts';
+import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
+import type { EntryStore, EntryWrites, MemberStore } from '../registry-store.ts';
+import { beginningAfterTransfer, transfersSql } from '../stored/former-identifiers.ts';
+import type { ReadModelFormat } from './read-model.ts';
+import { openColumnRefresh } from './refresh-read-model.ts';
+import type { StoreDependencies } from './row-store.ts';
+import { selected } from './rows.ts';
+
+// References of rows that come without one (docs/import-reference.md#entries-without-a-reference). They are
+// derived from some columns of the row before any lookup: a row with the same values in these columns,
+// rejected from the same files, always gets the same reference, whatever has become of its member. Equal rows
+// of a file are numbered.
+
+/** Long enough for a SHA-256 prefix not to collide by chance among the entries of a country. */
+const HASH_CHARACTERS = 20;
+
+type DerivedKind = 'production' | 'savings';
+
+/**
+ * Columns whose values are hashed. Frozen: stored entries have these hashes. With other columns or another
+ * order, a ledger imported again would not be recognized and would be credited to the members who hold its
+ * codes by then. The empty reference is included only for compatibility; the member's name is excluded
+ * because the next file may spell it differently.
+ */
+const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
+  production: [
+    'cooperative_code',
+    'member_code',
+    'identity_card',
+    'reference',
+    'delivered_at',
+    'kg',
+    'product',
+  ],
+  savings: [
+    'cooperative_code',
+    'member_code',
+    'identity_card',
+    'account_number',
+    'reference',
+    'kind',
+    'amount',
+    'transacted_at',
+  ],
+};
+
+/** True for kinds whose rows may come without a reference. */
+export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
+
+/**
+ * @param columns names of the values of the rows, in their order
+ * @returns a function that gives the reference of the first of several equal rows
+ */
+export function openDerivation(
+  kind: DerivedKind,
+  columns: readonly string[],
+): (row: Pick<StagedRow, 'values' | 'rejectedFrom'>) => string {
+  const places = HASHED[kind].map((name) => columns.indexOf(name));
+  return ({ values, rejectedFrom = '' }) => {
+    const hashed = JSON.stringify(places.map((place) => values[place])) + rejectedFrom;
+    return DERIVED_REFERENCE + hash('sha256', hashed).slice(0, HASH_CHARACTERS);
+  };
+}
+
+/**
+ * SQL of the reference of one of several equal entries.
+ * @param first SQL of the reference of the first one
+ * @param place SQL of the number of this one
+ */
+const referenceSql = (first: string, place: string): string =>
+  `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
+
+/**
+ * SELECT of the first free reference for another entry equal to stored ones in `@cooperativeId`, of which the
+ * first has the reference `@first`.
+ */
+export const nextReferenceSql = (table: string): string =>
+  `WITH RECURSIVE places (place, reference) AS (
+     SELECT 1, @first
+     UNION ALL SELECT place + 1, ${referenceSql('@first', '(place + 1)')} FROM places
+       WHERE EXISTS (SELECT 1 FROM ${table} t
+         WHERE t.cooperative_id = @cooperativeId AND t.reference = places.reference))
+   SELECT reference FROM places ORDER BY place DESC LIMIT 1`;
+
+/** Numbers the references of equal rows, from the second on. Runs once, after all rows are staged. */
+export const numberEqualRows = (db: Connection): void =>
+  db.exec(`UPDATE staging.rows AS r SET reference = ${referenceSql('r.reference', 'n.place')} FROM (
+      SELECT line, row_number() OVER (PARTITION BY reference ORDER BY line) AS place FROM staging.rows
+      WHERE origin IS NOT NULL AND reference IN (SELECT reference FROM staging.rows
+        WHERE origin IS NOT NULL GROUP BY reference HAVING count(*) > 1)) AS n
+    WHERE r.line = n.line AND n.place > 1`);
+
+// New deliveries and savings transactions from single requests, by the rules of imports
+
+export interface NewEntriesOptions extends Pick<StoreDependencies, 'snapshot' | 'responses'> {
+  readonly format: ReadModelFormat;
+  /** Finds visible members; throws for those that are gone. */
+  readonly membersOf: StoreOf<Pick<MemberStore, 'find'>>;
+}
+
+type Value = string | number | null;
+interface Values {
+  readonly [property: string]: Value;
+}
+
+/** @param owner column of the member, or of the member's account */
+function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fields) {
+  const { table } = tableOf(kind);
+  const declared = listFields(fields);
+  const insert = db.prepare<Value[]>(
+    `INSERT INTO ${table} (id, cooperative_id, ${owner}, ${declared.map(({ column }) => column).join(', ')})
+     VALUES (${newIdSql(table)}, ?, ?, ${declared.map(() => '?').join(', ')})`,
+  );
+  return (cooperativeId: number, ownerId: number, values: object): number => {
+    const given = declared.map(({ property }) => (values as Values)[property] as Value);
+    return Number(insert.run(cooperativeId, ownerId, ...given).lastInsertRowid);
+  };
+}
+
+/** @param fields those that files have as columns */
+function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
+  const { table } = tableOf(kind);
+  const columns = stagedColumns(kind).map(({ name }) => name);
+  const derive = openDerivation(kind, columns);
+  const declared = listFields(fields);
+  const selectTaken = db.prepare<[cooperativeId: number, reference: string], object>(
+    `SELECT 1 FROM ${table} WHERE cooperative_id = ? AND reference = ?`,
+  );
+  const selectNext = db.prepare<[{ first: string; cooperativeId: number }], { reference: string }>(
+    nextReferenceSql(table),
+    'equal entries of one member',
+  );
+  return {
+    isTaken: ({ cooperativeId }: Member, reference: string): boolean =>
+      selectTaken.get(cooperativeId, reference) !== undefined,
+
+    /** Reference that a file row without one would get if it named the member by code. */
+    derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
+      const given = declared.map(({ name, property }) => [name, (values as Values)[property]]);
+      const cells: { readonly [column: string]: Value | undefined } = {
+        ...Object.fromEntries(given),
+        ...{ cooperative_code: cooperativeCode, member_code: memberCode },
+      };
+      const first = derive({ values: columns.map((name) => cells[name] ?? null) });
+      return (selectNext.get({ first, cooperativeId }) as { reference: string }).reference;
+    },
+  };
+}
+
+/** @returns a function that is true if an entry begins after its member's transfer to another cooperative */
+function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
+  const { column, isAfter } = beginningAfterTransfer(kind, zone);
+  const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
+    `SELECT 1 FROM (${transfersSql(REVERSED_ACTORS)}) t CROSS JOIN (SELECT @at AS ${column}, @kind AS kind) r
+     WHERE t.member_id = @memberId AND ${isAfter} LIMIT 1`,
+    'changes of cooperative, where a membership has ended',
+  );
+  return ({ id, status }: Member, at: number, kindOfEntry: string | null = null): boolean =>
+    ENDED_MEMBER_STATUSES.includes(status) &&
+    select.get({ memberId: id, at, kind: kindOfEntry }) !== undefined;
+}
+
+const NOT_UNIQUE = 'This field must be unique.';
+const BELONGS_ELSEWHERE = 'The member had changed to another cooperative by then: record it there.';
+
+/** Parts that depend on the kind of entry. Both run inside a write or a read of the snapshot. */
+interface OfKind<Given, Entry> {
+  addConflicts(member: Member, values: Partial<Given>, faults: FieldErrorList): void;
+  /** Adds a checked entry, with its history, event and read model. */
+  add(member: Member, values: Given, nowSeconds: number, actor: Actor): Entry;
+}
+
+function openDeliveries(db: Connection, format: ReadModelFormat): OfKind<NewDelivery, ProductionEntry> {
+  const insert = openInsert(db, 'production', 'member_id', PRODUCTION_FIELDS);
+  const references = openReferences(db, 'production', PRODUCTION_FIELDS);
+  const isAfterTransfer = openTransferCheck(db, 'production', format.zone);
+  const history = openEntryRecorder(db, ['production']);
+  const refresh = openColumnRefresh(db, format, 'production');
+  return {
+    addConflicts(member, { reference, deliveredAt }, faults) {
+      if (typeof reference === 'string' && references.isTaken(member, reference))
+        faults.add('reference', NOT_UNIQUE);
+      if (deliveredAt !== undefined && isAfterTransfer(member, deliveredAt))
+        faults.add('delivered_at', BELONGS_ELSEWHERE);
+    },
+    add(member, given, nowSeconds, actor) {
+      const values = { ...given, reference: given.reference ?? references.derive(member, given) };
+      const id = insert(member.cooperativeId, member.id, values);
+      history.created({ production: id }, member, nowSeconds, actor);
+      refresh(member.id, nowSeconds);
+      return { id, ...values };
+    },
+  };
+}
+
+interface Account {
+  readonly id: number;
+  readonly memberId: number;
+}
+
+function openSavings(
+  db: Connection,
+  format: ReadModelFormat,
+): OfKind<NewSavingsTransaction, SavingsTransaction> {
+  const selectAccount = db.prepare<[cooperativeId: number, accountNumber: string], Account>(
+    `SELECT id, member_id AS memberId FROM savings_accounts WHERE cooperative_id = ? AND account_number = ?`,
+  );
+  const insertAccount = db.prepare<[cooperativeId: number, memberId: number, accountNumber: string]>(
+    `INSERT INTO savings_accounts (id, cooperative_id, member_id, account_number)
+     VALUES (${newIdSql('savings_accounts')}, ?, ?, ?)`,
+  );
+  const insert = openInsert(db, 'savings', 'account_id', SAVINGS_FIELDS);
+  const references = openReferences(db, 'savings', { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS });
+  const isAfterTransfer = openTransferCheck(db, 'savings', format.zone);
+  const history = openEntryRecorder(db, ['accounts', 'savings']);
+  const refresh = openColumnRefresh(db, format, 'savings');
+  return {
+    addConflicts(member, { reference, accountNumber, kind, transactedAt }, faults) {
+      if (typeof reference === 'string' && references.isTaken(member, reference))
+        faults.add('reference', NOT_UNIQUE);
+      const account = accountNumber && selectAccount.get(member.cooperativeId, accountNumber);
+      if (account && account.memberId !== member.id)
+        faults.add('account_number', 'This account belongs to another member of the cooperative.');
+      if (kind !== undefined && transactedAt !== undefined && isAfterTransfer(member, transactedAt, kind))
+        faults.add('transacted_at', BELONGS_ELSEWHERE);
+    },
+    add(member, given, nowSeconds, actor) {
+      const { cooperativeId, id: memberId } = member;
+      const { accountNumber } = given;
+      const values = { ...given, reference: given.reference ?? references.derive(member, given) };
+      const known = selectAccount.get(cooperativeId, accountNumber)?.id;
+      const opened =
+        known === undefined
+          ? { accounts: Number(insertAccount.run(cooperativeId, memberId, accountNumber).lastInsertRowid) }
+          : {};
+      const id = insert(cooperativeId, known ?? (opened.accounts as number), values);
+      history.created({ ...opened, savings: id }, member, nowSeconds, actor);
+      refresh(memberId, nowSeconds);
+      return { id, ...values };
+    },
+  };
+}
+
+/** @returns a function that gives the writes for the visible cooperatives */
+export function openNewEntries(
+  db: Connection,
+  { snapshot, responses, format, membersOf }: NewEntriesOptions,
+): (visible: Visible) => Pick<EntryStore, 'deliveries' | 'savingsTransactions'> {
+  const deliveries = openDeliveries(db, format);
+  const savings = openSavings(db, format);
+  const writes = <Given, Entry>(
+    { addConflicts, add }: OfKind<Given, Entry>,
+    visible: Visible,
+  ): EntryWrites<Given, Entry> => {
+    const members = membersOf(visible);
+    const check = (memberId: number, values: Partial<Given>) => {
+      const member = members.find(memberId);
+      if (member === undefined) throw notFound();
+      const faults = new FieldErrorList();
+      addConflicts(member, values, faults);
+      return { member, faults };
+    };
+    return {
+      conflicts: (memberId, values) => snapshot.read(() => check(memberId, values).faults.fields),
+      create: (memberId, values, nowSeconds, actor, keep) =>
+        responses.create(keep, nowSeconds, () => {
+          const { member, faults } = check(memberId, values);
+          faults.throwIfAny();
+          return add(member, values, nowSeconds, actor);
+        }),
+    };
+  };
+  return (visible) => ({
+    deliveries: writes(deliveries, visible),
+    savingsTransactions: writes(savings, visible),
+  });
+}
+
+interface MemberPeriod {
+  readonly memberId: number;
+  readonly from: number;
+  readonly to: number;
+}
+interface Place {
+  readonly limit: number;
+  readonly offset: number;
+}
+interface Products {
+  /** JSON array of the products to list; null lists every delivery, including those without a product. */
+  readonly products: string | null;
+}
+
+const ONE_MEMBER = 'the entries of one member';
+const PAGE = 'LIMIT @limit OFFSET @offset';
+
+const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
+  AND d.delivered_at BETWEEN @from AND @to
+  AND (@products IS NULL OR d.product IN (SELECT value FROM json_each(@products)))`;
+const DELIVERY_ORDER = 'ORDER BY d.delivered_at DESC, d.id DESC';
+
+const TRANSACTIONS = `savings_accounts a CROSS JOIN savings_transactions t ON t.account_id = a.id
+  WHERE a.member_id = @memberId AND t.transacted_at BETWEEN @from AND @to`;
+const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
+
+// The ids of a page come from the index alone; only the rows of the page are read.
+const DELIVERY_PAGE = `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
+  FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
+  CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`;
+const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
+    ${selected('t', listFields(SAVINGS_FIELDS))}
+  FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
+  CROSS JOIN savings_transactions t ON t.id = page.id
+  CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`;
+
+/** @param rows FROM and WHERE of the rows that `page` selects one page of */
+function preparePages<Wanted extends object, Entry>(db: Connection, rows: string, page: string) {
+  const select = db.prepare<[Wanted & Place], Entry>(page, ONE_MEMBER);
+  const countAll = db.prepare<[Wanted], { count: number }>(
+    `SELECT count(*) AS count FROM ${rows}`,
+    ONE_MEMBER,
+  );
+  return (wanted: Wanted, request: PageRequest): Page<Entry> => {
+    const { count } = countAll.get(wanted) as { count: number };
+    return { count, rows: select.all({ ...wanted, limit: request.pageSize, offset: offsetOf(request) }) };
+  };
+}
+
+const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
+  memberId,
+  from: from ?? Number.MIN_SAFE_INTEGER,
+  to: to ?? Number.MAX_SAFE_INTEGER,
+});
+
+export function openEntries(db: Connection, options: NewEntriesOptions): (visible: Visible) => EntryStore {
+  const { snapshot } = options;
+  const writesOf = openNewEntries(db, options);
+  const selectProducts = db.prepare<[MemberPeriod], { product: string }>(
+    `SELECT DISTINCT product FROM production_entries
+     WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
+    ONE_MEMBER,
+  );
+  const selectCooperative = db.prepare<[number], { id: number }>(
+    'SELECT cooperative_id AS id FROM members WHERE id = ?',
+  );
+  const deliveries = preparePages<MemberPeriod & Products, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
+  const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
+
+  /** Stored spellings of a product: SQLite ignores the case of ASCII letters only. */
+  function productsLike(period: MemberPeriod, { product }: DeliveryFilter): Products {
+    if (product === undefined) return { products: null };
+    const stored = selectProducts.all(period).map((row) => row.product);
+    return { products: JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product))) };
+  }
+
+  /** Returns an empty page for a member that is not visible. */
+  const read = <Entry>(memberId: number, visible: Visible, list: () => Page<Entry>): Page<Entry> =>
+    snapshot.read(() => {
+      if (visible === null) return list();
+      const cooperative = selectCooperative.get(memberId);
+      return cooperative !== undefined && isVisible(visible, cooperative.id)
+        ? list()
+        : { count: 0, rows: [] };
+    });
+
+  return (visible) => ({
+    ...writesOf(visible),
+
+    listDeliveries: (memberId, filter, request) =>
+      read(memberId, visible, () => {
+        const period = toBounds(memberId, filter);
+        return deliveries({ ...period, ...productsLike(period, filter) }, request);
+      }),
+
+    listSavingsTransactions: (memberId, filter, request) =>
+      read(memberId, visible, () => transactions(toBounds(memberId, filter), request)),
+  });
+}

@@ -1,0 +1,192 @@
+/**
+ * Lists of members by filters that match few rows, found by index: a person, a code or a telephone number.
+ */
+
+import { type Visible, visibleGroups } from '../../access/api-keys.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { MEMBER_COUNTS } from '../../sqlite/counts.ts';
+import {
+  type Groups,
+  isInGroupsSql,
+  type ListRows,
+  openCountedList,
+  openFewRows,
+  toGroupsParameter,
+} from '../../sqlite/list-pages.ts';
+import type { Page, PageRequest } from '../../values/errors.ts';
+import { MEMBER_STATUSES, type MemberFilter, type MemberStatus } from '../members.ts';
+import { currentNumberSql } from '../stored/former-identifiers.ts';
+import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
+
+interface Wanted {
+  readonly identityCard: string | null;
+  readonly memberCode: string | null;
+  readonly mobile: string | null;
+  /** Cooperative of the code, if only one is visible or wanted. */
+  readonly cooperativeId: number | null;
+  readonly cooperatives: string | null;
+  readonly status: string | null;
+  /** Query of the full-text index of names. */
+  readonly match: string | null;
+}
+
+const isOrAny = (column: string, parameter: string): string =>
+  `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
+const CODE = isOrAny('member_code', 'memberCode');
+const MOBILE = isOrAny('mobile', 'mobile');
+const COOPERATIVE = isInGroupsSql('m.cooperative_id');
+const STATUS = isOrAny('status', 'status');
+
+/**
+ * The index is forced: without statistics the planner may choose the one on status and scan most of the
+ * table.
+ */
+const BY = {
+  person: {
+    rows: `${PERSON} WHERE m.identity_card = ${currentNumberSql('@identityCard')}
+      AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+    bound: 'the memberships of one person',
+  },
+  codeInCooperative: {
+    rows: `members m INDEXED BY members_code
+      WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode AND ${MOBILE} AND ${STATUS}`,
+    bound: 'one row: the code is unique there',
+  },
+  code: {
+    rows: `members m INDEXED BY members_code
+      WHERE m.member_code = @memberCode AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+    bound: 'one row for each of a few thousand cooperatives',
+  },
+  mobile: {
+    rows: `members m INDEXED BY members_mobile WHERE m.mobile = @mobile AND ${COOPERATIVE} AND ${STATUS}`,
+    bound: 'the members who share one telephone number',
+  },
+};
+
+type Way = keyof typeof BY;
+
+/** The index that finds the fewest rows; undefined if no filter is selective. */
+function wayOf({ identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
+  if (identityCard !== undefined) return 'person';
+  if (memberCode !== undefined) return groups?.length === 1 ? 'codeInCooperative' : 'code';
+  return mobile === undefined ? undefined : 'mobile';
+}
+
+/**
+ * @param condition on the members `m`, after those of the filter; it may use `@match`
+ * @returns a function that gives a page of them, or undefined if no filter is selective
+ */
+export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
+  const open = ({ rows, bound }: (typeof BY)[Way]) =>
+    openFewRows<Row, Wanted>(db, listed, `SELECT m.id AS id FROM ${rows} AND ${condition}`, bound);
+  const few = {
+    person: open(BY.person),
+    codeInCooperative: open(BY.codeInCooperative),
+    code: open(BY.code),
+    mobile: open(BY.mobile),
+  } satisfies { readonly [way in Way]: unknown };
+
+  return (
+    filter: MemberFilter,
+    groups: Groups,
+    request: PageRequest,
+    match: string | null = null,
+  ): Page<Row> | undefined => {
+    const way = wayOf(filter, groups);
+    if (way === undefined) return undefined;
+    const { identityCard = null, memberCode = null, mobile = null, status = null } = filter;
+    const cooperativeId = groups?.[0] ?? null;
+    const cooperatives = toGroupsParameter(groups);
+    return few[way](
+      { identityCard, memberCode, mobile, cooperativeId, cooperatives, status, match },
+      request,
+    );
+  };
+}
+
+// Lists of members: selective filters use their index, all others the count index.
+
+export const LISTED_MEMBERS: ListRows = {
+  table: 'members',
+  alias: 'm',
+  select: `SELECT ${LISTED_ROW}`,
+  joins: '',
+  asTuples: true,
+};
+
+export function openMemberLists(db: Connection) {
+  const listFew = openFewMembers<ListedRow>(db, LISTED_MEMBERS);
+  const listCounted = openCountedList<ListedRow>(db, LISTED_MEMBERS, MEMBER_COUNTS, MEMBER_STATUSES);
+
+  return (filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> => {
+    const groups = visibleGroups(visible, filter.cooperativeId);
+    return listFew(filter, groups, request) ?? listCounted({ groups, value: filter.status }, request);
+  };
+}
+
+// Match expressions for the full-text index of names, and its format, which existing files have: a change
+// needs a migration that rebuilds the index (docs/decisions/0027-search.md).
+
+/** Texts have no control characters, so a word that begins with this mark cannot be part of a name. */
+const MARK = 31;
+/** Range of characters that the tokenizer treats as letters; two of them encode the id of a cooperative. */
+const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
+
+/** Index word of all members of a cooperative. */
+export const wordOfCooperative = (id: number): string =>
+  String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
+
+/** Index word of all members with a status: the mark and the first letter, which is unique among statuses. */
+export const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
+
+const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
+
+/**
+ * SQL of the index definition without prefix indexes.
+ * @param options FTS5 options, each preceded by a comma
+ */
+export const wordsOnlySql = (options: string): string =>
+  `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;
+
+const quote = (word: string): string => `"${word}"`;
+const anyOf = (words: readonly string[]): string =>
+  words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
+
+/**
+ * Nearly all members are active: excluding the other statuses is faster than scanning the rows of this one.
+ */
+const MOST_COMMON: MemberStatus = 'active';
+const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
+// NOT binds tighter than AND and so applies to the last term only; the result is the same.
+const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
+
+export const matchOfWords = (words: readonly string[]): string =>
+  words.map((word) => `${quote(word)}*`).join(' AND ');
+
+/**
+ * Match expression of words with a typo in one of them.
+ * @param spellings possible spellings of each word, in order
+ */
+export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
+  spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
+
+/**
+ * Result of an index query, or `nothing` if FTS5 refuses it: a letter newer than its Unicode tables splits a
+ * word in two, and the index supports no phrases.
+ */
+export function orNothing<T>(find: () => T, nothing: T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (/^fts5: phrase queries/.test((error as Error).message)) return nothing;
+    throw error;
+  }
+}
+
+/** @param groups not empty */
+export const matchOf = (words: readonly string[], groups: Groups, status: string | undefined): string =>
+  `${[
+    matchOfWords(words),
+    ...(groups === undefined ? [] : [anyOf(groups.map(wordOfCooperative).map(quote))]),
+    ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
+  ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;

@@ -1,0 +1,223 @@
+/** Computes and stores the columns of the read model that lookups cannot be served from. */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { DAY_SECONDS } from '../../values/date-time.ts';
+import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../changes/tables.ts';
+import { type ProductionSummary, subtractExpired, summarizeProduction, windowStart } from '../entries.ts';
+import { openFinancials } from './compute-read-model.ts';
+import {
+  pack,
+  packProduction,
+  type ReadModelFormat,
+  type StoredColumns,
+  unpack,
+  unpackExpiring,
+  unpackProduction,
+  VERSION_LENGTH,
+} from './read-model.ts';
+
+/** Days of deliveries kept before the start of the window, in case the wall clock steps back. */
+const KNOWN_DAYS = 31;
+/** Members per transaction: it holds the lock for 100 ms, or 350 ms if all columns are computed. */
+const BATCH = 5_000;
+
+export interface RefreshOptions {
+  /** Epoch seconds; end of the production window. */
+  readonly nowSeconds: number;
+  /** Called between two transactions, so that a waiting writer gets the lock. */
+  readonly pause: () => void;
+  /** Members per transaction; set by tests. */
+  readonly batch?: number;
+}
+
+/**
+ * Condition on members with the parameter `@version`: a column is stale, or was written under another
+ * version.
+ */
+export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
+  (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
+).join(' OR ');
+
+interface Found {
+  readonly id: number;
+}
+
+/**
+ * Refreshes every stale column, found by its index. Runs after an import.
+ * @returns the number of members refreshed
+ */
+export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
+  const listStale = db.prepare<[number], Found>(
+    `SELECT id FROM main.members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT ?`,
+  );
+  return refreshAll(db, format, options, (_afterId, batch) => listStale.all(batch));
+}
+
+/**
+ * Refreshes every column that is stale or of another version, found by a full scan of the members. Needed
+ * after an upgrade or a change of time zone.
+ * @returns the number of members refreshed
+ */
+export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
+  const listOutOfDate = db.prepare<[{ version: string; afterId: number; batch: number }], Found>(
+    `SELECT id FROM main.members WHERE id > @afterId AND (${IS_OUT_OF_DATE}) ORDER BY id LIMIT @batch`,
+    'one batch, read without a lock',
+  );
+  const { version } = format;
+  return refreshAll(db, format, options, (afterId, batch) => listOutOfDate.all({ version, afterId, batch }));
+}
+
+function refreshAll(
+  db: Connection,
+  format: ReadModelFormat,
+  { nowSeconds, pause, batch = BATCH }: RefreshOptions,
+  listNext: (afterId: number, batch: number) => readonly Found[],
+): number {
+  const refresh = openRefresh(db, format, nowSeconds);
+  let refreshed = 0;
+  let afterId = 0;
+  for (;;) {
+    // Members are found without the lock and checked again with it: only the latter makes other writers wait.
+    const found = listNext(afterId, batch);
+    if (found.length === 0) return refreshed;
+    db.transaction.immediate(() => {
+      for (const { id } of found) refresh(id);
+    });
+    refreshed += found.length;
+    if (found.length < batch) return refreshed;
+    afterId = found.at(-1)?.id ?? afterId;
+    pause();
+  }
+}
+
+function openColumns(db: Connection, { zone }: Pick<ReadModelFormat, 'zone'>) {
+  const financials = openFinancials(db, zone);
+  return {
+    production(id: number, nowSeconds: number): string {
+      const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
+      const deliveries = financials.deliveriesOf(id, knownFrom);
+      return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
+    },
+    loans: financials.loanHistoryOf,
+    savings: financials.savingsOf,
+  } satisfies { readonly [column in ReadModelColumn]: (id: number, nowSeconds: number) => string };
+}
+
+/** @returns a function that refreshes the outdated columns of a member; call it inside a transaction */
+function openRefresh(db: Connection, format: ReadModelFormat, nowSeconds: number) {
+  const { version } = format;
+  const columns = openColumns(db, format);
+  const select = db.prepare<[number], StoredColumns>(
+    'SELECT production, loans, savings FROM main.members WHERE id = ?',
+  );
+  const store = db.prepare<
+    [production: string | null, loans: string | null, savings: string | null, id: number]
+  >('UPDATE main.members SET production = ?, loans = ?, savings = ? WHERE id = ?');
+
+  const renewed = (column: string | null, compute: () => string): string | null =>
+    column === null || unpack(column, version) !== undefined ? column : pack(compute(), version);
+
+  return (id: number): void => {
+    const stored = select.get(id);
+    if (stored === undefined) return;
+    store.run(
+      renewed(stored.production, () => columns.production(id, nowSeconds)),
+      renewed(stored.loans, () => columns.loans(id)),
+      renewed(stored.savings, () => columns.savings(id)),
+      id,
+    );
+  };
+}
+
+/** Long enough for the server's waiting write, which retries every 10 ms. */
+const PAUSE_MS = 11;
+
+export const letOthersWrite = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+};
+
+/**
+ * @returns a function that computes and stores a column of a member. Call it inside the transaction after the
+ *   rows were written, because their triggers mark the column as stale.
+ */
+export function openColumnRefresh(
+  db: Connection,
+  format: ReadModelFormat,
+  column: ReadModelColumn,
+): (memberId: number, nowSeconds: number) => void {
+  const compute = openColumns(db, format)[column];
+  const store = db.prepare<[packed: string, id: number]>(`UPDATE members SET ${column} = ? WHERE id = ?`);
+  return (memberId, nowSeconds) => {
+    store.run(pack(compute(memberId, nowSeconds), format.version), memberId);
+  };
+}
+
+// Check of the stored columns against the entries: reads everything, for `check`
+
+interface Row extends StoredColumns {
+  readonly id: number;
+}
+
+/** SELECT of a member with entries of a kind but without the column for it. */
+const withoutColumn = (column: ReadModelColumn, table: string): string =>
+  `SELECT DISTINCT e.member_id FROM ${table} e CROSS JOIN members m ON m.id = e.member_id
+   WHERE m.${column} IS NULL LIMIT 1`;
+const TABLES = [
+  ['production', 'production_entries'],
+  ['loans', 'loans'],
+  ['savings', 'savings_accounts'],
+] as const satisfies [ReadModelColumn, string][];
+
+/** Number of members with a column that lookups must compute: stale, or of another version. */
+export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
+  db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
+
+/**
+ * Checks only columns that a lookup would serve.
+ * @returns a description of the first wrong column
+ */
+export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
+  for (const [column, table] of TABLES) {
+    const without = db.value<number | undefined>(withoutColumn(column, table));
+    if (without !== undefined) return `${column} of member ${without}, which has entries, is missing`;
+  }
+  const financials = openFinancials(db, zone);
+
+  function isProductionRight({ id, production }: Row): boolean {
+    const content = production === null ? undefined : unpack(production, version);
+    if (content === undefined) return true;
+    const stored = unpackProduction(content);
+    const { validFrom, validUntil } = stored;
+    const { expiring, knownUntil } = unpackExpiring(content);
+    const isRightAt = (at: number, found: ProductionSummary): boolean =>
+      toText(found) === toText(financials.productionOf(id, at));
+    const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;
+    return (
+      isRightAt(validFrom, stored) &&
+      (validUntil === null || isRightAt(validUntil - 1, stored)) &&
+      isRightAt(lastListed, subtractExpired(stored, expiring, lastListed))
+    );
+  }
+
+  const isRight = (column: string | null, compute: () => string): boolean => {
+    const text = column === null ? undefined : unpack(column, version);
+    return text === undefined || text === compute();
+  };
+  const rows = db.raw
+    .prepare(
+      `SELECT id, production, loans, savings FROM members
+       WHERE production IS NOT NULL OR loans IS NOT NULL OR savings IS NOT NULL ORDER BY id`,
+    )
+    .iterate() as IterableIterator<Row>;
+  for (const row of rows) {
+    const { id, loans, savings } = row;
+    if (!isProductionRight(row)) return `production of member ${id}`;
+    if (!isRight(loans, () => financials.loanHistoryOf(id))) return `loans of member ${id}`;
+    if (!isRight(savings, () => financials.savingsOf(id))) return `savings of member ${id}`;
+  }
+  return undefined;
+}
+
+/** Text for comparisons, in which a bigint equals a number of the same value. */
+const toText = (summary: ProductionSummary | undefined): string =>
+  `${summary?.entriesCount} ${summary?.totalGrams} ${summary?.lastDeliveryAt}`;

@@ -1,0 +1,111 @@
+/** Column lists and joins of SELECTs, under the property names of entities. */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { activeMembersSql, ERASED_STATUS } from '../../sqlite/counts.ts';
+import type { ReadSnapshot } from '../../sqlite/group-commit.ts';
+import { isGiven, listFields, type NamedField } from '../../values/declared-fields.ts';
+import type { LookedUpMember } from '../consolidate.ts';
+import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../cooperatives.ts';
+import { LOAN_FIELDS, LOAN_HISTORY } from '../loans.ts';
+import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
+import { PAYMENT_FIELDS } from '../payments.ts';
+import type { ListedMember } from '../registry-store.ts';
+
+/**
+ * Selects columns as the properties of an entity, so that rows need no conversion.
+ * @param table alias of the table
+ */
+export const selected = (table: string, fields: readonly NamedField[]): string =>
+  fields.map(({ column, property }) => `${table}.${column} AS ${property}`).join(', ');
+
+/** Columns of the member `m` and the cooperative `c` that loans and payments show. */
+export const OWNER = `l.member_id AS memberId, iif(m.status = '${ERASED_STATUS}', NULL, m.identity_card)
+  AS identityCard, m.full_name AS fullName, c.code AS cooperativeCode, c.name AS cooperativeName`;
+
+const LOAN = listFields(LOAN_FIELDS);
+export const LOAN_ROW = `SELECT l.id, ${OWNER}, ${selected('l', LOAN)}, l.created_at AS createdAt,
+  l.updated_at AS updatedAt`;
+/** Joins that follow the table of the loans `l`. */
+export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
+  CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
+
+/** Columns of the loan `l` that a lookup shows. */
+export const LOAN_HISTORY_ROW = `l.id, ${selected(
+  'l',
+  LOAN.filter(({ property }) => LOAN_HISTORY.some((shown) => shown === property)),
+)}`;
+
+export const PAYMENT_ROW = `SELECT p.id, ${OWNER}, ${selected('p', listFields(PAYMENT_FIELDS))},
+  p.created_at AS createdAt, p.updated_at AS updatedAt`;
+/** Joins that follow the table of the payments `p`. */
+export const PAYMENT_OWNER = `CROSS JOIN loans l ON l.id = p.loan_id
+  CROSS JOIN members m ON m.id = l.member_id CROSS JOIN cooperatives c ON c.id = p.cooperative_id`;
+
+export const COOPERATIVE_ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIELDS))},
+  ${activeMembersSql('c.id')} AS membersCount,
+  c.created_at AS createdAt, c.updated_at AS updatedAt`;
+
+const MEMBER = listFields(MEMBER_FIELDS);
+const some = (properties: readonly string[]) =>
+  MEMBER.filter(({ property }) => properties.includes(property));
+
+/** All fields except the code and name of the cooperative. */
+export const MEMBER_VALUES = `m.id, ${selected('m', MEMBER.filter(isGiven))},
+  m.created_at AS createdAt, m.updated_at AS updatedAt`;
+// Subqueries instead of a join: the driver takes several microseconds longer for each execution of a
+// statement over two tables.
+export const MEMBER_ROW = `${MEMBER_VALUES},
+  (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
+  (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
+
+/** Columns that a lookup reads: every column costs time, so known values are left out. */
+export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
+const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
+const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
+  (property) => !KNOWN.includes(property),
+);
+export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
+// Forced: without statistics the planner may choose the index on status and scan every active member.
+export const PERSON = 'members m INDEXED BY members_person';
+
+/** Row of a list as an array, without the names of cooperatives, which are cached. */
+export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
+const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
+  ({ name, column }) => `'${name}', m.${column}`,
+);
+export const LISTED_ROW = `m.id, json_object('id', CAST(m.id AS TEXT), ${TEXTS.join(', ')}), m.cooperative_id,
+  m.registration_date`;
+
+export const toListedMember = (
+  [id, json, , registrationDate]: ListedRow,
+  cooperative: CooperativeSummary,
+): ListedMember => ({ id, json, cooperative, registrationDate });
+
+// Cache of the few thousand cooperatives as other resources show them: lookups read no rows of cooperatives
+
+export interface CooperativeSummaries {
+  /** Call inside a read of the snapshot, outside a write. */
+  get(id: number): CooperativeSummary;
+  /** Call on each write of a cooperative. */
+  invalidate(): void;
+}
+
+export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot): CooperativeSummaries {
+  const select = db.prepare<[number], CooperativeSummary>(
+    'SELECT id, code, name FROM cooperatives WHERE id = ?',
+  );
+  const cached = new Map<number, CooperativeSummary>();
+  const invalidate = () => cached.clear();
+  snapshot.onOutsideCommit(invalidate);
+  return {
+    invalidate,
+    get(id) {
+      let summary = cached.get(id);
+      if (summary === undefined) {
+        summary = select.get(id) as CooperativeSummary;
+        cached.set(id, summary);
+      }
+      return summary;
+    },
+  };
+}

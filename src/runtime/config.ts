@@ -1,0 +1,251 @@
+/** Parses the environment into one frozen configuration; all invalid settings are reported together. */
+
+import { type AddressBlocks, parseAddressBlocks } from '../values/address-blocks.ts';
+import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
+import { FieldError } from '../values/errors.ts';
+import { parseUserName } from '../values/text.ts';
+
+const LOG_LEVELS = ['silent', 'error', 'info'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A setting, from which `--help`, the options of commands and the documents are generated. */
+export interface Setting {
+  /** Default value, as an operator would write it; for a setting without a default, a description. */
+  readonly default: string;
+  readonly hasNoDefault?: true;
+  /** One sentence without its full stop; names and values in backquotes. */
+  readonly help: string;
+  /** The commander option that overrides it. */
+  readonly option?: string;
+  /** True if errors must not repeat a wrong value. */
+  readonly isPersonal?: true;
+  /** @param text trimmed; empty only if not given and without a default */
+  readonly parse: (text: string) => unknown;
+}
+
+/** All settings. To add one, declare it here and give it a field of `Config`. */
+export const SETTINGS = {
+  REGISTRY_DB: {
+    default: 'data/registry.db',
+    help: 'database file; the keys are stored beside it, in a file of their own',
+    option: '--db <file>',
+    parse: (text: string) => text,
+  },
+  HOST: {
+    default: '127.0.0.1',
+    help: 'address to listen on; `0.0.0.0` or `::` for every address of the machine',
+    option: '--host <address>',
+    parse: (text: string) => text,
+  },
+  PORT: {
+    default: '8080',
+    help: 'port to listen on, 0 to 65535; 0 for any free one, which is then printed',
+    option: '--port <n>',
+    parse: parsePort,
+  },
+  PUBLIC_URL: {
+    default: 'that of each request',
+    hasNoDefault: true,
+    help: 'address that clients use, such as `https://registry.example.rw`, for links; it may have a path',
+    parse: parsePublicUrl,
+  },
+  TRUSTED_PROXIES: {
+    default: 'none',
+    hasNoDefault: true,
+    help: 'addresses and CIDR blocks, separated by commas, whose `X-Forwarded-For` is believed',
+    parse: (text: string) => parseAddressBlocks(text.split(',')),
+  },
+  METRICS: {
+    default: 'off',
+    hasNoDefault: true,
+    help: 'address and port on which `/metrics` is served to Prometheus, such as `127.0.0.1:9108`',
+    parse: parseSocketAddress,
+  },
+  TIME_ZONE_OFFSET: {
+    default: 'that of the registry; +02:00 for a new one',
+    hasNoDefault: true,
+    help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
+    parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
+  },
+  REGISTRY_USER: {
+    default: "the system's user",
+    hasNoDefault: true,
+    help: 'name of the person who runs commands, recorded beside the user of the system',
+    option: '--as <name>',
+    isPersonal: true,
+    parse: (text: string) => (text === '' ? undefined : parseUserName(text)),
+  },
+  REGISTRY_NAME: {
+    default: 'none',
+    hasNoDefault: true,
+    help: 'what the registry is called, such as `Union of Huye`: on each page of the desk, and in its title',
+    parse: parseRegistryName,
+  },
+  ACCESS_LEDGER: {
+    default: 'on',
+    help: '`on` records each reading of personal data before it is answered, `off` records none',
+    parse: parseSwitch,
+  },
+  ACCESS_LEDGER_DAYS: {
+    default: '730',
+    help: 'days for which readings are kept at least, 1 to 36500; older ones are removed once a day',
+    parse: parseDays,
+  },
+  LOG_LEVEL: {
+    default: 'info',
+    help: '`info` logs every request, `error` only errors of the server, `silent` nothing',
+    parse: parseLogLevel,
+  },
+} as const satisfies { readonly [name: string]: Setting };
+export type SettingName = keyof typeof SETTINGS;
+type SettingValue<Name extends SettingName> = Exclude<
+  ReturnType<(typeof SETTINGS)[Name]['parse']>,
+  FieldError
+>;
+
+/** Settings as texts, by name; an empty one counts as not given. */
+export type SettingTexts = { readonly [name in SettingName]?: string | undefined };
+
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Config {
+  /** Location of the registry: the path of a database file. */
+  readonly storage: string;
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: PublicUrl | undefined;
+  readonly trustedProxies: AddressBlocks;
+  /** Undefined if nothing is counted. */
+  readonly metrics: SocketAddress | undefined;
+  readonly zone: TimeZone;
+  /** True if the zone is set explicitly, rather than the registry's own. */
+  readonly isZoneSet: boolean;
+  /** Name of the person who runs a command; undefined if not given. */
+  readonly operator: string | undefined;
+  /** Name on the pages of the desk. */
+  readonly registryName: string | undefined;
+  /** True if access to personal data is recorded. */
+  readonly accessLedger: boolean;
+  /** Minimum days for which records are kept. */
+  readonly accessLedgerDays: number;
+  readonly logLevel: LogLevel;
+}
+
+export interface PublicUrl {
+  /** `https://host` */
+  readonly origin: string;
+  /** Prefix of route paths, such as `/registry`; empty for none. */
+  readonly prefix: string;
+}
+
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * @param zoneOf returns the zone of the registry at a location
+ * @throws ConfigError with a line for each invalid setting
+ */
+export function readConfig(
+  texts: SettingTexts,
+  zoneOf: (storage: string) => TimeZone | undefined = () => undefined,
+): Config {
+  const faults: string[] = [];
+  function read<Name extends SettingName>(name: Name): SettingValue<Name> {
+    const setting: Setting = SETTINGS[name];
+    const text = texts[name]?.trim() || (setting.hasNoDefault === true ? '' : setting.default);
+    const value = setting.parse(text);
+    if (value instanceof FieldError) faults.push(`${name}: ${value.message}`);
+    // A FieldError never becomes a value: the function throws if there is one.
+    return value as SettingValue<Name>;
+  }
+  const storage = read('REGISTRY_DB');
+  const config: Config = {
+    storage,
+    host: read('HOST'),
+    port: read('PORT'),
+    publicUrl: read('PUBLIC_URL'),
+    trustedProxies: read('TRUSTED_PROXIES'),
+    metrics: read('METRICS'),
+    ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
+    operator: read('REGISTRY_USER'),
+    registryName: read('REGISTRY_NAME'),
+    accessLedger: read('ACCESS_LEDGER'),
+    accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
+    logLevel: read('LOG_LEVEL'),
+  };
+  // On another address too: which of them 0.0.0.0 or a name covers is known only to the system.
+  if (config.metrics?.port === config.port && config.port !== 0)
+    faults.push('METRICS: Expected another port than that of PORT.');
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(config);
+}
+
+const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
+  zone: zone ?? ofRegistry() ?? KIGALI,
+  isZoneSet: zone !== undefined,
+});
+
+export function parsePort(text: string): number | FieldError {
+  return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535
+    ? Number(text)
+    : new FieldError('Expected a port from 0 to 65535.');
+}
+
+function parseSwitch(text: string): boolean | FieldError {
+  return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
+}
+
+/** It has to fit beside the title in a browser tab. */
+const MAX_NAME_CHARACTERS = 60;
+
+/** Browsers keep titles, so a national ID must not be part of one. */
+function parseRegistryName(text: string): string | undefined | FieldError {
+  if (text === '') return undefined;
+  const isSound = [...text].length <= MAX_NAME_CHARACTERS && !/\p{C}|[0-9]{13}/u.test(text);
+  return isSound ? text : new FieldError(`Expected a name of at most ${MAX_NAME_CHARACTERS} characters.`);
+}
+
+const MAX_DAYS = 36_500;
+
+function parseDays(text: string): number | FieldError {
+  const days = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= MAX_DAYS ? days : new FieldError('Expected a number of days from 1 to 36500.');
+}
+
+/** Parses a name or address and a port, as in a URL: an IPv6 address is in brackets. */
+function parseSocketAddress(text: string): SocketAddress | undefined | FieldError {
+  if (text === '') return undefined;
+  const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$/.exec(text) ?? [];
+  return host !== '' && Number(port) <= 65_535
+    ? { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+    : new FieldError('Expected an address and a port such as 127.0.0.1:9108.');
+}
+
+/** Prefix of route paths: segments that no program encodes or resolves. */
+export const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.~-]+)+$/;
+
+function parsePublicUrl(text: string): PublicUrl | undefined | FieldError {
+  if (text === '') return undefined;
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/?#@]+)(.*?)\/*$/i.exec(text) ?? [];
+  if (/^\/api\/v1(?:\/|$)/.test(path) || path.endsWith('/api/v1'))
+    return new FieldError('Leave out /api/v1: every path of the API has it already.');
+  if (URL.canParse(origin) && (path === '' || PREFIX.test(path)))
+    return { origin: new URL(origin).origin, prefix: path };
+  const example = 'https://registry.example.rw or https://example.rw/registry';
+  return new FieldError(`Expected a scheme, a host and perhaps a path, such as ${example}.`);
+}
+
+function parseLogLevel(text: string): LogLevel | FieldError {
+  const level = LOG_LEVELS.find((known) => known === text);
+  return level ?? new FieldError(`Expected one of ${LOG_LEVELS.join(', ')}.`);
+}

@@ -1,0 +1,84 @@
+import { existsSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+
+/** Returns the code of an operating-system error, such as `ENOENT`; undefined for any other error. */
+export const systemCodeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;
+
+/** Returns the operating-system user of this process. A container may run under an id without a name. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** Returns the version of this package, not of the API. The path is the same from `src/` and `dist/`. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+// Memory limits of a service, which can only be set when a process starts
+
+const YOUNG_OBJECTS = '--max-semi-space-size';
+/**
+ * MiB for each half of V8's young generation: with Node's 16 the process grows by a third more under load.
+ */
+const YOUNG_MIB = 8;
+/** Number of malloc arenas. The default is eight per processor, each keeping the memory its thread freed. */
+const POOLS = { MALLOC_ARENA_MAX: '2' };
+
+/**
+ * Replaces this process with the same program under these limits, however it was started
+ * (docs/decisions/0015-how-it-is-started.md), keeping its process id, files and settings. Explicitly given
+ * limits are left alone. A program with a channel to its parent continues unchanged, as the channel would be
+ * lost.
+ */
+export function limitMemory(): void {
+  const { execArgv, env, execPath, argv } = process;
+  if ([...execArgv, env.NODE_OPTIONS ?? ''].some((options) => options.includes(YOUNG_OBJECTS))) return;
+  if (process.send !== undefined || process.platform !== 'linux') return;
+  const args = [execPath, ...execArgv, `${YOUNG_OBJECTS}=${YOUNG_MIB}`, ...argv.slice(1)];
+  process.execve?.(execPath, args, { ...POOLS, ...env });
+}
+
+// New folders and files. Those created by root are given to the owner of their folder: otherwise a service
+// that runs as another user could not open them.
+
+/**
+ * Creates the missing folders of a path, each for its owner only. Node's recursive mkdir never returns if an
+ * existing folder refuses new ones and reports itself missing, as `/proc` does.
+ * @throws the system's error if one cannot be created
+ */
+export function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  createFolder(dirname(folder));
+  createPrivateFolder(folder);
+}
+
+/** Creates a folder that only its owner can read. @throws the system's error if it exists */
+export function createPrivateFolder(folder: string): void {
+  mkdirSync(folder, 0o700);
+  // Does not follow a symbolic link that may have been put in its place.
+  giveToOwner(folder, (uid, gid) => lchownSync(folder, uid, gid));
+}
+
+/** Opens a new file that only its owner can read. @throws the system's error if it exists */
+export function openPrivateFile(path: string): number {
+  const handle = openSync(path, 'wx+', 0o600);
+  giveToOwner(path, (uid, gid) => fchownSync(handle, uid, gid));
+  return handle;
+}
+
+function giveToOwner(path: string, give: (uid: number, gid: number) => void): void {
+  if (process.getuid?.() !== 0) return;
+  try {
+    const { uid, gid } = statSync(dirname(path));
+    give(uid, gid);
+  } catch {
+    // On some network disks, and in some containers, root may not: it keeps what it has created.
+  }
+}

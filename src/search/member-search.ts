@@ -1,0 +1,184 @@
+/**
+ * Searches members by words of their names, counting matches up to a limit. Counts are cached for the other
+ * pages of a search until the next write; a page that is not full needs no count.
+ */
+
+import { visibleGroups } from '../access/api-keys.ts';
+import type { MemberSearch } from '../registry/members.ts';
+import type { ListedMember } from '../registry/registry-store.ts';
+import type { NamedMember } from '../registry/stored/stored-data-types.ts';
+import {
+  LISTED_MEMBERS,
+  matchOf,
+  matchOfSpellings,
+  matchOfWords,
+  openFewMembers,
+  orNothing,
+} from '../registry/stores/member-filters.ts';
+import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
+import { LISTED_ROW, type ListedRow, toListedMember } from '../registry/stores/rows.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import { offsetOf, type Page, type PageRequest, RegistryError } from '../values/errors.ts';
+import { MOST_FOUND, withOneTypo } from '../values/search-words.ts';
+import { FIRST_UNINDEXED, hitsSql, indexLeftNames, openNewNames } from './index-names.ts';
+
+const KEPT_COUNTS = 100;
+const RETRY_AFTER_SECONDS = 5;
+
+type FoundRow = readonly [...row: ListedRow, code: string, name: string];
+const SELECT = `SELECT ${LISTED_ROW}, c.code, c.name`;
+const COOPERATIVE = 'CROSS JOIN cooperatives c ON c.id = m.cooperative_id';
+const HAS_NAME = `EXISTS (${hitsSql('1', 'AND rowid = m.id')})`;
+
+const prepareStatements = (db: Connection) => ({
+  version: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
+  unindexed: db.prepare<[], object>(FIRST_UNINDEXED),
+  selectIds: db.prepareTuples<[{ match: string; limit: number; from: number }], readonly [id: number]>(
+    `${hitsSql('rowid')} ORDER BY rowid LIMIT @limit OFFSET @from`,
+    'up to the limit, in order of id; reading past those that lack another word is why it has a thread',
+  ),
+  count: db.prepare<[{ match: string }], { count: number }>(
+    `SELECT count(*) AS count FROM (${hitsSql('rowid')} ORDER BY rowid LIMIT ${MOST_FOUND})`,
+    'up to the limit, as above',
+  ),
+  selectRows: db.prepareTuples<[string], FoundRow>(
+    `${SELECT} FROM json_each(?) page CROSS JOIN members m ON m.id = page.value ${COOPERATIVE}`,
+    'one page',
+  ),
+});
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+const toFound = (row: FoundRow): ListedMember => {
+  const [id, json, cooperativeId, registrationDate, code, name] = row;
+  return toListedMember([id, json, cooperativeId, registrationDate], { id: cooperativeId, code, name });
+};
+
+/**
+ * @returns a function that gives a page of members and their count from one snapshot. It throws RegistryError
+ *   `unavailable` while names are missing from the index.
+ */
+export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<ListedMember> {
+  const readNewNames = openNewNames(db);
+  const { unindexed, selectRows, ...statements } = prepareStatements(db);
+  const listFew = openFewMembers<FoundRow>(
+    db,
+    { ...LISTED_MEMBERS, select: SELECT, joins: COOPERATIVE },
+    HAS_NAME,
+  );
+  const find = openIds(statements);
+
+  function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
+    if (unindexed.get() !== undefined) throw missingNames();
+    readNewNames();
+    const groups = visibleGroups(visible, filter.cooperativeId);
+    if (groups?.length === 0) return { count: 0, rows: [] };
+    const few = listFew(filter, groups, request, matchOfWords(filter.search));
+    if (few !== undefined) return few;
+    const { count, ids } = find(matchOf(filter.search, groups, filter.status), request);
+    return { count, rows: selectRows.all(JSON.stringify(ids)) };
+  }
+
+  return (asked) =>
+    db.transaction.deferred(() => {
+      const { count, rows } = orNothing(() => read(asked), { count: 0, rows: [] });
+      return { count, rows: rows.map(toFound) };
+    });
+}
+
+/** @returns a function that gives the ids of a page, in order, and the number of all matches */
+function openIds({ version, selectIds, count }: Omit<Statements, 'unindexed' | 'selectRows'>) {
+  const kept = new Map<string, number>();
+  let seenVersion = -1;
+
+  function countOf(match: string): number {
+    const current = version.get()?.data_version ?? -1;
+    if (current !== seenVersion) kept.clear();
+    seenVersion = current;
+    const known = kept.get(match);
+    if (known !== undefined) return known;
+    const counted = (count.get({ match }) as { count: number }).count;
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size === KEPT_COUNTS) kept.delete(oldest);
+    kept.set(match, counted);
+    return counted;
+  }
+
+  return (match: string, request: PageRequest) => {
+    const from = offsetOf(request);
+    const limit = Math.max(0, Math.min(request.pageSize, MOST_FOUND - from));
+    const ids = selectIds.all({ match, limit, from }).map(([id]) => id);
+    const isLast = ids.length < limit && (ids.length > 0 || from === 0);
+    return { ids, count: isLast ? from + ids.length : countOf(match) };
+  };
+}
+
+const missingNames = (): RegistryError =>
+  new RegistryError('unavailable', 'The names of a large import are being indexed. Try again.', {
+    reason: 'names_indexing',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+
+// Searches for commands and the desk, on a connection of their own
+
+/** In a shorter word, a typo makes another name. */
+const SHORTEST = 4;
+const PLAIN = /^[a-z]+$/;
+
+/**
+ * @param words as returned by `parseSearch`
+ * @param most maximum number of ids
+ * @returns the ids of members whose names match all words as prefixes, with a typo in one of them
+ */
+export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
+  openNewNames(db)();
+  const sql = `${hitsSql('rowid')} ORDER BY rowid LIMIT @most`;
+  const find = (match: string) => db.values<number>(sql, { match, most });
+  const found = new Set<number>();
+  words.forEach((word, place) => {
+    if (word.length < SHORTEST || !PLAIN.test(word)) return;
+    const spellings = words.map((each, i) => (i === place ? withOneTypo(each) : [each]));
+    for (const id of orNothing(() => find(matchOfSpellings(spellings)), [])) found.add(id);
+  });
+  return [...found].slice(0, most);
+}
+
+export interface NameSearch {
+  /**
+   * Members whose names have words with these prefixes, in id order, up to a limit.
+   * @throws RegistryError `unavailable` while names of an import are missing from the index
+   */
+  searchMembers(words: readonly string[]): readonly NamedMember[];
+  /**
+   * Ids of members that would match with one letter of the words corrected, up to `most`.
+   * @throws RegistryError as `searchMembers`
+   */
+  listSimilar(words: readonly string[], most: number): readonly number[];
+  close(): void;
+}
+
+export function searchMembers(db: Connection, search: readonly string[]): NamedMember[] {
+  indexLeftNames(db, { pause: letOthersWrite });
+  const request = { page: 1, pageSize: MOST_FOUND };
+  const { rows } = openMemberSearch(db)({ filter: { search }, request, visible: null });
+  return rows.map(({ id, json, cooperative }) => {
+    const { member_code: memberCode, full_name: fullName, status } = JSON.parse(json);
+    return { id, cooperativeCode: cooperative.code, memberCode, fullName, status };
+  });
+}
+
+/** @throws StorageError `unusable` if there is no registry */
+export function openNameSearch(storage: Storage): NameSearch {
+  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  return {
+    searchMembers: (words) => searchMembers(db, words),
+    listSimilar(words, most) {
+      indexLeftNames(db, { pause: letOthersWrite });
+      return db.transaction.deferred(() => findSimilar(db, words, most));
+    },
+    close: () => db.close(),
+  };
+}

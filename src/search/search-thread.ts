@@ -1,0 +1,23 @@
+/** The thread that searches members: its queries cannot be interrupted. */
+
+import type { MemberSearch } from '../registry/members.ts';
+import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
+import { serveTasks } from '../runtime/task-thread.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { indexLeftNames } from './index-names.ts';
+import { openMemberSearch } from './member-search.ts';
+
+/** Each search indexes at most this much of what a killed import left, which takes about a second. */
+const LEFT = { pause: letOthersWrite, most: 15 };
+
+serveTasks((file: string) => {
+  const db = openDatabase(file, { waitMs: WAIT_MS.serving });
+  const search = openMemberSearch(db);
+  return {
+    members: (asked: MemberSearch) => {
+      indexLeftNames(db, LEFT);
+      return search(asked);
+    },
+  };
+});

@@ -1,0 +1,65 @@
+/** `serve`: runs the service until it is asked to stop (docs/operating.md#start-and-stop). */
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import { composeRegistry } from './compose.ts';
+import { removeStaleStaging } from './import/staging/session.ts';
+import { type CliContext, noRegistryHere, tell } from './terminal/context.ts';
+import { newRegistryNote } from './terminal/output.ts';
+import { showingNobody } from './terminal/record-reading.ts';
+import { acting, type Run } from './terminal/run.ts';
+import { addSettingOptions, type SettingOptions } from './terminal/settings.ts';
+import { stopSignal, toListenError } from './terminal/signals.ts';
+
+interface ServeOptions extends SettingOptions {
+  readonly create?: true;
+}
+
+export function declareServe(command: Command, context: CliContext): void {
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT')
+    .option('--create', 'create an empty registry where there is none')
+    .action(acting(context, serve));
+}
+
+async function serve(run: Run<ServeOptions>): Promise<void> {
+  const { config, clock, err, options } = run;
+  const isNew = !run.storage.exists();
+  // A mistyped path or an unmounted disk must not lead to an empty registry.
+  if (isNew && options.create !== true) throw noRegistryHere(run.storage);
+  const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
+  if (isNew) tell(run, newRegistryNote(registry.storage));
+  const stopped = stopSignal();
+  try {
+    removeStaleStaging(registry.storage);
+    const { address } = await registry.listen();
+    const metrics = registry.metricsAddress();
+    err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
+    if (metrics !== undefined) err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
+    registry.note(`listening on ${shownAddress(address)}`);
+    const failure = await Promise.race([stopped, registry.failed]);
+    registry.note(failure === undefined ? 'stopping' : failure.message);
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    // The metrics server is the first to listen.
+    const isOfMetrics = registry.metricsAddress() === undefined;
+    const ofMetrics = isOfMetrics && config.metrics && { ...config.metrics, setting: 'METRICS' };
+    throw toListenError(error, ofMetrics || { ...config, setting: '--port or PORT' });
+  } finally {
+    await registry.close();
+    // A thread waiting for the disk would keep the process alive, although nothing is left to write.
+    if (!registry.isRecording()) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+const shownAddress = ({ address, family, port }: AddressInfo): string =>
+  `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+
+/** Writes the log. A full disk or a closed pipe is reported once, and does not stop the service. */
+function logWriter({ out, err }: CliContext): (lines: string) => void {
+  let isReported = false;
+  const report = ({ code }: NodeJS.ErrnoException) => {
+    if (isReported) return;
+    isReported = true;
+    err(`The log cannot be written (${code}): lines are lost until it can be. The service goes on.\n`);
+  };
+  return (lines) => out(lines, report);
+}

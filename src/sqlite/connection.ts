@@ -1,0 +1,361 @@
+/** An open SQLite file: its statements, transactions and settings. */
+import type Database from 'better-sqlite3';
+
+// Lock timeouts and pragmas
+
+/**
+ * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving`: none,
+ * as the event loop must not stop; the group commit retries by timer. `opening`: a start that must migrate
+ * waits for a running import. `command`: a command has nothing else to do.
+ */
+export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
+
+/**
+ * Time that a write over HTTP waits for another process's lock before it is refused (docs/api.md#writing).
+ */
+export const MAX_WRITE_WAIT_MS = 2_000;
+
+export interface ConnectionSettings {
+  /** Prevents all writes, and leaves the file's journal mode as it is. */
+  readonly readOnly?: boolean;
+  /** FILE only for commands over large sets, so that their sorts take no memory. */
+  readonly tempStore?: 'MEMORY' | 'FILE';
+  readonly cacheKiB?: number;
+  /** FAST overwrites deleted data only where that costs no extra page: for files without personal data. */
+  readonly secureDelete?: 'ON' | 'FAST';
+}
+
+const CACHE_KIB = 16 * 1024;
+const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+export interface Pragma {
+  readonly name: string;
+  readonly value: string;
+  /** Value expected when it is read back. */
+  readonly expected: number | string;
+}
+
+/**
+ * Every pragma but `busy_timeout`, which depends on the work. For staging, see import/staging/session.ts.
+ */
+export function pragmasOf({
+  readOnly = false,
+  tempStore = 'MEMORY',
+  cacheKiB = CACHE_KIB,
+  secureDelete = 'ON',
+}: ConnectionSettings) {
+  const pragma = (name: string, value: string, expected: number | string): Pragma => ({
+    name,
+    value,
+    expected,
+  });
+  return [
+    // A reader leaves the file as it is: those of a backup have no -wal until something writes.
+    ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
+    // FULL: with NORMAL, a power cut loses acknowledged writes.
+    pragma('synchronous', 'FULL', 2),
+    pragma('foreign_keys', 'ON', 1),
+    pragma('trusted_schema', 'OFF', 0),
+    pragma('cell_size_check', 'ON', 1),
+    pragma('temp_store', tempStore, tempStore === 'FILE' ? 1 : 2),
+    pragma('secure_delete', secureDelete, secureDelete === 'FAST' ? 2 : 1),
+    pragma('journal_size_limit', String(JOURNAL_SIZE_LIMIT_BYTES), JOURNAL_SIZE_LIMIT_BYTES),
+    pragma('cache_size', String(-cacheKiB), -cacheKiB),
+    pragma('query_only', readOnly ? 'ON' : 'OFF', readOnly ? 1 : 0),
+  ];
+}
+
+// A statement compiled when it first runs. Compiling a registry's hundreds of statements takes 15 ms, each
+// time one is opened, and at the first request of each key limited to cooperatives.
+
+export class LateStatement {
+  private readonly compile: () => Database.Statement;
+  private compiled: Database.Statement | undefined;
+
+  /** @param compile called again by the next run if it throws */
+  constructor(compile: () => Database.Statement) {
+    this.compile = compile;
+  }
+
+  private get statement(): Database.Statement {
+    this.compiled ??= this.compile();
+    return this.compiled;
+  }
+
+  get(...params: unknown[]): unknown {
+    return this.statement.get(...params);
+  }
+
+  all(...params: unknown[]): unknown[] {
+    return this.statement.all(...params);
+  }
+
+  iterate(...params: unknown[]): IterableIterator<unknown> {
+    return this.statement.iterate(...params);
+  }
+
+  run(...params: unknown[]): Database.RunResult {
+    return this.statement.run(...params);
+  }
+}
+
+// All transactions of a connection; writes over HTTP share one (group-commit.ts). Their work is synchronous:
+// if it awaited, another request's write on the same connection would become part of the transaction.
+
+type Run = () => void;
+
+export class Transactions {
+  private readonly raw: Database.Database;
+  private readonly run: { readonly [statement in keyof typeof SQL]: Run };
+  /** Error after which nothing may be kept: changes that should be undone may still be in the transaction. */
+  private fault: unknown;
+
+  constructor(raw: Database.Database) {
+    this.raw = raw;
+    const prepared = Object.entries(SQL).map(([name, sql]) => {
+      const statement = new LateStatement(() => raw.prepare(sql));
+      return [name, () => void statement.run()];
+    });
+    this.run = Object.fromEntries(prepared) as typeof this.run;
+  }
+
+  /**
+   * Runs the work in a transaction that takes the write lock first: a deferred one that reads first may fail
+   * when it writes.
+   * @throws errors of the work and of COMMIT; nothing of the work is kept then
+   */
+  immediate<T>(work: () => T): T {
+    this.run.beginImmediate();
+    return this.finish(work);
+  }
+
+  /** Runs reads of one snapshot, or writes to a private attached file, without locking the database. */
+  deferred<T>(work: () => T): T {
+    this.run.begin();
+    return this.finish(work);
+  }
+
+  /** Runs a part of a transaction. @throws errors of the work, after which everything must be undone */
+  part<T>(work: () => T): T {
+    return refusePromise(work());
+  }
+
+  /** Runs a part of a transaction. If it throws, only its own changes are undone. */
+  savepoint<T>(work: () => T): T {
+    this.run.savepoint();
+    try {
+      const value = refusePromise(work());
+      this.run.release();
+      return value;
+    } catch (error) {
+      // SQLite itself ends the transaction after some errors, such as a full disk.
+      if (this.raw.inTransaction) this.undo();
+      throw error;
+    }
+  }
+
+  private undo(): void {
+    try {
+      this.run.undo();
+      this.run.release();
+    } catch (error) {
+      this.fault ??= new Error('A part of the transaction could not be undone.', { cause: error });
+    }
+  }
+
+  /** Begins a snapshot that outlasts the call; `endRead` must follow. */
+  beginRead(): void {
+    this.run.begin();
+  }
+
+  /** Never throws: a read has nothing to lose. */
+  endRead(): void {
+    if (!this.raw.open || !this.raw.inTransaction) return;
+    try {
+      this.run.endRead();
+    } catch {
+      this.rollBack();
+    }
+  }
+
+  private finish<T>(work: () => T): T {
+    this.fault = undefined;
+    try {
+      const value = refusePromise(work());
+      if (this.fault !== undefined) throw this.fault;
+      this.run.commit();
+      return value;
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
+  }
+
+  private rollBack(): void {
+    if (!this.raw.inTransaction) return;
+    try {
+      this.run.rollback();
+    } catch {
+      // The original error matters more, and no transaction begins until this one has ended.
+    }
+  }
+}
+
+const SQL = {
+  begin: 'BEGIN',
+  beginImmediate: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  endRead: 'COMMIT',
+  rollback: 'ROLLBACK',
+  savepoint: 'SAVEPOINT part',
+  release: 'RELEASE part',
+  undo: 'ROLLBACK TO part',
+} as const;
+
+function refusePromise<T>(value: T): T {
+  if (typeof (value as { then?: unknown } | null | undefined)?.then === 'function')
+    throw new TypeError('The work of a transaction must not return a promise.');
+  return value;
+}
+
+export interface Statement<Params extends unknown[], Row> {
+  get(...params: Params): Row | undefined;
+  all(...params: Params): Row[];
+  iterate(...params: Params): IterableIterator<Row>;
+  run(...params: Params): { changes: number; lastInsertRowid: number | bigint };
+}
+
+/** Parameters by position or by name. */
+type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
+
+/** A prepared statement, with the reason why it touches few rows where its plan does not show that. */
+export interface PreparedStatement {
+  readonly sql: string;
+  /** Reason why a sort, aggregate, OFFSET or scan in it is bounded; undefined if it has none of these. */
+  readonly bound: string | undefined;
+}
+
+/**
+ * Puts a sign before each parameter of a SELECT. Where SQLite plans by a parameter's value, as it may with
+ * ORDER BY or LIMIT, it plans again for every execution, which takes 10 to 60 µs. It does not do so for an
+ * expression, and the sign changes no value.
+ */
+const withFixedPlan = (sql: string): string =>
+  /^\s*(?:SELECT|WITH)\b/i.test(sql)
+    ? sql.replace(/'[^']*'|\?|@\w+/g, (part) => (part.startsWith("'") ? part : `+${part}`))
+    : sql;
+
+/** A connection that keeps a list of its prepared statements, so that a test can inspect their plans. */
+export class Connection {
+  readonly raw: Database.Database;
+  readonly transaction: Transactions;
+  readonly prepared: PreparedStatement[] = [];
+  private readonly settings: ConnectionSettings;
+
+  constructor(raw: Database.Database, settings: ConnectionSettings) {
+    this.raw = raw;
+    this.settings = settings;
+    this.transaction = new Transactions(raw);
+  }
+
+  /** @param bound reason why the statement touches few rows, if it sorts, aggregates, skips or scans */
+  prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
+    const planned = this.planned(sql, bound);
+    return new LateStatement(() => this.raw.prepare(planned)) as unknown as Statement<Params, Row>;
+  }
+
+  /** Prepares a statement whose rows are arrays in the order of its columns: faster for many rows. */
+  prepareTuples<Params extends unknown[], Row extends readonly unknown[]>(
+    sql: string,
+    bound?: string,
+  ): Statement<Params, Row> {
+    const planned = this.planned(sql, bound);
+    return new LateStatement(() => this.raw.prepare(planned).raw()) as unknown as Statement<Params, Row>;
+  }
+
+  private planned(text: string, bound: string | undefined): string {
+    const sql = withFixedPlan(text);
+    this.prepared.push({ sql, bound });
+    return sql;
+  }
+
+  exec(sql: string): void {
+    this.raw.exec(sql);
+  }
+
+  /** Runs a statement once, as do the methods below; prepare one that runs often. */
+  run(sql: string, params: Parameters = []): Database.RunResult {
+    return this.raw.prepare(sql).run(params);
+  }
+
+  row<Row>(sql: string, params: Parameters = []): Row | undefined {
+    return this.raw.prepare(sql).get(params) as Row | undefined;
+  }
+
+  rows<Row>(sql: string, params: Parameters = []): Row[] {
+    return this.raw.prepare(sql).all(params) as Row[];
+  }
+
+  /** Yields one row at a time; nothing may be written until the last row has been read. */
+  iterate<Row>(sql: string, params: Parameters = []): IterableIterator<Row> {
+    return this.raw.prepare(sql).iterate(params) as IterableIterator<Row>;
+  }
+
+  /** @returns a function that reads the rows for given parameters, for use within one piece of work */
+  prepareOnce<Row>(sql: string): (params: Parameters) => Row[] {
+    const statement = this.raw.prepare(sql);
+    return (params) => statement.all(params) as Row[];
+  }
+
+  /** Returns the first column of the first row. @returns undefined without a row; `T` must allow for it */
+  value<T>(sql: string, params: Parameters = []): T {
+    return this.raw.prepare(sql).pluck().get(params) as T;
+  }
+
+  /** Returns the first column of every row. */
+  values<T>(sql: string, params: Parameters = []): T[] {
+    return this.raw.prepare(sql).pluck().all(params) as T[];
+  }
+
+  /** @param rows SQL after FROM */
+  count(rows: string, params: Parameters = []): number {
+    return this.value(`SELECT count(*) FROM ${rows}`, params);
+  }
+
+  /** True if there is a row. @param rows SQL after FROM */
+  has(rows: string): boolean {
+    return this.row(`SELECT 1 FROM ${rows} LIMIT 1`) !== undefined;
+  }
+
+  /** Sets the milliseconds for which SQLite may block the thread while another process holds the lock. */
+  waitForLock(waitMs: number): void {
+    this.raw.pragma(`busy_timeout = ${waitMs}`);
+  }
+
+  /**
+   * Empties the main file's write-ahead log as far as readers allow, without making other writers wait.
+   * @param waitMs timeout for another process's lock from then on
+   */
+  emptyLog(waitMs: number): void {
+    // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
+    this.raw.pragma('main.wal_checkpoint(PASSIVE)');
+    this.waitForLock(0);
+    try {
+      this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.waitForLock(waitMs);
+    }
+  }
+
+  /** Returns the settings that do not read back as set, as `name: value`. Empty when all are right. */
+  wrongSettings(): string[] {
+    return pragmasOf(this.settings)
+      .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))
+      .filter(({ expected, actual }) => actual !== expected)
+      .map(({ name, actual }) => `${name}: ${actual}`);
+  }
+
+  close(): void {
+    this.raw.close();
+  }
+}

@@ -1,0 +1,264 @@
+/** Finds the n-th row of a list from the row counts of blocks of ids, from large blocks to small ones. */
+import type { Connection } from './connection.ts';
+import {
+  addRowsSql,
+  column,
+  currentSql,
+  nextSql,
+  one,
+  storedSql,
+  sumsSql,
+  TOTALS,
+  type Totals,
+} from './declared-totals.ts';
+
+// Row counts of tables, maintained like totals (./declared-totals.ts), so that neither lists nor size queries
+// scan them: lists have exact counts, and find the n-th row from the counts of blocks of ids.
+
+/**
+ * Status of an erased person's rows, which are in no list. Internal: no member in the API has this status.
+ */
+export const ERASED_STATUS = 'erased';
+
+/** Ids per block. A page may have to step over one small block. */
+export const LARGE_BLOCK = 65_536;
+export const SMALL_BLOCK = 512;
+
+/** A table whose rows have a cooperative and a status, and whose lists are filtered by these. */
+export interface CountedTable {
+  readonly table: string;
+  /** Status of rows that are in no list. */
+  readonly excluded?: string;
+  /** Rows by status and block; `ofCooperatives` also by cooperative. */
+  readonly large: Totals;
+  readonly small: Totals;
+  readonly ofCooperatives: Totals;
+}
+
+const status = column('status');
+const block = (ids: number) => (row: string) => `${row}.id / ${ids}`;
+const sums = { rows: one };
+
+export function countedTable(table: string, excluded?: string): CountedTable {
+  const name = table.replace(/s$/, '');
+  const byBlock = (size: string, ids: number): Totals => ({
+    table: `${name}_${size}_blocks`,
+    rows: table,
+    columns: ['status'],
+    key: { block: block(ids), status },
+    sums,
+  });
+  return {
+    table,
+    ...(excluded === undefined ? {} : { excluded }),
+    large: byBlock('large', LARGE_BLOCK),
+    small: byBlock('small', SMALL_BLOCK),
+    ofCooperatives: {
+      table: `${name}_counts`,
+      rows: table,
+      columns: ['cooperative_id', 'status'],
+      key: { cooperative_id: column('cooperative_id'), status, block: block(LARGE_BLOCK) },
+      sums,
+    },
+  };
+}
+
+export const MEMBER_COUNTS = countedTable('members', ERASED_STATUS);
+export const LOAN_COUNTS = countedTable('loans');
+export const PAYMENT_COUNTS = countedTable('payments');
+export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
+
+/** Counts a table that is not listed, in which an UPDATE moves no row. */
+const sizeOf = (rows: string, table: string): Totals => ({
+  table,
+  rows,
+  columns: ['id'],
+  key: { block: block(LARGE_BLOCK) },
+  sums,
+});
+
+export const DELIVERY_COUNTS = sizeOf('production_entries', 'production_counts');
+export const SAVINGS_COUNTS = sizeOf('savings_transactions', 'savings_counts');
+
+export const COUNTS: readonly Totals[] = [
+  ...COUNTED_TABLES.flatMap(({ large, small, ofCooperatives }) => [large, small, ofCooperatives]),
+  DELIVERY_COUNTS,
+  SAVINGS_COUNTS,
+];
+
+/** SQL for the number of listed rows of a table. @param counts one of `COUNTS`, by block */
+export function sizeSql(counts: Totals): string {
+  const isListed = 'status' in counts.key ? `status <> '${ERASED_STATUS}'` : 'true';
+  return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
+}
+
+/** Reason why the query below adds up few rows. */
+export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
+
+/** SQL for the number of a cooperative's active members. Used for many at once; new members have an index. */
+export const activeMembersSql = (cooperative: string): string => {
+  const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
+  return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})
+    + (SELECT count(*) FROM main.members INDEXED BY members_cooperative_status
+       WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
+};
+
+// Queries by which `check` compares counts and totals with the rows
+
+/** A query over all rows that finds one fault. It scans tables, so it is for `check` only. */
+export interface CountCheck {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** SELECT of a row that only one of two SELECTs returns. */
+export const difference = (actual: string, kept: string): string =>
+  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
+   UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
+
+/** SELECT of a stored sum that does not match its rows. */
+export const wrongSumSql = (totals: Totals): string =>
+  difference(sumsSql(totals, `r.id < ${nextSql(totals.rows)}`), storedSql(totals));
+
+export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
+  name: `counters of ${counts.rows} in ${counts.table}`,
+  sql: wrongSumSql(counts),
+}));
+
+/** Creates the error for counts that do not match the rows. */
+export const wrongCounts = (table: string): Error =>
+  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
+
+/** Position of the n-th row of a list: `skip` rows after the first one with an id from `firstId`. */
+export interface SeekPosition {
+  readonly firstId: number;
+  /** Less than SMALL_BLOCK; inside a group, less than LARGE_BLOCK. */
+  readonly skip: number;
+}
+
+/**
+ * Position of a page inside several groups: `skip` rows after the first of theirs with an id from `firstId`.
+ */
+export interface SeekRange extends SeekPosition {
+  /** First id after the blocks that contain the page. */
+  readonly untilId: number;
+}
+
+/** Blocks and their row counts as JSON: the driver takes longer for 16 rows than SQLite for the text. */
+export const blocksSql = 'json_group_object(block, rows) AS blocks';
+
+/** SQL condition for rows of a status, or of any status that is listed. */
+export const isWantedSql = ({ excluded }: CountedTable): string =>
+  `(@value IS NULL OR status = @value)${excluded === undefined ? '' : ` AND status <> '${excluded}'`}`;
+
+interface Blocks {
+  readonly blocks: string;
+}
+
+/** Row counts by block. Its keys are integers, so they iterate in ascending order. */
+type Counts = Readonly<Record<string, number>>;
+
+const parse = (blocks: string): Counts => JSON.parse(blocks);
+
+function sumOf(groups: readonly string[]): Counts {
+  const sums: Record<string, number> = {};
+  for (const blocks of groups)
+    for (const [block, rows] of Object.entries(parse(blocks))) sums[block] = (sums[block] ?? 0) + rows;
+  return sums;
+}
+
+/** The block that contains a row, its row count, and the number of its rows before that row. */
+interface Located {
+  readonly block: number;
+  readonly count: number;
+  readonly skip: number;
+}
+
+export function openSeek(db: Connection, counted: CountedTable) {
+  const { table, large, small } = counted;
+  const isWanted = `block >= @from AND block < @until AND ${isWantedSql(counted)}`;
+  const open = (blocks: Totals, bound: string) => {
+    const list = db.prepare<[{ value: string | null; from: number; until: number }], Blocks>(
+      `SELECT ${blocksSql} FROM (SELECT block, sum(rows) AS rows FROM (${currentSql(blocks, isWanted)})
+       GROUP BY block)`,
+      bound,
+    );
+    return (value: string | undefined, from = 0, until = Number.MAX_SAFE_INTEGER): Counts =>
+      JSON.parse((list.get({ value: value ?? null, from, until }) as Blocks).blocks);
+  };
+  const listLarge = open(large, `one row per status and ${LARGE_BLOCK} ids`);
+  const listSmall = open(small, 'one row per status and small block of a large one');
+
+  function locate(blocks: Counts, offset: number): Located {
+    let skip = offset;
+    for (const [block, rows] of Object.entries(blocks)) {
+      if (skip < rows) return { block: Number(block), count: rows, skip };
+      skip -= rows;
+    }
+    throw wrongCounts(table);
+  }
+
+  function seekInside(value: string | undefined, { block, count, skip }: Located): SeekPosition {
+    const firstId = block * LARGE_BLOCK;
+    // A full block has no gaps in its ids.
+    if (count === LARGE_BLOCK) return { firstId: firstId + skip, skip: 0 };
+    const smallBlocks = listSmall(value, firstId / SMALL_BLOCK, (firstId + LARGE_BLOCK) / SMALL_BLOCK);
+    const found = locate(smallBlocks, skip);
+    const first = found.block * SMALL_BLOCK;
+    return found.count === SMALL_BLOCK
+      ? { firstId: first + found.skip, skip: 0 }
+      : { firstId: first, skip: found.skip };
+  }
+
+  return {
+    /** @param offset less than the count for the value */
+    ofAll: (value: string | undefined, offset: number): SeekPosition =>
+      seekInside(value, locate(listLarge(value), offset)),
+
+    /** @param blocks the large blocks of a group, with its row counts for the value */
+    inGroup(blocks: string, value: string | undefined, offset: number): SeekPosition {
+      const found = locate(parse(blocks), offset);
+      const { block, count: own, skip } = found;
+      // The rows of an imported file have consecutive ids: where no other group has rows, the smaller blocks
+      // count those of this group.
+      const all = listLarge(value, block, block + 1)[block];
+      return all === own ? seekInside(value, found) : { firstId: block * LARGE_BLOCK, skip };
+    },
+
+    /**
+     * @param blocks the large blocks of each group, with its row counts for the value
+     * @param offset less than the total count of the groups
+     */
+    inGroups(blocks: readonly string[], offset: number, limit: number): SeekRange {
+      const sums = sumOf(blocks);
+      const { block: first, skip } = locate(sums, offset);
+      let last = first;
+      let found = 0;
+      for (const [block, rows] of Object.entries(sums)) {
+        if (Number(block) < first) continue;
+        last = Number(block);
+        found += rows;
+        if (found >= skip + limit) break;
+      }
+      return { firstId: first * LARGE_BLOCK, skip, untilId: (last + 1) * LARGE_BLOCK };
+    },
+  };
+}
+
+/**
+ * Adds the rows of a table that are in no total yet, because no trigger saw them or their batch is not full.
+ */
+export function addNewRows(db: Connection, table: string): void {
+  const first = db.value<number>(`SELECT ${nextSql(table)}`);
+  const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
+  for (const totals of [...TOTALS, ...COUNTS]) if (totals.rows === table) addRows(db, totals, first, last);
+  db.run('UPDATE main.batches SET next_id = max(next_id, ?) WHERE table_name = ?', [last + 1, table]);
+}
+
+export function addRows(db: Connection, totals: Totals, first: number, last: number): void {
+  const add = db.raw.prepare(addRowsSql(totals, 'r.id BETWEEN ? AND ?'));
+  for (let id = first; id <= last; id += BATCH) add.run(id, Math.min(id + BATCH - 1, last));
+}
+
+/** Maximum rows grouped at once, as they are sorted in memory. */
+export const BATCH = 50_000;

@@ -1,0 +1,117 @@
+/** Files that must survive a power cut: synced, and verified by their hash. */
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { openPrivateFile } from '../runtime/process.ts';
+import { lockFile } from './file-use.ts';
+import { SPOOL_INFIX } from './registry-files.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Syncs a file, or the entries of a folder. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Creates an empty file that only its owner can read. @throws the system's error if it exists */
+export function createPrivateFile(path: string): void {
+  closeSync(openPrivateFile(path));
+}
+
+/** Creates a file that only its owner can read, and syncs it. */
+export function writePrivateFile(path: string, text: string): void {
+  const handle = openPrivateFile(path);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+export interface FileHash {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Reads and hashes a file.
+ * @param onChunk receives each chunk, which is only valid during the call
+ * @param signal aborts before the next chunk
+ */
+export async function hashFile(
+  path: string,
+  onChunk: (chunk: Uint8Array) => void = () => undefined,
+  signal?: AbortSignal,
+): Promise<FileHash> {
+  const handle = await open(path, 'r');
+  try {
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    let bytes = 0;
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      const chunk = buffer.subarray(0, bytesRead);
+      hash.update(chunk);
+      onChunk(chunk);
+      bytes += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Copies a file to one that only its owner can read, and syncs it. @returns the hash of the copied bytes */
+export async function copyPrivately(source: string, target: string, signal?: AbortSignal): Promise<FileHash> {
+  const handle = openPrivateFile(target);
+  const write = (chunk: Uint8Array) => {
+    for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);
+  };
+  try {
+    const hash = await hashFile(source, write, signal);
+    fsyncSync(handle);
+    return hash;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A file locked by this process. The system releases the lock when the process ends. */
+export interface FileLock {
+  release(): void;
+}
+
+/**
+ * Locks a file that only its owner can read, creating it if missing.
+ * @returns undefined while another process or connection holds the lock
+ */
+export function lockPrivateFile(path: string): FileLock | undefined {
+  if (!existsSync(path)) create(path);
+  const lock = lockFile(path);
+  return lock && { release: () => void lock.close() };
+}
+
+function create(path: string): void {
+  try {
+    createPrivateFile(path);
+  } catch (error) {
+    // Another process has created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** @returns the descriptor of an empty, unlinked file on the registry's disk: no other process can open it */
+export function openSpoolAt(databaseFile: string): number {
+  const path = `${databaseFile}${SPOOL_INFIX}${randomUUID()}`;
+  const descriptor = openPrivateFile(path);
+  unlinkSync(path);
+  return descriptor;
+}

@@ -1,0 +1,167 @@
+/** The interface shared by the stores of cooperatives, members, loans and payments. */
+import {
+  type Awaitable,
+  type FieldMessages,
+  type Page,
+  type PageRequest,
+  RegistryError,
+} from '../values/errors.ts';
+import type { Connection } from './connection.ts';
+import type { GroupCommit, ReadSnapshot } from './group-commit.ts';
+
+/** Seconds for which a response is kept. */
+export const SAVED_SECONDS = 86_400;
+
+export interface StoredResponse {
+  readonly status: number;
+  readonly location: string | null;
+  readonly etag: string | null;
+  /** JSON; may hold personal data. */
+  readonly body: string;
+}
+
+export interface SavedResponse extends StoredResponse {
+  /** Hash of the request that it answered. */
+  readonly requestHash: string;
+}
+
+/** A response to store with a new row, in one transaction: after a crash there are both or neither. */
+export interface ResponseToSave<Created> {
+  /** API key of the request: two keys never see each other's responses. */
+  readonly keyId: number;
+  readonly idempotencyKey: string;
+  readonly requestHash: string;
+  /** Composes the response to the created row, inside the transaction. */
+  compose(created: Created): StoredResponse;
+}
+
+export interface IdempotentResponses {
+  /** @returns undefined for a key that was not used in the last 24 hours */
+  find(keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined;
+}
+
+/**
+ * A store of rows of one kind, read and written one at a time.
+ * @typeParam Listed a row as lists show it
+ * @typeParam Beside further rows that decide an update, such as the loan of a payment
+ * @typeParam New values from which a row is added
+ */
+export interface EntityStore<
+  Row,
+  Values,
+  Filter,
+  Listed = Row,
+  Beside extends readonly unknown[] = [],
+  New extends readonly unknown[] = [values: Values],
+> {
+  find(id: number): Row | undefined;
+  /** Lists rows in order of id. */
+  list(filter: Filter, request: PageRequest): Awaitable<Page<Listed>>;
+  /** Returns faults that the write would have: references to rows that are not visible, and values in use. */
+  conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
+  /**
+   * Adds a row, with its origin in the history and one event.
+   * @param row the values; the time in epoch seconds; the actor; and the response to keep in the same
+   * transaction, unless there is one under its key
+   * @throws RegistryError `repeated` if there is, `invalid` for a conflict, `unavailable` if the database is
+   * busy or the disk nearly full
+   */
+  create(
+    ...row: [...New, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Row> | undefined]
+  ): Promise<Row>;
+  /**
+   * Replaces the values and records each that differs; equal ones leave the row untouched, `updatedAt`
+   * included.
+   * @param decide derives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `unavailable`, or `invalid`, also for values that no update may change
+   */
+  update(
+    id: number,
+    decide: (stored: Row, ...beside: Beside) => Values,
+    nowSeconds: number,
+    actor: Actor,
+  ): Promise<Row>;
+}
+
+/** The source of a change: an API key, an import, a correction by a command, or the undo of one of these. */
+export type Actor = EventActor;
+
+export type EventActor = `${(typeof ACTOR_KINDS)[number]}:${number}`;
+
+/** Kinds of actors, as events name them. */
+export const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
+
+// Responses to POST, kept in the transaction of the write that they answer
+
+/** Expired rows removed by one write: few enough to be cheap, and more than it adds. */
+const PURGED_ROWS = 8;
+
+export interface ResponseKeeper extends IdempotentResponses {
+  /**
+   * Queues the work of a `create`. With a response to keep, the work runs only if its key is unused, and the
+   * response is kept in the same transaction. Also removes a few expired responses.
+   * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
+   */
+  create<T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T>;
+  /** Queues the work of an `update`. Also removes a few expired responses. */
+  update<T>(nowSeconds: number, work: () => T): Promise<T>;
+}
+
+export function openIdempotentResponses(
+  db: Connection,
+  { commits, snapshot }: { readonly commits: GroupCommit; readonly snapshot: ReadSnapshot },
+): ResponseKeeper {
+  const select = db.prepare<[keyId: number, key: string, after: number], SavedResponse>(
+    `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
+     WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
+  );
+  // An expired row of the same key may still exist.
+  const insert = db.prepare<
+    [number, string, string, number, string | null, string | null, string, createdAt: number]
+  >(`INSERT OR REPLACE INTO idempotent_responses
+       (key_id, idempotency_key, request_hash, status, location, etag, body, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const purge = db.prepare<[until: number]>(
+    `DELETE FROM idempotent_responses WHERE (key_id, idempotency_key) IN (
+       SELECT key_id, idempotency_key FROM idempotent_responses WHERE created_at <= ?
+       ORDER BY created_at LIMIT ${PURGED_ROWS})`,
+    `${PURGED_ROWS} rows, found by their age`,
+  );
+
+  /** Latest instant up to which no expired rows were left: it is not searched again. */
+  let purgedUntil = Number.NEGATIVE_INFINITY;
+  function removeExpired(until: number): void {
+    if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
+  }
+
+  const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
+    snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
+
+  const write = <T>(nowSeconds: number, work: () => T): Promise<T> =>
+    commits.write(() => {
+      removeExpired(nowSeconds - SAVED_SECONDS);
+      return work();
+    });
+
+  return {
+    find,
+    update: write,
+    create: (keep, nowSeconds, work) =>
+      write(nowSeconds, () => {
+        if (keep === undefined) return work();
+        const { keyId, idempotencyKey, requestHash } = keep;
+        // Another process may have answered the same request since the first lookup.
+        if (find(keyId, idempotencyKey, nowSeconds) !== undefined) throw repeated();
+        const created = work();
+        const { status, location, etag, body } = keep.compose(created);
+        insert.run(keyId, idempotencyKey, requestHash, status, location, etag, body, nowSeconds);
+        return created;
+      }),
+  };
+}
+
+const repeated = (): RegistryError =>
+  new RegistryError('repeated', 'A request with this Idempotency-Key is still running.', {
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,269 @@
+/** Group commit: writes of an event-loop iteration share a transaction, acknowledged once it is on disk. */
+import { RegistryError, type UnavailableReason } from '../values/errors.ts';
+import { type Connection, MAX_WRITE_WAIT_MS } from './connection.ts';
+import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
+
+const RETRY_MS = 10;
+/** Maximum waiting writes; further ones are refused, as the server is overloaded. */
+const MAX_PENDING = 5_000;
+
+export interface GroupCommitOptions {
+  readonly monotonicMs: () => number;
+  readonly scheduler: EndOfIteration;
+  /** Returns true if the disk has room for a write; called before each transaction. It may throw. */
+  readonly hasRoom: () => boolean;
+  /** Returns true if the file is still where it was opened; called before each transaction. */
+  readonly isInPlace?: () => boolean;
+  /** Ends the read snapshot of the same connection; called before each transaction. */
+  readonly endReads?: () => void;
+  readonly measure?: CommitMeasure | undefined;
+  /** Called after each COMMIT, once its promises are settled; it must not throw. */
+  readonly onCommit?: () => void;
+  /** Called once, with the error after which no more writes are accepted. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+interface Job {
+  readonly work: () => unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly deadlineMs: number;
+}
+
+/** Settles the promise of a job once the transaction is on disk. */
+type Settle = () => void;
+
+const unavailable =
+  (reason: UnavailableReason, retryAfterSeconds: number, detail: string) =>
+  (cause?: unknown): RegistryError =>
+    new RegistryError('unavailable', detail, { reason, retryAfterSeconds, cause });
+const busy = unavailable('database_busy', 1, 'The database is busy. Try again.');
+const tooMany = unavailable('too_many_writes', 1, 'The database is busy. Try again.');
+const diskFull = unavailable(
+  'disk_full',
+  60,
+  'The disk of the registry is nearly full. Nothing was written.',
+);
+const diskUnknown = unavailable(
+  'disk_unreadable',
+  60,
+  'The disk of the registry cannot be examined. Nothing was written.',
+);
+const failed = unavailable(
+  'writing_failed',
+  60,
+  'Writing to the registry has failed. It takes no writes any more.',
+);
+
+/** The file is no longer where it was opened. */
+export class MovedError extends Error {}
+
+export class GroupCommit {
+  private pending: Job[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private isScheduled = false;
+  private failure: { readonly error: unknown } | undefined;
+  private readonly db: Connection;
+  private readonly options: GroupCommitOptions;
+
+  constructor(db: Connection, options: GroupCommitOptions) {
+    this.db = db;
+    this.options = options;
+  }
+
+  /** True while writes are accepted: not after a COMMIT failed in a way that leaves the disk in doubt. */
+  get isWorking(): boolean {
+    return this.failure === undefined;
+  }
+
+  /** Checks that the file is in place. @returns true if writes are accepted */
+  lookAtFile(): boolean {
+    if (this.failure === undefined && this.options.isInPlace?.() === false)
+      this.fail([], new MovedError('The file was moved or replaced.'));
+    return this.isWorking;
+  }
+
+  /**
+   * Queues a synchronous change. The promise settles after the transaction's COMMIT; an error of the work
+   * rolls back only its own changes, while a failed COMMIT fails every write of the iteration.
+   * @throws (as rejection) errors of the work; RegistryError `unavailable` if the database is busy for 2 s,
+   * the disk is nearly full or has failed, or too many writes wait
+   */
+  write<T>(work: () => T): Promise<T> {
+    if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
+    if (this.pending.length >= MAX_PENDING) return Promise.reject(tooMany());
+    return new Promise<T>((resolve, reject) => {
+      const deadlineMs = this.options.monotonicMs() + MAX_WRITE_WAIT_MS;
+      this.pending.push({ work, resolve: resolve as Job['resolve'], reject, deadlineMs });
+      if (this.timer !== undefined || this.isScheduled) return;
+      this.isScheduled = true;
+      this.options.scheduler.atEnd('storage', this.flush);
+    });
+  }
+
+  /** Runs the queued writes now, for the last time. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.flush();
+    rejectAll(this.pending.splice(0), busy());
+    clearTimeout(this.timer);
+  }
+
+  /** Never throws, as that would end the process with every promise unsettled. */
+  private readonly flush = (): void => {
+    this.isScheduled = false;
+    this.timer = undefined;
+    const jobs = this.pending;
+    this.pending = [];
+    if (jobs.length === 0) return;
+    try {
+      if (!this.lookAtFile()) rejectAll(jobs, failed(this.failure?.error));
+      else if (this.hasRoom()) this.commit(jobs);
+      else rejectAll(jobs, diskFull());
+    } catch (error) {
+      rejectAll(jobs, error);
+    }
+  };
+
+  private hasRoom(): boolean {
+    try {
+      return this.options.hasRoom();
+    } catch (error) {
+      throw diskUnknown(error);
+    }
+  }
+
+  /**
+   * Runs the jobs in one transaction, at first without a savepoint for each, which would cost a tenth of a
+   * write: nearly all succeed. If one fails, its changes cannot be told apart from the others', so all are
+   * undone and run again, each in a savepoint.
+   */
+  private commit(jobs: Job[]): void {
+    const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
+    const { transaction } = this.db;
+    const run = (runOne: (job: Job) => Settle): Settle[] => {
+      progress.stage = 'begin';
+      return transaction.immediate(() => {
+        progress.stage = 'work';
+        const settle = jobs.map(runOne);
+        progress.stage = 'commit';
+        return settle;
+      });
+    };
+    let settle: Settle[];
+    const { measure, monotonicMs } = this.options;
+    const startMs = measure === undefined ? 0 : monotonicMs();
+    try {
+      this.options.endReads?.();
+      try {
+        settle = run((job) => settled(job, transaction.part(job.work)));
+      } catch (error) {
+        if (progress.stage !== 'work') throw error;
+        settle = run((job) => this.runInSavepoint(job));
+      }
+    } catch (error) {
+      // No change was kept.
+      if (isBusy(error)) this.waitForLock(jobs, error);
+      else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
+      else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);
+      else rejectAll(jobs, error);
+      return;
+    }
+    measure?.(jobs.length, monotonicMs() - startMs);
+    for (const done of settle) done();
+    this.options.onCommit?.();
+  }
+
+  /** Stops accepting writes: after a failed fsync, further writes could build on lost ones. */
+  private fail(jobs: readonly Job[], error: unknown): void {
+    this.failure = { error };
+    rejectAll(jobs, failed(error));
+    this.options.onFailure?.(error);
+  }
+
+  private waitForLock(jobs: readonly Job[], error: unknown): void {
+    const nowMs = this.options.monotonicMs();
+    rejectAll(
+      jobs.filter((job) => job.deadlineMs <= nowMs),
+      busy(error),
+    );
+    this.pending = jobs.filter((job) => job.deadlineMs > nowMs);
+    if (this.pending.length > 0) this.timer = setTimeout(this.flush, RETRY_MS);
+  }
+
+  private runInSavepoint(job: Job): Settle {
+    try {
+      return settled(job, this.db.transaction.savepoint(job.work));
+    } catch (error) {
+      if (!this.db.raw.inTransaction) throw error;
+      return () => job.reject(isDiskFull(error) ? diskFull(error) : error);
+    }
+  }
+}
+
+const settled =
+  (job: Job, value: unknown): Settle =>
+  () =>
+    job.resolve(value as never);
+
+function rejectAll(jobs: readonly Job[], error: unknown): void {
+  for (const job of jobs) job.reject(error);
+}
+
+/** Schedules work for the end of the current event-loop iteration. */
+export interface EndOfIteration {
+  /** @param work must not throw */
+  atEnd(step: 'storage', work: () => void): void;
+}
+
+/** Must not throw. @param durationMs time from BEGIN until the transaction of the writes was on disk */
+export type CommitMeasure = (writes: number, durationMs: number) => void;
+
+// Reads of one event-loop iteration share a transaction: SQLite's locks cost more than a read.
+
+export class ReadSnapshot {
+  private readonly db: Connection;
+  private readonly scheduler: EndOfIteration;
+  private readonly versionStatement: { get(): { data_version: number } | undefined };
+  private isOpen = false;
+  private seenVersion = -1;
+  private readonly invalidators: (() => void)[] = [];
+  private readonly endReads = (): void => this.end();
+
+  constructor(db: Connection, scheduler: EndOfIteration) {
+    this.db = db;
+    this.scheduler = scheduler;
+    this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+  }
+
+  /** Registers a callback that invalidates cached rows after another connection commits. */
+  onOutsideCommit(invalidate: () => void): void {
+    this.invalidators.push(invalidate);
+  }
+
+  /**
+   * Runs reads. Outside a write, the first one of an iteration takes a snapshot for all reads of the
+   * iteration: it is newer than anything that had reached this process when the iteration began.
+   */
+  read<T>(work: () => T): T {
+    if (!this.isOpen && !this.db.raw.inTransaction) this.begin();
+    return work();
+  }
+
+  private begin(): void {
+    this.db.transaction.beginRead();
+    this.isOpen = true;
+    this.scheduler.atEnd('storage', this.endReads);
+    const version = this.versionStatement.get()?.data_version ?? -1;
+    if (version === this.seenVersion) return;
+    this.seenVersion = version;
+    for (const invalidate of this.invalidators) invalidate();
+  }
+
+  /** Ends the snapshot: at the end of the iteration, and before a write. */
+  end(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.db.transaction.endRead();
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * A storage location: the path of the database, and the dependencies of everything opened there. Nothing is
+ * opened before it is needed: each capability has functions that take a storage.
+ */
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { KIGALI, type TimeZone } from '../values/date-time.ts';
+import { type Connection, WAIT_MS } from './connection.ts';
+import type { CommitMeasure, EndOfIteration } from './group-commit.ts';
+import { withDatabase } from './open-database.ts';
+import { assertTimeZone, timeZoneOf } from './registry-facts.ts';
+import {
+  DATABASE_FILES,
+  exists,
+  ledgerFolderOf,
+  oldLedgerFileOf,
+  ownsFile,
+  restoringFolderOf,
+  SIDE_SUFFIXES,
+  sizeOf,
+} from './registry-files.ts';
+import { REGISTRY_SCHEMA } from './schemas.ts';
+import { StorageError } from './storage-error.ts';
+
+// Protection against creating a registry by accident: a missing file is not created beside a registry's other
+// files (docs/trouble.md#when-a-file-cannot-be-used)
+
+/**
+ * Refuses the location during a restore, while registry and keys do not match.
+ * @throws StorageError
+ */
+export function assertNotRestoring(databaseFile: string): void {
+  if (!existsSync(restoringFolderOf(databaseFile))) return;
+  throw new StorageError(
+    'unusable',
+    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run restore again.`,
+  );
+}
+
+/**
+ * Refuses to create a database beside other files of a registry: a write-ahead log without its database has
+ * acknowledged writes, and SQLite would delete it as soon as the database is created.
+ * @throws StorageError `unusable` if the database is missing or empty beside such files
+ */
+export function assertNothingLeft(databaseFile: string): void {
+  if (sizeOf(databaseFile) > 0) return;
+  const paths = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
+  const found = [
+    ...paths,
+    ...paths.flatMap((path) => SIDE_SUFFIXES.map((end) => path + end)),
+    oldLedgerFileOf(databaseFile),
+  ].filter((path) => !path.endsWith('-shm') && sizeOf(path) > 0);
+  const folder = ledgerFolderOf(databaseFile);
+  if (
+    statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
+    readdirSync(folder).some((name) => name.endsWith('.db'))
+  )
+    found.push(folder);
+  if (found.length === 0) return;
+  const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
+  throw new StorageError(
+    'unusable',
+    `${databaseFile} ${state}, and other files of a registry are there: ${found.join(', ')}. ` +
+      'Restore a backup (restore DIR --replace), or move these files away.',
+  );
+}
+
+export interface StorageDependencies {
+  readonly clock: { monotonicMs(): number };
+  readonly scheduler: EndOfIteration;
+  /** Time zone of date-times in the stored parts of lookups; undefined for the registry's own. */
+  readonly zone: TimeZone | undefined;
+  /** Called after each transaction of a service's writes. */
+  readonly measureCommit?: CommitMeasure | undefined;
+}
+
+/**
+ * Intended use. `serve`: by a service, whose event loop must not stop while another process has the lock;
+ * `command`: by a command, which may wait; `issue`: by a command that creates missing files; `manage`: by one
+ * that does not.
+ */
+export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
+
+export class Storage {
+  /** Path of the database. */
+  readonly location: string;
+  readonly scheduler: EndOfIteration;
+  readonly measureCommit: CommitMeasure | undefined;
+  private readonly clock: StorageDependencies['clock'];
+  private readonly givenZone: TimeZone | undefined;
+  private isInZone = false;
+
+  constructor(location: string, { clock, scheduler, zone, measureCommit }: StorageDependencies) {
+    this.location = location;
+    this.clock = clock;
+    this.scheduler = scheduler;
+    this.givenZone = zone;
+    this.measureCommit = measureCommit;
+  }
+
+  readonly monotonicMs = (): number => this.clock.monotonicMs();
+
+  /** The configured time zone, else the registry's. */
+  get zone(): TimeZone {
+    return this.givenZone ?? timeZoneOf(this.location) ?? KIGALI;
+  }
+
+  /** The configured time zone; undefined for the registry's own. */
+  get configuredZone(): TimeZone | undefined {
+    return this.givenZone;
+  }
+
+  /** Returns the path. @throws StorageError during a restore, or if the registry is missing */
+  complete(): string {
+    assertNotRestoring(this.location);
+    assertNothingLeft(this.location);
+    return this.location;
+  }
+
+  /** Returns the path for opening. @throws StorageError also if the registry is in another time zone */
+  readable(): string {
+    this.complete();
+    if (!this.isInZone)
+      this.isInZone = this.givenZone === undefined || assertTimeZone(this.location, this.givenZone);
+    return this.location;
+  }
+
+  /** True if a registry was created there. @throws StorageError as `complete` does */
+  exists(): boolean {
+    return exists(this.complete());
+  }
+
+  /**
+   * True if a path, in any spelling and through symbolic links, names a file that the registry keeps there or
+   * may create. Nothing else may write to it.
+   */
+  ownsFile(path: string): boolean {
+    return ownsFile(this.location, path);
+  }
+
+  /** Returns the registry's time zone; undefined if there is no registry, or it cannot be read. */
+  timeZone(): TimeZone | undefined {
+    return timeZoneOf(this.complete());
+  }
+}
+
+/** Returns the milliseconds to wait for another process's lock. */
+export const waitMsFor = (use: StorageUse | undefined): number =>
+  use === 'serve' ? WAIT_MS.serving : WAIT_MS.command;
+
+// Position of the sequence of changes, stated with every read of all rows (docs/api.md#events).
+
+export interface SequencePosition {
+  /** Changes with each restore. */
+  readonly epoch: string;
+  /** 0 before the first change. */
+  readonly lastSequence: number;
+}
+
+/** @returns undefined before the first write */
+export const readSequence = (db: Connection): SequencePosition | undefined =>
+  db.row<SequencePosition>(
+    `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence FROM feed WHERE id = 1`,
+  );
+
+/** @throws StorageError `unusable` if there is no registry of this release */
+export const sequenceOf = (storage: Storage): SequencePosition | undefined =>
+  withDatabase(
+    storage.readable(),
+    { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: waitMsFor('command') },
+    readSequence,
+  );

@@ -1,0 +1,120 @@
+/** Routes of statistics: of one cooperative, and of all that a key may see. */
+
+import { SHOWS_COOPERATIVES } from '../http/declare/narrowing.ts';
+import { readPathId } from '../http/declare/resource.ts';
+import { ok } from '../http/declare/response.ts';
+import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
+import type { NarrowableStore } from '../registry/registry-store.ts';
+import { COOPERATIVE, DISTRICT_FILTER } from '../registry/routes/cooperative-routes.ts';
+import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { notFound } from '../values/errors.ts';
+import { EXAMPLE_MOMENT } from '../values/schema.ts';
+import { COUNTRY_STATISTICS, describeCountry, describeStatistics, STATISTICS } from './statistics.ts';
+import type { StatisticsStore } from './statistics-store.ts';
+
+const DESCRIPTION =
+  'Exact, as of one moment. Groups of few people are not hidden: whoever may ask sees the members. ' +
+  'Members who were erased are in no count of people; what they delivered, borrowed and saved stays.';
+
+const LOANS_OF_STATUS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
+
+const STATISTICS_EXAMPLE = {
+  as_of: EXAMPLE_MOMENT,
+  sequence: 4711,
+  members: {
+    total: 142,
+    by_status: { active: 120, inactive: 9, suspended: 0, withdrawn: 11, deceased: 2 },
+    by_gender: { MALE: 52, FEMALE: 66, OTHER: 0, unknown: 2 },
+    by_role: {
+      MEMBER: 113,
+      PRESIDENT: 1,
+      VICE_PRESIDENT: 1,
+      SECRETARY: 1,
+      TREASURER: 1,
+      ADVISOR: 0,
+      AUDITOR: 2,
+      MANAGER: 1,
+    },
+    by_joining_year: { '2015': 80, '2019': 62 },
+  },
+  production: [{ month: '2025-05', product: 'Coffee cherries', deliveries: 310, total_kg: '14210.500' }],
+  loans: {
+    pending: LOANS_OF_STATUS,
+    approved: { count: 14, amount: '2100000.00', paid_amount: '840000.00', outstanding: '1260000.00' },
+    rejected: LOANS_OF_STATUS,
+    cancelled: LOANS_OF_STATUS,
+    paid: { count: 31, amount: '3900000.00', paid_amount: '3921000.00', outstanding: '0.00' },
+    defaulted: LOANS_OF_STATUS,
+  },
+  savings: {
+    accounts: 101,
+    total_contributions_rwf: '5120000.00',
+    total_withdrawals_rwf: '730000.00',
+    balance_rwf: '4390000.00',
+  },
+};
+
+const COUNTRY_STATISTICS_EXAMPLE = {
+  ...STATISTICS_EXAMPLE,
+  production: null,
+  loans: null,
+  savings: null,
+  districts: [{ district: 'Huye', cooperatives: 1, active_members: 120 }],
+  sectors: [{ sector: 'agriculture', cooperatives: 1, active_members: 120 }],
+};
+
+const SHARED = {
+  method: 'GET',
+  tag: 'statistics',
+  access: { scope: 'cooperatives:read' },
+  optionalScopes: ['members:financials'],
+  // Statistics show no persons.
+  narrowed: SHOWS_COOPERATIVES,
+  personal: 'none',
+} as const;
+
+const seesFinancials = ({ caller }: Pick<RouteRequest, 'caller'>): boolean =>
+  caller?.scopes.includes('members:financials') === true;
+
+export const statisticsRoutes = (
+  stores: NarrowableStore<{ readonly statistics: StatisticsStore }>,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] => [
+  {
+    ...SHARED,
+    path: '/cooperatives/{id}/statistics',
+    operationId: 'getCooperativeStatistics',
+    summary: 'Sums of a cooperative',
+    description: DESCRIPTION,
+    params: { id: COOPERATIVE.id },
+    responses: {
+      200: { description: 'Its sums.', schema: STATISTICS, example: STATISTICS_EXAMPLE },
+    },
+    refusals: [404, 503],
+    handle(request) {
+      const store = stores.narrowedTo(request.visible).statistics;
+      const found = store.ofCooperative(readPathId(request), nowSeconds(clock));
+      if (found === undefined) throw notFound();
+      return ok(describeStatistics(found, zone, seesFinancials(request)));
+    },
+  },
+  defineRoute({
+    ...SHARED,
+    path: '/statistics',
+    operationId: 'getStatistics',
+    summary: 'Sums of all cooperatives, or of those of a district',
+    description: `${DESCRIPTION} A narrow key gets the sums of the cooperatives that it sees.`,
+    query: { district: DISTRICT_FILTER },
+    responses: {
+      200: { description: 'The sums.', schema: COUNTRY_STATISTICS, example: COUNTRY_STATISTICS_EXAMPLE },
+    },
+    refusals: [503],
+    async handle(request) {
+      const { statistics } = stores.narrowedTo(request.visible);
+      const found = await statistics.ofCountry(nowSeconds(clock), request.query.district);
+      return ok(describeCountry(found, zone, seesFinancials(request)));
+    },
+  }),
+];

@@ -1,0 +1,30 @@
+/** The thread that sums the totals of many cooperatives, on a read-only connection of its own. */
+
+import type { Visible } from '../access/api-keys.ts';
+import { serveTasks } from '../runtime/task-thread.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import { openForStatistics } from './stored-totals.ts';
+import { openStatisticsReader } from './sum-totals.ts';
+
+export interface StatisticsSetup {
+  readonly file: string;
+  readonly zone: TimeZone;
+}
+
+interface Country {
+  readonly visible: Visible;
+  readonly now: number;
+  readonly district: string | undefined;
+}
+
+function openTasks({ file, zone }: StatisticsSetup) {
+  const db = openForStatistics(file);
+  const reader = openStatisticsReader(db, zone);
+  return {
+    country: ({ visible, now, district }: Country) =>
+      db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
+  };
+}
+export type StatisticsTasks = ReturnType<typeof openTasks>;
+
+serveTasks(openTasks);

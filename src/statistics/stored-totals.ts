@@ -1,0 +1,57 @@
+/** The stored totals as a set: their version, recomputation and check. */
+
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { addRows, type CountCheck, wrongSumSql } from '../sqlite/counts.ts';
+import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from '../sqlite/declared-totals.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
+import { isBusy } from '../sqlite/sqlite-errors.ts';
+import type { TimeZone } from '../values/date-time.ts';
+
+/** Version of the rules and of the zone in which months and years begin. */
+export const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
+
+export const OTHER_TOTALS = 'The totals are of another release. Run summarize.';
+
+export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
+  db.value(TOTALS_VERSION) === totalsVersion(zone);
+
+/**
+ * Recomputes all totals if their version differs. In a large registry this takes minutes and blocks other
+ * writers.
+ */
+export function renewTotals(db: Connection, zone: TimeZone): void {
+  if (hasTotals(db, zone)) return;
+  db.transaction.immediate(() => {
+    if (hasTotals(db, zone)) return;
+    db.run('UPDATE main.totals_zone SET version = ?, offset_seconds = ?', [
+      ...[totalsVersion(zone), zone.offsetSeconds],
+    ]);
+    for (const totals of TOTALS) {
+      db.exec(`DELETE FROM main.${totals.table}`);
+      addRows(db, totals, 1, db.value<number>(`SELECT ${nextSql(totals.rows)}`) - 1);
+    }
+  });
+}
+
+/** Renews the totals when a registry is opened; if another process is writing, the next opening does it. */
+export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
+  try {
+    renewTotals(db, zone);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/** Each finds a total that differs from the sum of all rows; no check applies before totals were computed. */
+export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
+  name: `totals of ${totals.rows}`,
+  sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,
+}));
+
+/**
+ * Read-only.
+ * @throws StorageError `unusable` if there is no registry of this release
+ */
+export const openForStatistics = (file: string): Connection =>
+  openDatabase(file, { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command });

@@ -1,0 +1,77 @@
+/** Writes a JSON document in pieces, as its reader takes them: none of its lists is held in memory. */
+import type { Awaitable } from '../values/errors.ts';
+
+/** Characters collected before each write: one write per item would cost more than the item. */
+const WRITE_CHARACTERS = 64 * 1024;
+
+export interface JsonWriter {
+  /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
+  write(text: string): Awaitable<void>;
+  /**
+   * Appends a list whose items, and the lists in them, are read while they are written. The JSON is completed
+   * even if one cannot be read.
+   * @param indent indent of its items; without it, all are on one line
+   * @throws errors of the items
+   */
+  list(items: Items, indent?: string): Promise<void>;
+  flush(): Awaitable<void>;
+}
+
+type Items = Iterable<unknown> | AsyncIterable<unknown>;
+
+const isList = (value: unknown): value is Items =>
+  typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+
+export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWriter {
+  let pending = '';
+
+  function flush(): Awaitable<void> {
+    const text = pending;
+    pending = '';
+    return out(text);
+  }
+
+  function write(text: string): Awaitable<void> {
+    pending += text;
+    return pending.length > WRITE_CHARACTERS ? flush() : undefined;
+  }
+
+  async function list(items: Items, indent?: string): Promise<void> {
+    let start = '[';
+    const writeItem = (item: unknown): Awaitable<void> => {
+      const before = indent === undefined ? start : `${start}\n${indent}`;
+      start = ',';
+      const hasLists = typeof item === 'object' && item !== null && Object.values(item).some(isList);
+      if (!hasLists) return write(before + JSON.stringify(item));
+      write(before);
+      return members(item);
+    };
+    try {
+      // A note may have millions of lines: wait only for a reader that is behind.
+      if (Symbol.iterator in items)
+        for (const item of items) {
+          const waiting = writeItem(item);
+          if (waiting !== undefined) await waiting;
+        }
+      else for await (const item of items) await writeItem(item);
+    } finally {
+      const isEmpty = start === '[';
+      write(isEmpty ? '[]' : indent === undefined ? ']' : `\n${indent.slice(2)}]`);
+    }
+  }
+
+  async function members(item: object): Promise<void> {
+    let start = '{';
+    try {
+      for (const [name, value] of Object.entries(item)) {
+        write(`${start}${JSON.stringify(name)}:`);
+        start = ',';
+        await (isList(value) ? list(value) : write(JSON.stringify(value)));
+      }
+    } finally {
+      write('}');
+    }
+  }
+
+  return { write, list, flush };
+}

@@ -1,0 +1,135 @@
+/** Parsers of command-line values; an invalid one ends the command with status 2. */
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { parseOverlap } from '../access/api-keys.ts';
+import { FieldError } from '../values/errors.ts';
+import { isIdentityCard } from '../values/identity-card.ts';
+import { findLanguage, LANGUAGES } from '../values/language.ts';
+import { parseNamedCode } from '../values/text.ts';
+import { type CliContext, CommandError, EXIT } from './context.ts';
+
+/** Splits comma-separated values. An empty one is an error: in `"$A,$B"` it is a variable that is not set. */
+export function split(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.includes('')) throw new InvalidArgumentError('A value between the commas is empty.');
+  return parts;
+}
+
+export const withNew = <T>(before: readonly T[], added: readonly T[]): readonly T[] => [
+  ...new Set([...before, ...added]),
+];
+
+/** @throws InvalidArgumentError for an invalid value */
+export function accept<T>(value: T | FieldError): T {
+  if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
+  return value;
+}
+
+/** Collects `--scope members:read,members:write`, or the option repeated. */
+export const collectTexts = (text: string, before: readonly string[] = []): readonly string[] =>
+  withNew(before, split(text));
+
+/**
+ * Parses the code of a cooperative.
+ * @throws CommandError, not commander's error, which repeats a wrong value: it may be a mistyped national ID
+ */
+export function parseCode(text: string): string {
+  const code = parseNamedCode(text);
+  if (!(code instanceof FieldError)) return code;
+  throw new CommandError(EXIT.usage, `Expected the code of a cooperative. ${code.message}`);
+}
+
+export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
+  withNew(before, split(text).map(parseCode));
+
+/** @param what the thing with an id, and the command that shows it */
+export const parseIdOf =
+  (what: string) =>
+  (text: string): number => {
+    if (/^[1-9][0-9]{0,11}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError(`Expected the id of ${what} shows it.`);
+  };
+
+/** Parses `90s`, `30m`, `24h` or `7d` into seconds. */
+export const parseDuration = (text: string): number => accept(parseOverlap(text));
+
+// Values that commander must not parse: it repeats a wrong one, which may be a mistyped national ID.
+
+/** @throws CommandError with status 2 for a text that is not a national ID */
+export function readNumber(text: string): string {
+  if (isIdentityCard(text)) return text;
+  throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
+}
+
+// Empty values on the command line, which a script passes if a variable is not set
+
+/** An undeclared property of commander's options: the attributes that an option conflicts with. */
+type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
+type Parse = (text: string, before: unknown) => unknown;
+
+/**
+ * Makes an empty or blank value of any option or argument of the command and its subcommands an error. It
+ * would otherwise mean something unintended: a key without restrictions, or the default database.
+ */
+export function refuseEmptyValues(command: Command): void {
+  for (const option of command.options) {
+    // An option without a value is not parsed.
+    if (option.required || option.optional) refuseEmptyValue(option, removalHint(command, option));
+  }
+  for (const argument of command.registeredArguments) refuseEmptyValue(argument, '');
+  for (const each of command.commands) refuseEmptyValues(each);
+}
+
+function refuseEmptyValue(target: Option | Argument, hint: string): void {
+  const parse: Parse | undefined = target.parseArg;
+  const parseGiven: Parse = (text, before) => {
+    if (text.trim() === '') throw new InvalidArgumentError(`It is empty. Give a value.${hint}`);
+    if (parse !== undefined) return parse(text, before);
+    return target.variadic ? [...((before ?? []) as string[]), text] : text;
+  };
+  target.argParser(parseGiven);
+}
+
+/**
+ * Returns a hint for options that are removed by another one: `--any-ip` has no value, removes what
+ * `--allow-ip` sets, and conflicts with it.
+ */
+function removalHint(command: Command, option: Option): string {
+  const remover = command.options.find(
+    (other: Conflicting) => !other.required && other.conflictsWith?.includes(option.attributeName()) === true,
+  );
+  return remover === undefined ? '' : ` To remove what is stored, use ${remover.long}.`;
+}
+
+// `--lang`, which every command accepts (docs/importing.md#in-french-or-kinyarwanda)
+
+const HELP =
+  'language of the messages for people: en, fr, rw; without it that of LC_ALL, LC_MESSAGES or LANG. No ' +
+  'speaker has reviewed the French and the Kinyarwanda yet';
+
+/** True for commands with an action: `backup` and `import` have one as well as a subcommand. */
+const runs = ({ commands, registeredArguments, options }: Command): boolean =>
+  commands.length === 0 || registeredArguments.length + options.length > 0;
+
+/** Adds `--lang` before and after the name of each command; only the program's own help shows it. */
+export function addLanguageOption(program: Command, context: CliContext): void {
+  const setLanguage = (name: string): string => {
+    const language = findLanguage(name);
+    if (language === undefined) throw new InvalidArgumentError(`Known languages: ${LANGUAGES.join(', ')}.`);
+    context.language = language;
+    return language;
+  };
+  const addTo = (command: Command) => {
+    const option = new Option('--lang <language>', HELP).argParser(setLanguage);
+    if (command === program) command.addOption(option);
+    else if (runs(command)) command.addOption(option.hideHelp());
+    command.commands.forEach(addTo);
+  };
+  addTo(program);
+}
+
+/** Returns the arguments from the name of the command on. */
+export function withoutLanguage(args: readonly string[]): readonly string[] {
+  const [first = ''] = args;
+  if (first === '--lang') return args.slice(2);
+  return first.startsWith('--lang=') ? args.slice(1) : args;
+}

@@ -1,0 +1,93 @@
+/** Output of commands: one JSON document for programs, tables and labelled lines for people. */
+
+import { type Message, say } from '../values/message.ts';
+import type { SettingOptions } from './settings.ts';
+
+/** Formats one indented JSON document with a final line feed. */
+export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
+
+/** @param rows arrays of cells; columns are as wide as their widest cell */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, ...rows];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const formatLine = (line: readonly string[]) =>
+    `${line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`;
+  return lines.map(formatLine).join('');
+}
+
+/** A column's text for a row: one of the row's properties, or a function. */
+type Column<Row> = keyof Row | ((row: Row) => string | null);
+
+/**
+ * Formats objects of a JSON document as a table.
+ * @param columns columns by heading; one without a value in any row is omitted
+ */
+export function formatRows<Row extends object>(
+  rows: readonly Row[],
+  columns: { readonly [heading: string]: Column<Row> },
+): string {
+  const cellOf = (row: Row, column: Column<Row>): string => {
+    const value = typeof column === 'function' ? column(row) : row[column];
+    return Array.isArray(value) ? value.join(' ') : String(value ?? '');
+  };
+  const lines = rows.map((row) => Object.values(columns).map((column) => cellOf(row, column)));
+  const isShown = (_: unknown, place: number) =>
+    rows.length === 0 || lines.some((line) => line[place] !== '');
+  return formatTable(
+    Object.keys(columns).filter(isShown),
+    lines.map((line) => line.filter(isShown)),
+  );
+}
+
+/** Formats a line for each label and its value, with the values aligned. */
+export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
+  const width = Math.max(...fields.map(([label]) => label.length)) + 2;
+  return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
+}
+
+/** Note on standard error when a command has created a registry, as the path may be mistyped. */
+export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
+  say('Created a new, empty registry at {location}.', { location });
+
+/** Note on standard error when a dry run finds no registry. */
+export const noRegistryNote = ({ location }: { readonly location: string }): Message =>
+  say('There is no registry at {location} yet: this dry run compares with an empty one.', { location });
+
+/** Maximum lines shown of a note or warning. */
+export const SHOWN_LINES = 5;
+
+/** @param first the first lines, out of `count` */
+export function describeLines(first: readonly number[], count: number): Message {
+  const rest = count - first.length;
+  const lines = first.join(', ');
+  return rest > 0
+    ? say('lines {lines} and {rest} more', { lines, rest })
+    : say('{count|line|lines} {lines}', { count, lines });
+}
+
+// Amounts of data
+
+/** Formats bytes with at most three digits before the decimal point: `5.2 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let power = 0;
+  // 999,960 bytes are 1.0 MB, not 1000.0 kB.
+  while (power < units.length - 1 && Math.round((bytes / 1000 ** power) * 10) >= 10_000) power++;
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+// Words of command lines that users copy
+
+/** Quotes an argument for a POSIX shell. */
+export const quoted = (text: string): string =>
+  /^[A-Z0-9_./-]+$/i.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+// Suggested commands: when copied, they act on the same registry as the current one.
+
+/** @param command command with its arguments, without the program */
+export const proposed = (command: string, { db }: SettingOptions): string =>
+  db === undefined ? command : `${command} --db ${quoted(db)}`;

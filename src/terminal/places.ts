@@ -1,0 +1,110 @@
+/** Checks and writes files that a command is given, and refuses unsuitable paths. */
+import {
+  closeSync,
+  existsSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { openPrivateFile, systemCodeOf } from '../runtime/process.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import type { Awaitable } from '../values/errors.ts';
+import { type Message, say } from '../values/message.ts';
+import { CommandError, EXIT } from './context.ts';
+
+/** @throws CommandError `usage` for a path that does not exist, or that this user may not access */
+export const statOf = (path: string): Stats => find(path, say('There is no file {path}.', { path }));
+
+/** @throws CommandError `usage` for a file to be written whose folder is missing or inaccessible */
+export function assertFolderOf(path: string): void {
+  const folder = dirname(path);
+  // The unresolved path: for `.`, the system then checks that this user may enter it.
+  find(folder, say('There is no folder {path}.', { path: resolve(folder) }));
+}
+
+function find(path: string, missing: Message): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    const denied = say('{path} cannot be opened: permission denied.', { path: resolve(path) });
+    throw new CommandError(EXIT.usage, code === 'EACCES' ? denied : missing);
+  }
+}
+
+/** Rules for a path that a command writes to. */
+export interface PlaceRules {
+  readonly storage: Pick<Storage, 'ownsFile'>;
+  /** Alternative to suggest, such as `another file for --out`. */
+  readonly instead: string;
+  /** Alternative to suggest if the path is not a file. */
+  readonly insteadOfFolder?: string;
+  /** Input files, and the reason given for refusing them. */
+  readonly inputs?: { readonly paths: readonly string[]; readonly are: string };
+  /** Files that may be replaced: an earlier one of this kind, or an empty one. */
+  readonly replaces?: { readonly kind: string; readonly accepts: (path: string) => Awaitable<boolean> };
+}
+
+/** @throws CommandError `usage` for a path to which the command must not write */
+export async function assertPlace(
+  path: string,
+  { storage, instead, insteadOfFolder = instead, inputs, replaces }: PlaceRules,
+): Promise<void> {
+  const refuse = (reason: string, choice = instead) =>
+    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${choice}.`);
+  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
+  if (replaces === undefined && existsSync(path)) throw refuse('exists already');
+  assertFolderOf(path);
+  if (replaces === undefined || !existsSync(path)) return;
+  if (!statSync(path).isFile()) throw refuse('is not a file', insteadOfFolder);
+  if (inputs?.paths.some((input) => realpathSync(input) === realpathSync(path))) throw refuse(inputs.are);
+  if (!(await replaces.accepts(path))) throw refuse(`already exists and is not ${replaces.kind}`);
+}
+
+/**
+ * Runs file-system work.
+ * @param toError converts an error of the operating system, such as `ENOSPC`
+ */
+export async function refusing<T>(
+  toError: (code: string, cause: Error) => Error,
+  work: () => Awaitable<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCodeOf(error);
+    throw code === undefined ? error : toError(code, error as Error);
+  }
+}
+
+/** Writes a file for its owner only. @throws CommandError `refused` if the disk is full, leaving nothing */
+export async function writePrivately(
+  path: string,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const incomplete = path + INCOMPLETE;
+  const descriptor = await refusing(refused(path), () => {
+    rmSync(incomplete, { force: true });
+    return openPrivateFile(incomplete);
+  });
+  try {
+    for await (const part of parts) await refusing(refused(path), () => writeFileSync(descriptor, part));
+    await refusing(refused(path), () => renameSync(incomplete, path));
+  } catch (error) {
+    rmSync(incomplete, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Suffix of an incomplete file: the remains of a killed export must not be taken for a complete one. */
+export const INCOMPLETE = '.part';
+
+export const refused = (path: string) => (code: string) =>
+  new CommandError(EXIT.refused, `${path} cannot be written (${code}).`);

@@ -1,0 +1,44 @@
+/** Progress of a command with a file, as a bar on a terminal. */
+
+import { SingleBar } from 'cli-progress';
+import type { CliContext } from './context.ts';
+
+export interface ProgressBar {
+  /** @param name file being read or written; another name starts another bar */
+  update(name: string, done: number, total: number): void;
+  /** Clears the bar and shows the cursor. Call before printing, and before the command ends. */
+  stop(): void;
+}
+
+/** Draws nothing if standard error is not a terminal. */
+export function createProgressBar({ terminal }: CliContext): ProgressBar {
+  let bar: SingleBar | undefined;
+  let current: string | undefined;
+
+  function stop(): void {
+    bar?.stop();
+    bar = undefined;
+  }
+
+  return {
+    stop,
+    update(name, done, total) {
+      if (terminal === undefined) return;
+      if (current !== name) {
+        stop();
+        current = name;
+        const format = `${name} [{bar}] {percentage}% {duration_formatted}`;
+        // The bar's own handling of signals would run after the command's, which ends it.
+        bar = new SingleBar({
+          format,
+          stream: terminal,
+          clearOnComplete: true,
+          hideCursor: true,
+          gracefulExit: false,
+        });
+        bar.start(total, 0);
+      }
+      bar?.update(done);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Command-line options that override settings, and the settings in `--help`. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../runtime/config.ts';
+import { type Clock, Scheduler } from '../runtime/scheduler.ts';
+import type { CommitMeasure, EndOfIteration } from '../sqlite/group-commit.ts';
+import { timeZoneOf } from '../sqlite/registry-facts.ts';
+import { Storage } from '../sqlite/storage.ts';
+import { FieldError } from '../values/errors.ts';
+import type { CliContext } from './context.ts';
+
+/** The options that override settings, as commander has parsed them. */
+export interface SettingOptions {
+  readonly db?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly as?: string;
+}
+
+/** Removes Markdown, which terminals do not render. */
+const plain = (text: string): string => text.replaceAll('`', '');
+
+const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse, isPersonal }]) => {
+  if (option === undefined) return [];
+  const create = () =>
+    new Option(option, `${plain(help)} (overrides ${name})`).argParser((text: string) => {
+      // Commander repeats a wrong value in its error; the configuration does not.
+      if (isPersonal === true) return text;
+      const value = parse(text.trim());
+      if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
+      return text;
+    });
+  return [{ name: name as SettingName, attribute: create().attributeName() as keyof SettingOptions, create }];
+});
+
+export function addSettingOptions(command: Command, ...names: readonly SettingName[]): Command {
+  for (const { name, create } of OPTIONS) if (names.includes(name)) command.addOption(create());
+  return command;
+}
+
+/** Options of a command that prints for people and for programs. */
+export interface PrintOptions extends SettingOptions {
+  readonly json?: true;
+}
+
+/** Adds `--db`, the options that override these settings, and `--json`. */
+export const addPrintOptions = (command: Command, ...names: readonly SettingName[]): Command =>
+  addSettingOptions(command, 'REGISTRY_DB', ...names).option('--json', 'print one JSON document');
+
+/**
+ * Returns the configuration of a command: its options, else the environment, else the defaults.
+ * @throws ConfigError with a line for each invalid setting
+ */
+export function configOf(context: CliContext, options: SettingOptions): Config {
+  const given = OPTIONS.filter(({ attribute }) => options[attribute] !== undefined);
+  const overrides = given.map(({ name, attribute }) => [name, options[attribute]] as const);
+  return readConfig({ ...context.env, ...Object.fromEntries(overrides) }, timeZoneOf);
+}
+
+export function settingsHelp(): string {
+  const names = Object.entries<Setting>(SETTINGS);
+  const width = Math.max(...names.map(([name]) => name.length)) + 2;
+  return names
+    .map(([name, setting]) => `  ${name.padEnd(width)}${plain(setting.help)} (default: ${setting.default})\n`)
+    .join('');
+}
+
+// Storage as configured: its location, the system's clock, the time zone
+
+/** @param scheduler scheduler of the served registry; a command needs none */
+export const openConfiguredStorage = (
+  config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
+  clock: Clock,
+  scheduler: EndOfIteration = new Scheduler(),
+  measureCommit?: CommitMeasure,
+): Storage => {
+  const zone = config.isZoneSet === false ? undefined : config.zone;
+  return new Storage(config.storage, { clock, scheduler, zone, measureCommit });
+};

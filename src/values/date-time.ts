@@ -1,0 +1,175 @@
+/**
+ * Dates as `YYYY-MM-DD` texts, and instants as epoch seconds, shown with the offset of the registry's zone.
+ */
+import { FieldError } from './errors.ts';
+
+export const DAY_SECONDS = 86_400;
+
+/** The time zone of a registry: a fixed offset, as its country has no daylight saving time. */
+export interface TimeZone {
+  readonly offsetSeconds: number;
+  /** ISO 8601 form, such as `+02:00`. */
+  readonly suffix: string;
+}
+
+const OFFSET = /^([+-])([01][0-9]|2[0-3]):([0-5][0-9])$/;
+
+/** @param text `+02:00`, `-03:30` or `Z` */
+export function parseTimeZone(text: string): TimeZone | FieldError {
+  if (text === 'Z') return { offsetSeconds: 0, suffix: '+00:00' };
+  const match = OFFSET.exec(text);
+  if (match === null) return new FieldError('Expected an offset such as +02:00.');
+  const seconds = Number(match[2]) * 3600 + Number(match[3]) * 60;
+  return { offsetSeconds: match[1] === '-' ? -seconds : seconds, suffix: text };
+}
+
+export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
+
+const DATE_ERROR = new FieldError('Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
+const DATE_TIME_ERROR = new FieldError(
+  'Datetime has wrong format. Use one of these formats instead: ' +
+    'YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+);
+export const FUTURE_ERROR = new FieldError('This date is in the future.');
+
+// Earlier dates are typos, never a recorded birth or founding.
+const FIRST_DATE = '1850-01-01';
+/** First day that ISO 8601 cannot show with a four-digit year. */
+const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
+
+const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
+const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
+
+/** Returns the error if a parsed date is well-formed but out of range. @param parsed result of a parser */
+export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
+  parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
+
+const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
+const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
+/**
+ * A date-time of RFC 3339, plus the forms that Django REST framework also accepts: a space before the time,
+ * no seconds, no offset or one without its colon, a comma before the fraction.
+ */
+export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false;
+  const isLeap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day <= (MONTH_DAYS[month - 1] as number) + (isLeap ? 1 : 0);
+}
+
+const DATE_LENGTH = 10;
+/** Maximum cached days, beyond which all are dropped: a file or a response has fewer. */
+const MAX_CACHED_DAYS = 4_096;
+/** Days from 1970-01-01 of parsed texts; undefined for a text that is not a date. */
+const dayNumbers = new Map<string, number | undefined>();
+
+/** Years and days after which the calendar repeats. */
+const CYCLE = { years: 400, days: 146_097 };
+
+/** Returns the days from 1970-01-01 to a `YYYY-MM-DD` of any year, or undefined if it is not a date. */
+function dayNumber(text: string): number | undefined {
+  // Longer texts are not cached: they could be anything.
+  if (text.length !== DATE_LENGTH) return undefined;
+  let day = dayNumbers.get(text);
+  if (day !== undefined || dayNumbers.has(text)) return day;
+  const match = DATE.exec(text);
+  const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
+  if (match !== null && isCalendarDay(year, month, date)) {
+    // Shifted by one cycle, as Date.UTC takes the years 0 to 99 for 1900 to 1999.
+    day = Date.UTC(year + CYCLE.years, month - 1, date) / 1000 / DAY_SECONDS - CYCLE.days;
+  }
+  if (dayNumbers.size >= MAX_CACHED_DAYS) dayNumbers.clear();
+  dayNumbers.set(text, day);
+  return day;
+}
+
+/** Validates a calendar date `YYYY-MM-DD` and returns it unchanged. */
+export function parseDate(text: string): string | FieldError {
+  if (dayNumber(text) === undefined) return DATE_ERROR;
+  return text < FIRST_DATE ? EARLY_ERROR : text;
+}
+
+/** Validates a date that is not after today. @param today `YYYY-MM-DD` */
+export function parsePastDate(text: string, today: string): string | FieldError {
+  const date = parseDate(text);
+  return typeof date === 'string' && date > today ? FUTURE_ERROR : date;
+}
+
+/**
+ * Returns the epoch seconds of an ISO 8601 date-time whose year in the zone is from 1850 to 9999. Fractions
+ * of a second are dropped. Without an offset, the text is in the registry's zone; a date alone is its
+ * midnight there. A leap second, valid only at the end of a day in UTC, counts as the second after it.
+ * docs/api.md#formats
+ */
+export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
+  const epochSeconds = readDateTime(text, zone);
+  if (epochSeconds === undefined) return DATE_TIME_ERROR;
+  const day = Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS);
+  if (day < (dayNumber(FIRST_DATE) as number)) return EARLY_ERROR;
+  return day >= FIRST_DAY_TOO_LATE ? LATE_ERROR : epochSeconds;
+}
+
+function readDateTime(text: string, zone: TimeZone): number | undefined {
+  if (text.length === DATE_LENGTH) return dayNumber(text) === undefined ? undefined : startOfDay(text, zone);
+  const match = DATE_TIME.exec(text);
+  const date = match?.[1];
+  if (match === null || date === undefined || dayNumber(date) === undefined) return undefined;
+  const second = Number(match[4] ?? 0);
+  const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + second;
+  const epochSeconds = startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
+  return second === 60 && epochSeconds % DAY_SECONDS !== 0 ? undefined : epochSeconds;
+}
+
+function offsetOf(text: string | undefined, zone: TimeZone): number {
+  if (text === undefined) return zone.offsetSeconds;
+  if (text === 'Z' || text === 'z') return 0;
+  const seconds = Number(text.slice(1, 3)) * 3600 + Number(text.slice(-2)) * 60;
+  return text.startsWith('-') ? -seconds : seconds;
+}
+
+/**
+ * Returns the last second that `text` includes, in epoch seconds: for a date, that of its day in the zone.
+ */
+export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
+  const epochSeconds = parseDateTime(text, zone);
+  const isDate = text.length === DATE_LENGTH && typeof epochSeconds === 'number';
+  return isDate ? epochSeconds + DAY_SECONDS - 1 : epochSeconds;
+}
+
+/** Returns the epoch seconds of midnight at the start of a valid `YYYY-MM-DD` in the zone. */
+export const startOfDay = (date: string, zone: TimeZone): number =>
+  (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
+
+/** Texts of days already shown; there are few, and each costs more to make than the time of day. */
+const dayTexts = new Map<number, string>();
+
+/** Returns the calendar date of a day counted from 1970-01-01. */
+function dayText(day: number): string {
+  let text = dayTexts.get(day);
+  if (text === undefined) {
+    if (dayTexts.size >= MAX_CACHED_DAYS) dayTexts.clear();
+    text = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
+    dayTexts.set(day, text);
+  }
+  return text;
+}
+
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+
+/** Formats epoch seconds as `2025-03-01T08:30:00+02:00`. */
+export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
+  const local = epochSeconds + zone.offsetSeconds;
+  const day = Math.floor(local / DAY_SECONDS);
+  const second = local - day * DAY_SECONDS;
+  const minute = (second / 60) | 0;
+  const hour = (minute / 60) | 0;
+  const time = `${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}`;
+  return `${dayText(day)}T${time}${zone.suffix}`;
+}
+
+/** Returns the calendar date `YYYY-MM-DD` of epoch seconds in the zone. */
+export const formatDate = (epochSeconds: number, zone: TimeZone): string =>
+  dayText(Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS));

@@ -1,0 +1,210 @@
+/** Errors that callers of the domain and the store may throw and must expect. */
+
+import type { Text } from './message.ts';
+
+/**
+ * Messages by field name; `non_field_errors` holds those about the value as a whole
+ * (docs/api.md#responses-and-errors).
+ */
+export type FieldMessages = { [field: string]: string[] };
+
+/** An invalid field value. Parsers return it rather than throw: an import reads millions of values. */
+export class FieldError {
+  /** English text. */
+  readonly message: string;
+  /** Text for people, in their language. */
+  readonly text: Text;
+  constructor(text: Text) {
+    this.message = String(text);
+    this.text = text;
+  }
+}
+
+/**
+ * `invalid`: values refused by field; `not_found`: no such row; `gone`: the row existed and will not return;
+ * `repeated`: a request with the same key was answered; `unavailable`: try again later.
+ */
+export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
+
+/** Reasons for refusing with `unavailable`, with their meanings, for the log and metrics. */
+export const UNAVAILABLE_REASONS = {
+  overloaded: 'more is asked than the service can do in time: [overload](operating.md#overload)',
+  database_busy: 'another process, such as an import, has had the database locked for 2 seconds',
+  too_many_writes: 'more writes wait than can be made soon',
+  too_many_waiting: 'too many searches or statistics wait for those before them',
+  too_many_exports: 'as many exports run as may at once',
+  names_indexing: 'the names of a large import are being indexed for searches',
+  disk_full: 'the disk has too little room left: [make room](trouble.md#when-the-disk-is-nearly-full)',
+  disk_unreadable: 'how much room the disk has left cannot be read',
+  writing_failed:
+    'a commit has [failed](trouble.md#when-writing-to-the-disk-fails): nothing is written any more',
+  ledger: 'a reading could not be recorded in the [access ledger](ledger.md#what-it-costs), nor answered',
+  not_ready: '`/readyz`: the database does not answer, or writing has failed',
+  stopping: 'the service is stopping',
+  client_left: 'nobody waits for the export any more',
+} as const;
+export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
+
+/** A refusal that the caller can understand and act on. Any other error is unexpected. */
+export class RegistryError extends Error {
+  readonly code: RegistryErrorCode;
+  readonly fields: FieldMessages | undefined;
+  /** For `unavailable`: seconds after which to try again. */
+  readonly retryAfterSeconds: number | undefined;
+  /** For `unavailable` from a service: the reason. */
+  readonly reason: UnavailableReason | undefined;
+
+  constructor(
+    code: RegistryErrorCode,
+    detail: string,
+    more: {
+      fields?: FieldMessages;
+      retryAfterSeconds?: number | undefined;
+      reason?: UnavailableReason | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'RegistryError';
+    this.code = code;
+    this.fields = more.fields;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+    this.reason = more.reason;
+  }
+}
+
+export const NON_FIELD_ERRORS = 'non_field_errors';
+/**
+ * Reveals that the person in a body is a member of its cooperative, which counts as access by national ID.
+ */
+export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
+
+/** Collects the faults of a body, query or row, so that all are reported together. */
+export class FieldErrorList {
+  // No prototype: a field may be called `__proto__` or `constructor`.
+  readonly fields: FieldMessages = Object.create(null);
+  private found = false;
+
+  get isEmpty(): boolean {
+    return !this.found;
+  }
+
+  has(field: string): boolean {
+    return field in this.fields;
+  }
+
+  add(field: string, message: string): void {
+    this.found = true;
+    const messages = this.fields[field];
+    if (messages === undefined) this.fields[field] = [message];
+    else if (!messages.includes(message)) messages.push(message);
+  }
+
+  addAll(fields: FieldMessages): void {
+    for (const [field, messages] of Object.entries(fields))
+      for (const message of messages) this.add(field, message);
+  }
+
+  /**
+   * Adds the faults of a rule, except for fields that already have one: there, the rule saw a substitute
+   * value.
+   * @param rule throws a RegistryError `invalid` for its faults
+   */
+  addFoundBy(rule: () => unknown): void {
+    try {
+      rule();
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
+      for (const [field, messages] of Object.entries(error.fields))
+        if (!this.has(field)) this.addAll({ [field]: messages });
+    }
+  }
+
+  /** @throws RegistryError `invalid` if anything was added */
+  throwIfAny(): void {
+    if (this.found) refuseFields(this.fields);
+  }
+}
+
+/** Creates an `invalid` error, with all messages in its text too. */
+export function invalidFields(fields: FieldMessages): RegistryError {
+  const texts = Object.entries(fields).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
+  return new RegistryError('invalid', texts.join(' '), { fields });
+}
+
+/** @throws RegistryError `invalid` if there is any message */
+export function refuseFields(fields: FieldMessages): void {
+  if (Object.keys(fields).length > 0) throw invalidFields(fields);
+}
+
+export const notFound = (): RegistryError => new RegistryError('not_found', 'Not found.');
+
+const MAX_ECHO_CHARACTERS = 32;
+
+/** Six digits in a row, or nine in groups: more than a date has, and as many as a telephone number. */
+const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
+
+/**
+ * True if a value sent by a client may be repeated in a response: short, printable, and without digits that
+ * could be part of a national ID (docs/api.md#responses-and-errors).
+ */
+export function mayEcho(text: string): boolean {
+  return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
+}
+
+/** Like `mayEcho`, for a cell of a file: in a wrong column, two words of letters may be a name. */
+export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
+
+/**
+ * Returns the name under which the fault of a field or parameter is reported: its own, if that may be
+ * repeated and is not `detail`, which names the text of other errors (docs/api.md#responses-and-errors).
+ */
+export const shownName = (name: string): string =>
+  mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
+
+/** Returns Django REST framework's message for an id that does not exist. @param given the id as sent */
+export const unknownReference = (given: string | number): string =>
+  mayEcho(String(given))
+    ? `Invalid pk "${given}" - object does not exist.`
+    : 'Invalid pk - object does not exist.';
+
+// Pages of lists, ids of rows, and values that may be awaited.
+
+export const DEFAULT_PAGE_SIZE = 50;
+/** Maximum of `page_size`; larger values are clipped to it (docs/api.md#lists). */
+export const MAX_PAGE_SIZE = 200;
+
+export interface PageRequest {
+  /** Page number, from 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface Page<T> {
+  /** Exact number of rows in the list. */
+  readonly count: number;
+  readonly rows: readonly T[];
+}
+
+/** Returns the number of rows before the page. */
+export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.pageSize;
+
+/** Returns the number of the last page; an empty list has a first page. */
+export const lastPage = (count: number, pageSize: number): number => Math.max(1, Math.ceil(count / pageSize));
+
+// Ids of rows: the decimal text of an integer key, never as long as a national ID (docs/api.md#routes)
+
+export const ID = /^[0-9]{1,12}$/;
+
+export const parseId = (text: string): number | undefined => (ID.test(text) ? Number(text) : undefined);
+
+// Values available now or later: from a thread, a body, the disk or a reader
+
+export type Awaitable<T> = T | PromiseLike<T>;
+
+export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+
+/** Continues with a value, in the same event-loop iteration if it is already available, as in a lookup. */
+export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
+  isThenable(value) ? value.then(work) : work(value);

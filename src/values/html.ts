@@ -1,0 +1,102 @@
+/** HTML that is escaped by construction: a value never becomes markup unless this file created it. */
+
+const ESCAPES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+
+/** Markup, which a template inserts unescaped. */
+export class Html {
+  readonly #markup: string;
+
+  /** Only for the functions below, since the markup is not escaped. */
+  constructor(markup: string) {
+    this.#markup = markup;
+  }
+
+  toString(): string {
+    return this.#markup;
+  }
+}
+
+/** A value in a template; undefined, null and false show nothing. */
+export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
+
+/** Position of a value. In a tag, only markup can add an attribute. */
+type Place = 'text' | 'tag' | 'attribute' | 'address';
+
+/** Positions by template, as they do not depend on the values. */
+const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
+
+function placesOf(literals: TemplateStringsArray): readonly Place[] {
+  let places = knownPlaces.get(literals);
+  if (places === undefined) {
+    places = literals.slice(1).map((_, i) => placeAfter(literals.slice(0, i + 1).join('')));
+    knownPlaces.set(literals, places);
+  }
+  return places;
+}
+
+const IN_CODE = /<(?:script|style)\b[^>]*>(?:(?!<\/)[\s\S])*$/i;
+const UNQUOTED = /=\s*'?$/;
+const IN_ATTRIBUTE = /(?:^|<)[^<>"]*(?:"[^"]*"[^<>"]*)*\s([\w-]+)="([^"]*)$/;
+const IN_TAG = /<[^<>"]*(?:"[^"]*"[^<>"]*)*$/;
+const ADDRESSES = ['href', 'src', 'action', 'formaction'];
+
+/** @param markup markup of the template up to the value */
+function placeAfter(markup: string): Place {
+  if (IN_CODE.test(markup)) throw new Error('No value belongs in a script or a style.');
+  const [, name, before] = IN_ATTRIBUTE.exec(markup) ?? [];
+  // An unquoted attribute would end at the first space of its value, whatever is escaped.
+  if (name === undefined && UNQUOTED.test(markup))
+    throw new Error(`Write quotes around the value after "${markup.trim()}".`);
+  if (name === undefined) return IN_TAG.test(markup) ? 'tag' : 'text';
+  if (/^(?:on\w+|style)$/i.test(name)) throw new Error(`No value belongs in the attribute ${name}.`);
+  return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
+}
+
+/** Addresses within this service or on the web, which excludes `javascript:`. */
+const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
+
+function show(value: HtmlValue, place: Place): string {
+  if (value === undefined || value === null || value === false) return '';
+  if (value instanceof Html || Array.isArray(value)) {
+    if (place === 'attribute' || place === 'address')
+      throw new Error('An attribute takes a text or a number.');
+    return value instanceof Html ? value.toString() : value.map((each) => show(each, place)).join('');
+  }
+  if (place === 'tag') throw new Error(`Only markup adds an attribute, not "${value}".`);
+  const text = String(value);
+  if (place === 'address' && !ADDRESS.test(text))
+    throw new Error('An address begins with a slash, #, ? or http.');
+  return escaped(text);
+}
+
+/**
+ * Inserts escaped values into markup, safe for text and quoted attributes alike. A list is joined.
+ * @throws Error for a value where escaping does not help, such as in an attribute without quotes
+ */
+export function html(literals: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  const places = placesOf(literals);
+  const shown = values.map((value, i) => show(value, places[i] as Place) + literals[i + 1]);
+  return new Html(literals[0] + shown.join(''));
+}
+
+/** @param css this program's own styles, as nothing in them can be escaped */
+export function styleElement(css: string): Html {
+  if (css.includes('</')) throw new Error('A style must not end its own element.');
+  return new Html(`<style>${css}</style>`);
+}
+
+/** @param script this program's own script, as nothing in it can be escaped */
+export function scriptElement(script: string): Html {
+  if (script.includes('</')) throw new Error('A script must not end its own element.');
+  return new Html(`<script>${script}</script>`);
+}
+
+export const toDocument = (page: Html): string => `<!doctype html>\n${page}\n`;

@@ -1,0 +1,62 @@
+/** The languages of the texts for people (docs/importing.md#in-french-or-kinyarwanda). */
+
+import french from './fr.json' with { type: 'json' };
+import { compose, type Text, type Wording } from './message.ts';
+import kinyarwanda from './rw.json' with { type: 'json' };
+
+export const LANGUAGES = ['en', 'fr', 'rw'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** Names of the languages, each in the language itself for readers of no other. */
+export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
+  en: 'English',
+  fr: 'Français',
+  rw: 'Ikinyarwanda',
+};
+
+type Catalogue = { readonly [template: string]: string };
+
+/** Translations by English template. Speakers of the language can correct them: see CONTRIBUTING.md. */
+export const CATALOGUES: { readonly [language in Exclude<Language, 'en'>]: Catalogue } = {
+  fr: french,
+  rw: kinyarwanda,
+};
+
+// ICU lacks plural rules for Kinyarwanda and would use the machine's. As in English, only 1 is singular.
+const PLURAL_RULES = { en: 'en', fr: 'fr', rw: 'en' } as const;
+
+const wordings = Object.fromEntries(
+  LANGUAGES.map((language): [string, Wording] => {
+    const rules = new Intl.PluralRules(PLURAL_RULES[language]);
+    const catalogue: Catalogue = language === 'en' ? {} : CATALOGUES[language];
+    return [
+      language,
+      {
+        translate: (template) => (Object.hasOwn(catalogue, template) ? catalogue[template] : undefined),
+        isSingular: (count) => rules.select(count) === 'one',
+      },
+    ];
+  }),
+) as { readonly [language in Language]: Wording };
+
+/**
+ * Returns the text in the language, or in English if a translation is missing.
+ * @param write formats values that a page writes differently from a command
+ */
+export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
+  compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
+
+/** Returns the text for a page, where no line begins with a mark that French sets apart by a space. */
+export function onPage(text: Text, language: Language, write?: Wording['write']): string {
+  const said = inLanguage(text, language, write);
+  return language === 'fr' ? said.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0') : said;
+}
+
+export const findLanguage = (name: string): Language | undefined =>
+  LANGUAGES.find((language) => language === name);
+
+/** Returns the language of the locale, such as `fr_RW.UTF-8`, in the first variable set, in POSIX order. */
+export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
+  const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
+  return findLanguage(name.toLowerCase()) ?? 'en';
+}

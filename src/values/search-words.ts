@@ -1,0 +1,114 @@
+/** Words of a search by name, which match the beginnings of words (docs/api.md#search). */
+import { FieldError } from './errors.ts';
+import { say } from './message.ts';
+import { BLANK, MAX_LENGTH, parseText } from './text.ts';
+
+const SHORTEST_WORD = 3;
+const MOST_WORDS = 5;
+/** Maximum rows that a search finds: `count` and pages end there. */
+export const MOST_FOUND = 10_000;
+
+const APOSTROPHES = /['’‘ʼ`´]/g;
+const WORD = /[\p{L}\p{N}\p{Mn}]+/gu;
+const ACCENTS = /\p{Mn}+/gu;
+const PLAIN = /^[a-z0-9]+$/;
+
+const wordsOf = (text: string): readonly string[] => text.replace(APOSTROPHES, '').match(WORD) ?? [];
+const fold = (word: string): string => word.normalize('NFD').replace(ACCENTS, '').toLowerCase();
+const isShort = (word: string): boolean => [...fold(word)].length < SHORTEST_WORD;
+
+export interface SplitWords {
+  readonly text: string;
+  /** In lower case, without accents. */
+  readonly short: readonly string[];
+}
+
+/** Removes words too short to be searched for, such as initials, if others are left. */
+export function splitShortWords(text: string): SplitWords {
+  const words = wordsOf(text);
+  const long = words.filter((word) => !isShort(word));
+  const short = words.filter(isShort).map(fold);
+  return long.length === 0 || short.length === 0 ? { text, short: [] } : { text: long.join(' '), short };
+}
+
+/** True if a name has words with these beginnings. @param beginnings in lower case, without accents */
+export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean =>
+  beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
+
+/**
+ * Parses the words of a search: in lower case and without accents where that leaves plain letters.
+ * Apostrophes are dropped; an index of names has words with apostrophes both ways.
+ */
+export function parseSearch(text: string): readonly string[] | FieldError {
+  const clean = parseText(text, MAX_LENGTH.name);
+  if (clean instanceof FieldError) return clean;
+  const words = wordsOf(clean);
+  if (words.length === 0) return BLANK;
+  const folded = words.map(fold);
+  if (words.some(isShort))
+    return new FieldError(say('Ensure each word has at least {count} characters.', { count: SHORTEST_WORD }));
+  if (words.length > MOST_WORDS) return new FieldError(`Ensure there are no more than ${MOST_WORDS} words.`);
+  return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
+}
+
+// Distance between spellings
+
+/**
+ * Returns the optimal string alignment distance of two words: extra, missing, wrong or swapped letters.
+ * Returns more than `most` if the distance is larger.
+ */
+export function countTypos(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) > most) return most + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const changed = at(last, column - 1) + (isSame ? 0 : 1);
+      let typos = Math.min(changed, at(last, column) + 1, at(current, column - 1) + 1);
+      const isSwapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwapped) typos = Math.min(typos, at(beforeLast, column - 2) + 1);
+      current.push(typos);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, other.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] as number;
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+
+/**
+ * Returns every word that a single typo turns into this one: a missing, extra, wrong or swapped letter.
+ * @param word plain letters, in lower case
+ */
+export function withOneTypo(word: string): string[] {
+  const found = new Set<string>();
+  for (let i = 0; i <= word.length; i++) {
+    const [before, after] = [word.slice(0, i), word.slice(i)];
+    for (const letter of LETTERS) {
+      found.add(before + letter + after);
+      if (after !== '') found.add(before + letter + after.slice(1));
+    }
+    if (after !== '') found.add(before + after.slice(1));
+    if (after.length > 1) found.add(before + after.charAt(1) + after.charAt(0) + after.slice(2));
+  }
+  found.delete(word);
+  return [...found];
+}
+
+/** Returns every number of the same length with one different digit, or two neighbours swapped. */
+export function withOneWrongDigit(number: string): string[] {
+  const found = new Set<string>();
+  for (let i = 0; i < number.length; i++) {
+    const [before, digit, after] = [number.slice(0, i), number.charAt(i), number.slice(i + 1)];
+    for (let other = 0; other <= 9; other++) found.add(`${before}${other}${after}`);
+    if (after !== '') found.add(before + after.charAt(0) + digit + after.slice(1));
+  }
+  found.delete(number);
+  return [...found];
+}

@@ -1,0 +1,165 @@
+/** Validates free text and choices: names, codes, telephone numbers and values of lists. */
+import { FieldError, mayEcho } from './errors.ts';
+import { mayContainIdentityCard } from './identity-card.ts';
+import { type Message, say, type Text } from './message.ts';
+
+/**
+ * Maximum lengths used in several places, in characters (Unicode code points) after trimming
+ * (docs/api.md#texts). Others are numbers in the declarations of their fields.
+ */
+export const MAX_LENGTH = {
+  code: 32,
+  memberCode: 64,
+  reference: 64,
+  name: 200,
+  place: 100,
+  product: 100,
+};
+
+// C0 and C1 controls except tab, line feed and carriage return, which are white space
+const CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
+// Unicode direction marks and overrides, zero-width characters, fillers, the soft hyphen and others
+const INVISIBLE = '\\p{Default_Ignorable_Code_Point}';
+const FORBIDDEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u');
+const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+
+export const BLANK = new FieldError('This field may not be blank.');
+const FORBIDDEN_CHARACTER = new FieldError(
+  'Control, text-direction and zero-width characters are not allowed.',
+);
+export const NOT_A_STRING = new FieldError('Not a valid string.');
+
+/**
+ * Normalizes text as the registry stores it: NFC, trimmed, inner white space collapsed to one space.
+ * @param maxLength characters (code points)
+ */
+export function parseText(text: string, maxLength: number): string | FieldError {
+  // Nearly every value of an import is plain ASCII without extra spaces, and is already normalized.
+  if (text.length <= maxLength && PLAIN.test(text)) return text;
+  if (!text.isWellFormed()) return NOT_A_STRING;
+  if (FORBIDDEN.test(text)) return FORBIDDEN_CHARACTER;
+  const clean = text.normalize('NFC').trim().replace(/\s+/g, ' ');
+  if (clean === '') return BLANK;
+  if (clean.length > maxLength && [...clean].length > maxLength) {
+    return new FieldError(
+      say('Ensure this field has no more than {count} characters.', { count: maxLength }),
+    );
+  }
+  return clean;
+}
+
+export const COOPERATIVE_CODE = /^[A-Z0-9-]{1,32}$/;
+
+/** Parses a cooperative's code: 1 to 32 of `A-Z 0-9 -` (docs/api.md#cooperatives). */
+export function parseCooperativeCode(text: string): string | FieldError {
+  const code = parseText(text, MAX_LENGTH.code);
+  if (code instanceof FieldError) return code;
+  return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
+}
+
+/** Parses the code of an existing cooperative in any letter case, as no code has lower-case letters. */
+export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
+
+/** Formats a number with its noun: `1 delivery`, `2 deliveries`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** True if two texts differ only in letter case, including accented letters. */
+export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
+
+/** Returns the first of the texts that is equal, ignoring case. */
+export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
+  texts.find((each) => isSameIgnoringCase(each, text));
+
+// By way of upper case, so that the two lower-case sigmas of Greek are one letter.
+const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
+
+/** Parses one of the given values; the error shows an invalid value only if it may be repeated. */
+export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
+  if ((choices as readonly string[]).includes(text)) return text as T;
+  return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
+}
+
+const MAX_USER_LENGTH = 100;
+
+/**
+ * Parses the name of a user who makes a correction or runs a command: 1 to 100 characters. Like the reason,
+ * it stays when a person is erased.
+ */
+export function parseUserName(text: string): string | FieldError {
+  const name = parseText(text, MAX_USER_LENGTH);
+  return typeof name === 'string' && mayContainIdentityCard(name)
+    ? new FieldError('Write a name without a national ID.')
+    : name;
+}
+
+// Telephone numbers, stored in E.164 (`+2507…` for Rwanda)
+
+const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567.');
+const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
+export const E164 = /^\+[1-9][0-9]{6,14}$/;
+
+/**
+ * Parses a mobile number to the stored form. `07…`, `7…` and `2507…`, with spaces, dashes, dots or brackets,
+ * count as Rwandan; numbers of other countries must be in E.164 (docs/api.md#members).
+ */
+export function parseMobile(text: string): string | FieldError {
+  const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
+  const rwandan = RWANDA_MOBILE.exec(digits);
+  if (rwandan !== null) return `+250${rwandan[1]}`;
+  return E164.test(digits) && !digits.startsWith('+250') ? digits : MOBILE_ERROR;
+}
+
+// Labels of choices, which are also accepted in files
+
+export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
+  // Statuses of members and loans
+  active: say('active'),
+  inactive: say('inactive'),
+  suspended: say('suspended'),
+  withdrawn: say('withdrawn'),
+  deceased: say('deceased'),
+  pending: say('pending'),
+  approved: say('approved'),
+  rejected: say('rejected'),
+  cancelled: say('cancelled'),
+  paid: say('paid'),
+  defaulted: say('defaulted'),
+  recorded: say('recorded'),
+  void: say('void'),
+  // Roles and genders
+  MEMBER: say('member'),
+  PRESIDENT: say('president'),
+  VICE_PRESIDENT: say('vice-president'),
+  SECRETARY: say('secretary'),
+  TREASURER: say('treasurer'),
+  ADVISOR: say('advisor'),
+  AUDITOR: say('auditor'),
+  MANAGER: say('manager'),
+  MALE: say('man'),
+  FEMALE: say('woman'),
+  OTHER: say('other'),
+  // Savings transactions and payments
+  contribution: say('paid in'),
+  withdrawal: say('paid out'),
+  cash: say('cash'),
+  bank: say('bank'),
+  mobile_money: say('mobile money'),
+  deduction: say('deduction'),
+  // Statuses and sectors of cooperatives
+  dissolved: say('dissolved'),
+  agriculture: say('agriculture'),
+  livestock: say('livestock'),
+  fishing: say('fishing'),
+  trading: say('trading'),
+  services: say('services'),
+  transport: say('transport'),
+  housing: say('housing'),
+  handicraft: say('handicraft'),
+  mining: say('mining'),
+  savings_credit: say('savings and credit'),
+  other: say('other'),
+};
+
+/** Returns the label of a choice; any other value unchanged. */
+export const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;

@@ -1,0 +1,193 @@
+/** Builds the messages to an endpoint: id, body and signatures (docs/webhooks.md#messages). */
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { type ImportRange, serializeEvent } from '../events/feed.ts';
+import type { EventType, RegistryEvent } from '../registry/changes/events.ts';
+import type { Counts } from '../statistics/statistics.ts';
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { choiceOf, integer, literal, object, type Schema, type Static, string } from '../values/schema.ts';
+import type { WebhookAttempt } from './open-webhook-store.ts';
+import type { PostResult } from './post.ts';
+import { IMPORT_TYPES, type WebhookType } from './target.ts';
+
+// Schemas of all messages other than events, and of the headers (docs/webhooks.md#messages)
+
+const TIMESTAMP = string({ format: 'date-time' });
+const sequence = (description: string) => integer({ minimum: 0, description });
+
+export const IMPORT_MESSAGE = object(
+  {
+    type: choiceOf(IMPORT_TYPES),
+    timestamp: TIMESTAMP,
+    actor: string({ pattern: '^(import|undo):[0-9]+$' }),
+    data: object({
+      import_id: integer({ minimum: 1 }),
+      first_sequence: sequence('Of its events, which the feed has one by one.'),
+      last_sequence: sequence('Of its events.'),
+      counts: {
+        type: 'object',
+        description: 'Its events that the key sees, by their types.',
+        additionalProperties: integer({ minimum: 1 }),
+      } as Schema<Counts>,
+    }),
+  },
+  { title: 'ImportMessage' },
+);
+
+export const RESTART_MESSAGE = object(
+  {
+    type: literal('feed.restarted'),
+    timestamp: TIMESTAMP,
+    data: object({
+      epoch: string({ description: 'The new one.' }),
+      last_sequence: sequence('The next message is of an event after it.'),
+    }),
+  },
+  { title: 'RestartMessage' },
+);
+
+export const TEST_MESSAGE = object(
+  { type: literal('webhook.test'), timestamp: TIMESTAMP, data: object({ endpoint_id: string() }) },
+  { title: 'TestMessage' },
+);
+
+export const WEBHOOK_HEADERS = {
+  'webhook-id': string({ pattern: '^msg_[0-9A-Za-z_-]+$', description: 'The same in each attempt.' }),
+  'webhook-timestamp': integer({ description: 'Epoch second of this attempt.' }),
+  'webhook-signature': string({
+    pattern: '^v1,[0-9A-Za-z+/]{43}=( v1,[0-9A-Za-z+/]{43}=)*$',
+    description:
+      '`v1,` and the HMAC-SHA256, in Base64, of webhook-id, webhook-timestamp and the body with full stops ' +
+      'between them, by the secret of the endpoint; during a rotation one by each secret.',
+  }),
+};
+
+export interface WebhookMessage {
+  /** Same in each attempt, even after a kill, since it is derived from the endpoint and its events. */
+  readonly id: string;
+  readonly type: WebhookType | 'webhook.test';
+  /** Range of events that the message covers, by sequence number; undefined for a test. */
+  readonly events: ImportRange | undefined;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Recipient of a message, and the epoch of the sequence. */
+export interface Addressed {
+  readonly endpointId: number;
+  readonly epoch: string;
+}
+
+// Contains no full stop, which separates the parts of the signed text.
+const idOf = ({ endpointId, epoch }: Addressed, rest: string): string => `msg_${endpointId}_${epoch}_${rest}`;
+
+export const eventMessage = (to: Addressed, event: RegistryEvent, zone: TimeZone): WebhookMessage => ({
+  id: idOf(to, String(event.sequence)),
+  type: event.type,
+  events: { first: event.sequence, last: event.sequence },
+  body: serializeEvent(event, zone),
+});
+
+const toMessage = (
+  id: string,
+  events: ImportRange | undefined,
+  message: { readonly type: WebhookMessage['type'] },
+): WebhookMessage => ({ id, type: message.type, events, body: JSON.stringify(message) });
+
+/** Builds one message for all events of an import or of its undo. @param event any of them */
+export function importMessage(
+  to: Addressed,
+  event: RegistryEvent,
+  { first, last }: ImportRange,
+  counts: ReadonlyMap<EventType, number>,
+  zone: TimeZone,
+): WebhookMessage {
+  const [kind, importId] = event.actor.split(':');
+  const message: Static<typeof IMPORT_MESSAGE> = {
+    type: kind === 'undo' ? 'import.undone' : 'import.completed',
+    timestamp: formatDateTime(event.at, zone),
+    actor: event.actor,
+    data: {
+      import_id: Number(importId),
+      first_sequence: first,
+      last_sequence: last,
+      counts: Object.fromEntries(counts),
+    },
+  };
+  return toMessage(idOf(to, String(last)), { first, last }, message);
+}
+
+/** Notifies the receiver that the sequence was interrupted: it has to start again from a complete copy. */
+export function restartMessage(
+  to: Addressed,
+  sequence: number,
+  nowSeconds: number,
+  zone: TimeZone,
+): WebhookMessage {
+  const message: Static<typeof RESTART_MESSAGE> = {
+    type: 'feed.restarted',
+    timestamp: formatDateTime(nowSeconds, zone),
+    data: { epoch: to.epoch, last_sequence: sequence },
+  };
+  return toMessage(idOf(to, `${sequence}_restarted`), { first: sequence, last: sequence }, message);
+}
+
+export function testMessage(endpointId: number, nowSeconds: number, zone: TimeZone): WebhookMessage {
+  const message: Static<typeof TEST_MESSAGE> = {
+    type: 'webhook.test',
+    timestamp: formatDateTime(nowSeconds, zone),
+    data: { endpoint_id: String(endpointId) },
+  };
+  return toMessage(`msg_${endpointId}_test_${randomUUID()}`, undefined, message);
+}
+
+const SECRET_BYTES = 32;
+
+export const newSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
+
+export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
+
+/** Caches key objects, since creating one takes four times as long as signing. */
+export class SigningKeys {
+  private made = new Map<string, KeyObject>();
+
+  of(secrets: readonly Uint8Array[]): KeyObject[] {
+    const named = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
+    // Drops the keys of secrets that have ended.
+    this.made = new Map(
+      named.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
+    );
+    return [...this.made.values()];
+  }
+}
+
+/**
+ * Returns the headers of one attempt.
+ * @param keys each adds a signature: during a rotation a receiver knows one of two secrets
+ */
+export function signedHeaders(
+  { id, body }: WebhookMessage,
+  keys: readonly KeyObject[],
+  nowSeconds: number,
+): { readonly [name in keyof typeof WEBHOOK_HEADERS]: string } {
+  const signed = `${id}.${nowSeconds}.${body}`;
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(nowSeconds),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+export const toAttempt = (
+  { id: webhookId, type, events }: WebhookMessage,
+  atMs: number,
+  { status, fault, durationMs }: PostResult,
+): WebhookAttempt => ({
+  webhookId,
+  type,
+  sequence: events?.last ?? null,
+  atMs,
+  durationMs,
+  status,
+  fault,
+});

@@ -1,0 +1,84 @@
+/** Describes webhooks in the API reference: message types, headers, and a payload of each. */
+
+import { EVENT } from '../events/feed.ts';
+import type { Components, Json } from '../http/reference/headers.ts';
+import type { OutgoingMessages } from '../http/reference/openapi.ts';
+import { code, entries, entry, objectLink, withCode } from '../http/reference/schema-fields.ts';
+import { EVENT_TYPES } from '../registry/changes/events.ts';
+import { type Html, html } from '../values/html.ts';
+import { exampleOf, type Schema } from '../values/schema.ts';
+import { IMPORT_TYPES } from './target.ts';
+import { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from './webhook-message.ts';
+
+// OpenAPI description of the messages
+
+export const WEBHOOK_RESPONSES = {
+  '2XX': { description: 'Stored. Any other status, and none within 15 s, has it sent again.' },
+  410: { description: 'The endpoint is disabled.' },
+};
+
+/** All message types of one schema share one description. */
+function messages(components: Components, { types, schema, summary }: WebhookMessage): Json {
+  const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, { description, ...value }]) =>
+    components.refer('parameters', name, { name, in: 'header', required: true, description, schema: value }),
+  );
+  const content = { 'application/json': { schema: components.schema(schema) } };
+  const post = {
+    summary,
+    security: [],
+    parameters,
+    requestBody: { required: true, content },
+    responses: WEBHOOK_RESPONSES,
+  };
+  const item = components.refer('pathItems', String(schema.title), { post });
+  return Object.fromEntries(types.map((type) => [type, item]));
+}
+
+export interface WebhookMessage {
+  readonly types: readonly string[];
+  readonly schema: Schema;
+  readonly summary: string;
+}
+
+/** In the order of the reference. */
+export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
+  { types: EVENT_TYPES, schema: EVENT, summary: 'One change, as /events has it' },
+  {
+    types: IMPORT_TYPES,
+    schema: IMPORT_MESSAGE,
+    summary: 'An import, or its undo: one message for all of its events',
+  },
+  { types: ['feed.restarted'], schema: RESTART_MESSAGE, summary: 'Start again from an export' },
+  { types: ['webhook.test'], schema: TEST_MESSAGE, summary: 'A test' },
+];
+
+export const webhooksOf = (components: Components): Json =>
+  Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => messages(components, message)));
+
+/** The reference's section on webhooks, without its heading. */
+export const webhooks = (): Html => html`<p>The operator of the registry adds an address
+of yours, and gives you its secret. Every change is then posted there, in the order of
+<a href="#listEvents"><code>/events</code></a>, signed, until it is answered. A message is sent again under
+the same <code>webhook-id</code> when its answer was lost: store the id, and do nothing twice.</p>
+<h3 id="webhook-headers">Headers of a message</h3>
+${entries(
+  Object.entries(WEBHOOK_HEADERS).map(([name, { description }]) =>
+    entry(name, undefined, [], withCode(String(description ?? ''))),
+  ),
+)}
+<h3 id="webhook-answers">What to answer</h3>
+${entries(
+  Object.entries(WEBHOOK_RESPONSES).map(([status, { description }]) =>
+    entry(status, undefined, [], withCode(description)),
+  ),
+)}
+${WEBHOOK_MESSAGES.map(
+  ({ types, schema, summary }) => html`<section class="operation">
+<h3 id="webhook-${String(schema.title)}">${summary}</h3>
+<p>The types ${code(types, ', ')}. ${objectLink(String(schema.title))} has the fields.</p>
+<pre><code>${JSON.stringify(exampleOf(schema), null, 2)}</code></pre>
+</section>
+`,
+)}`;
+
+export const WEBHOOKS_DESCRIBED: OutgoingMessages = { describe: webhooksOf, explain: webhooks };

@@ -237,7 +237,7 @@ test('what stays ends it with status 1, wrong settings with status 2 and all of 
   assert.deepEqual(output.match(/^\w+(?=:)/gm), ['REGISTRY_URL', 'REGISTRY_KEY', 'DATABASE_URL']);
   const lacking = await registry.createKey('members:read,webhooks:receive');
   const disabled = await registry.createKey('members:read');
-  await registry.run('keys', 'disable', '8');
+  await registry.run('keys', 'disable', registry.newestKeyId);
   const cases: [NodeJS.ProcessEnv, RegExp][] = [
     [{ REGISTRY_KEY: `crs_${'x'.repeat(36)}` }, /status 401/],
     [{ REGISTRY_KEY: lacking }, /lacks cooperatives:read, .*--allow-export/],

@@ -19,6 +19,8 @@ export class Registry {
   readonly folder = mkdtempSync(join(tmpdir(), 'mirror-registry-'));
   readonly file = join(this.folder, 'registry.db');
   key = '';
+  /** Id of the key that was created last: after a restore ids leap. */
+  newestKeyId = '';
   port = 0;
   private service: RunningCommand | undefined;
 
@@ -42,7 +44,9 @@ export class Registry {
       ...more,
       '--json',
     ];
-    return JSON.parse(await this.run(...words)).key;
+    const { id, key } = JSON.parse(await this.run(...words));
+    this.newestKeyId = id;
+    return key;
   }
 
   /** A command, in this process. @throws Error when it is refused */

@@ -39,15 +39,15 @@ serveTasks(({ databaseFile, waitMs }: LedgerSetup): LedgerTasks => {
   function keepReserve(): void {
     const { connection: db } = writer;
     if (db === undefined || isScheduled) return;
-    const reserve = reserves.get(db) ?? new Reserve();
+    const reserve = reserves.get(db) ?? new Reserve(db);
     reserves.set(db, reserve);
-    if (!reserve.isShort(db)) return;
+    if (!reserve.isShort()) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
       if (writer.connection !== db) return;
       try {
-        reserve.take(db);
+        reserve.take();
         looked = { db: undefined, batches: 0, reserved: 0 };
       } catch {
         // The next batch reports the fault of the file.

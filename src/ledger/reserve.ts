@@ -49,7 +49,15 @@ export const reservedAccesses = (db: Connection): number =>
 export class Reserve {
   /** True if the disk had room for the last step. */
   goesOn = true;
+  private readonly db: Connection;
+  /** Prepared once, as it runs with every batch. */
+  private readonly freePages: { get(): unknown };
   private steps: number | undefined;
+
+  constructor(db: Connection) {
+    this.db = db;
+    this.freePages = db.prepare('PRAGMA freelist_count');
+  }
 
   /** Forgets the counted steps: another process or a full disk may have used some. */
   lookAgain(): void {
@@ -57,13 +65,16 @@ export class Reserve {
   }
 
   /** True if `take` has work to do. */
-  isShort(db: Connection): boolean {
-    this.steps ??= countSteps(db);
-    return (this.goesOn && this.steps < STEPS) || pragma(db, 'freelist_count') < LOW_PAGES;
+  isShort(): boolean {
+    this.steps ??= countSteps(this.db);
+    if (this.goesOn && this.steps < STEPS) return true;
+    const { freelist_count: pages } = this.freePages.get() as { readonly freelist_count: number };
+    return pages < LOW_PAGES;
   }
 
   /** Takes one step, in a few milliseconds. @throws the driver's error, except for a full disk */
-  take(db: Connection): void {
+  take(): void {
+    const { db } = this;
     this.steps ??= countSteps(db);
     try {
       this.goesOn = isRoomy(db.raw.name);

@@ -11,6 +11,7 @@ import type { Route } from './http/declare/route.ts';
 import { withOpenApi } from './http/reference/openapi.ts';
 import { pageRoutes } from './http/reference/reference-routes.ts';
 import { meRoutes } from './keys/me-routes.ts';
+import type { ServicePart } from './module.ts';
 import type { ServedRows } from './open-registry.ts';
 import type { NarrowableStore } from './registry/registry-store.ts';
 import { cooperativeRoutes } from './registry/routes/cooperative-routes.ts';
@@ -22,7 +23,6 @@ import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
 import { statisticsRoutes } from './statistics/statistics-routes.ts';
 import type { TimeZone } from './values/date-time.ts';
-import { WEBHOOKS_DESCRIBED } from './webhooks/webhook-reference.ts';
 
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
@@ -36,6 +36,7 @@ export interface RouteDependencies {
   readonly zone: TimeZone;
   /** Returns the reason why requests cannot be answered; undefined if they can. */
   readonly findUnready: () => Promise<Unready | undefined>;
+  readonly parts: readonly ServicePart[];
 }
 
 export function createRoutes({
@@ -45,6 +46,7 @@ export function createRoutes({
   clock,
   zone,
   findUnready,
+  parts,
 }: RouteDependencies): Route[] {
   const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
   const more: MoreRoutes = (resource, filters) => [exportRoute(exportOf(resource), filters, exports)];
@@ -61,7 +63,8 @@ export function createRoutes({
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(findUnready),
   ];
-  const described = withOpenApi(routes, API_VERSION, WEBHOOKS_DESCRIBED);
+  const outgoing = parts.find((part) => part.outgoing !== undefined)?.outgoing;
+  const described = withOpenApi(routes, API_VERSION, outgoing);
   const isReady = async () => (await findUnready()) === undefined;
-  return [...described, ...pageRoutes(described, API_VERSION, isReady, WEBHOOKS_DESCRIBED)];
+  return [...described, ...pageRoutes(described, API_VERSION, isReady, outgoing)];
 }

@@ -45,24 +45,32 @@ const CAPABILITIES: { readonly [room: string]: readonly string[] } = {
   search: [],
   // The registry as it is served, with the sequence of its changes and its sums.
   'open-registry.ts': ['events', 'statistics', 'search'],
-  webhooks: ['events', 'statistics', 'open-registry.ts'],
   journal: ['search'],
   import: ['export', 'statistics', 'search', 'journal', 'open-registry.ts'],
   entering: ['import', 'open-registry.ts'],
   keys: ['entering', 'open-registry.ts'],
-  ledger: ['webhooks', 'journal', 'keys'],
+  ledger: ['journal', 'keys'],
   people: ['search', 'journal', 'import', 'keys', 'ledger'],
   check: ['statistics', 'search', 'ledger'],
   backup: ['journal', 'import', 'ledger', 'people', 'check'],
-  health: ['statistics', 'search', 'webhooks', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
-  metrics: ['export', 'open-registry.ts', 'health'],
-  embedding: [],
+  health: ['statistics', 'search', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
+  // What modules add to the program; none of them is imported but by the list of them.
+  'module.ts': ['export', 'open-registry.ts', 'health'],
+  webhooks: ['module.ts', 'events', 'statistics', 'open-registry.ts', 'health'],
+  metrics: ['module.ts', 'health'],
   browse: ['export', 'statistics', 'search', 'open-registry.ts', 'journal', 'people', 'health'],
   demo: ['import', 'keys'],
 };
 /** What puts the rest together may import all of it. */
-const COMPOSITION = ['compose.ts', 'routes.ts', 'desk-screens.ts', 'desk-command.ts', 'serve-command.ts'];
-const ENTRIES = ['program.ts', 'main.ts', 'index.ts'];
+const COMPOSITION = [
+  'modules.ts',
+  'compose.ts',
+  'routes.ts',
+  'desk-screens.ts',
+  'desk-command.ts',
+  'serve-command.ts',
+];
+const ENTRIES = ['program.ts', 'main.ts', 'embedding', 'index.ts'];
 
 const roomOf = (path: string): string => path.split('/')[0] ?? path;
 

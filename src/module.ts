@@ -1,0 +1,76 @@
+/** What a room that can be left out adds to the program, by the declaration in its `…-module.ts`. */
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import type { AccessLedger } from './access/access-ledger.ts';
+import type { ApiKeyStore } from './access/api-key-store.ts';
+import type { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
+import type { Exporter } from './export/exporter.ts';
+import type { Unready } from './health/health-routes.ts';
+import type { ReadAdded } from './health/registry-status.ts';
+import type { OutgoingMessages } from './http/reference/openapi.ts';
+import type { AccessLog } from './http/server/access-log.ts';
+import type { RegistryStore } from './open-registry.ts';
+import type { Config } from './runtime/config.ts';
+import type { Clock } from './runtime/scheduler.ts';
+import type { CommitMeasure } from './sqlite/group-commit.ts';
+import type { Storage } from './sqlite/storage.ts';
+import type { CliContext } from './terminal/context.ts';
+
+/** Loads nothing by itself, as every command reads all of these: what it adds is behind functions. */
+export interface Module {
+  readonly commands?: { readonly [name: string]: ModuleCommand };
+  readonly service?: () => Promise<AddToService>;
+  readonly status?: () => Promise<ReadAdded>;
+}
+
+export interface CommandEntry {
+  readonly description: string;
+  /** Loads the command's file, with everything that the command needs. */
+  readonly load: () => Promise<(command: Command, context: CliContext) => void>;
+}
+
+export interface ModuleCommand extends CommandEntry {
+  /** The command of `program.ts` that `--help` lists next. */
+  readonly before: string;
+}
+
+/** Called once for each service, before it opens a file. */
+export type AddToService = (config: Config) => ServicePart;
+
+export interface ServicePart {
+  /** Told of what the service does; of one module at most. */
+  readonly measures?: Measures;
+  /** Described with the routes, as what the service sends by itself. */
+  readonly outgoing?: OutgoingMessages;
+  /** Starts what runs beside the service, once that listens. @throws CommandError */
+  readonly listen?: (service: ComposedService) => Promise<Started>;
+}
+
+export interface Started {
+  /** Where it answers, and what. */
+  readonly serves?: { readonly name: string; readonly address: AddressInfo };
+  close(): Promise<void>;
+}
+
+export interface Measures {
+  readonly commit: CommitMeasure;
+  /** The readings of an event-loop iteration; those that could not be recorded were refused. */
+  readonly readings: (readings: number, durationMs: number, isRecorded: boolean) => void;
+  readonly refusedAddress: () => void;
+  /** Wraps the log of requests and closed connections. */
+  readonly counting: (log: AccessLog) => AccessLog;
+}
+
+export interface ComposedService {
+  readonly clock: Clock;
+  readonly storage: Storage;
+  readonly store: RegistryStore;
+  readonly keys: ApiKeyStore;
+  readonly ledger: AccessLedger | undefined;
+  readonly limiter: InProcessRateLimiter;
+  readonly exporter: Exporter;
+  readonly log: AccessLog;
+  readonly findUnready: () => Promise<Unready | undefined>;
+  /** What modules read for `status` and for the metrics. */
+  readonly loadStatus: () => Promise<readonly ReadAdded[]>;
+}

@@ -5,7 +5,6 @@ import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
 import { REFUSALS } from './access/api-keys.ts';
 import { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
-import { createExporter } from './export/exporter.ts';
 import { openCreate } from './http/declare/preconditions.ts';
 import type { Route } from './http/declare/route.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
@@ -16,7 +15,7 @@ import { createHandler, type Handler, type HandlerDependencies } from './http/se
 import { createSender, type SenderDependencies } from './http/server/send.ts';
 import { listen, type ServerTimeouts, serveInProcess } from './http/server/server.ts';
 import { serveLedger } from './ledger/open-ledger.ts';
-import type { AddToService, Measures, Started } from './module.ts';
+import type { AddToService, Measures, Serving } from './module.ts';
 import { loadStatus, MODULES } from './modules.ts';
 import { openRegistry, type RegistryStore } from './open-registry.ts';
 import { createRoutes } from './routes.ts';
@@ -57,8 +56,8 @@ export interface ComposedRegistry {
   readonly routes: readonly Route[];
   readonly storage: Storage;
   readonly store: RegistryStore;
-  /** What modules have started. */
-  readonly started: readonly Started[];
+  /** What modules serve, once the service listens. */
+  readonly serving: readonly Serving[];
   /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
   isRecording(): boolean;
   /** Logs what an operator should know. */
@@ -86,10 +85,9 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const limiter = new InProcessRateLimiter(clock);
   const { host, port, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
-  const exporter = createExporter(storage, config.zone);
   const isRecording = () => ledger?.isRecording() ?? true;
   const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
-  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, findUnready, parts });
+  const routes = createRoutes({ storage, store, limiter, clock, zone: config.zone, findUnready, parts });
   const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
   const checking = { scheduler, limiter, overload, noteAddress };
   const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
@@ -97,15 +95,15 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const inProcess = serveInProcess({ handler, log: connections, timeouts });
   const running: Pick<RunningServer, 'close'>[] = [inProcess];
   const starting = parts.flatMap((part) => part.listen ?? []);
-  const started: Started[] = [];
+  const serving: Serving[] = [];
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     draining = true;
     overload.stop();
-    const ended = started.map((each) => each.close());
+    const ended = parts.map((part) => part.close?.());
     store.events.endWaits();
-    await Promise.all([...ended, exporter.close(), ...running.map((server) => server.close())]);
+    await Promise.all([...ended, ...running.map((server) => server.close())]);
     await ledger?.close();
     await store.close();
     keys.close();
@@ -121,24 +119,14 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     failed: store.failed,
     isRecording,
     note: (message) => log.note(message),
-    started,
+    serving,
     async listen() {
       const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);
       overload.start();
-      const service = {
-        clock,
-        storage,
-        store,
-        keys,
-        ledger,
-        limiter,
-        exporter,
-        log,
-        findUnready,
-        loadStatus,
-      };
-      for (const start of starting.splice(0)) started.push(await start(service));
+      const composed = { clock, storage, store, keys, ledger, limiter, log, findUnready, loadStatus };
+      const metrics = () => Object.assign({}, ...parts.map((part) => part.metrics?.()));
+      for (const start of starting.splice(0)) serving.push(...(await start({ ...composed, metrics })));
       return server;
     },
     close() {

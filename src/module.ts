@@ -4,12 +4,15 @@ import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
 import type { ApiKeyStore } from './access/api-key-store.ts';
 import type { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
-import type { Exporter } from './export/exporter.ts';
+import type { PagePart } from './desk/screen.ts';
 import type { Unready } from './health/health-routes.ts';
 import type { ReadAdded } from './health/registry-status.ts';
+import type { MoreRoutes } from './http/declare/resource.ts';
+import type { Route } from './http/declare/route.ts';
 import type { OutgoingMessages } from './http/reference/openapi.ts';
 import type { AccessLog } from './http/server/access-log.ts';
-import type { RegistryStore } from './open-registry.ts';
+import type { RegistryStore, ServedRows } from './open-registry.ts';
+import type { NarrowableStore } from './registry/registry-store.ts';
 import type { Config } from './runtime/config.ts';
 import type { Clock } from './runtime/scheduler.ts';
 import type { CommitMeasure } from './sqlite/group-commit.ts';
@@ -21,6 +24,8 @@ export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
   readonly status?: () => Promise<ReadAdded>;
+  /** A part of the desk's page of a cooperative. */
+  readonly ofCooperative?: () => Promise<PagePart>;
 }
 
 export interface CommandEntry {
@@ -42,14 +47,31 @@ export interface ServicePart {
   readonly measures?: Measures;
   /** Described with the routes, as what the service sends by itself. */
   readonly outgoing?: OutgoingMessages;
+  readonly routes?: (given: GivenToRoutes) => AddedRoutes;
   /** Starts what runs beside the service, once that listens. @throws CommandError */
-  readonly listen?: (service: ComposedService) => Promise<Started>;
+  readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
+  /** Values by the names of metrics. */
+  readonly metrics?: () => object;
+  readonly close?: () => Promise<void> | undefined;
 }
 
-export interface Started {
-  /** Where it answers, and what. */
-  readonly serves?: { readonly name: string; readonly address: AddressInfo };
-  close(): Promise<void>;
+/** What answers on an address of its own. */
+export interface Serving {
+  readonly name: string;
+  readonly address: AddressInfo;
+}
+
+export interface GivenToRoutes {
+  readonly storage: Storage;
+  /** Allows access to rows only through what the caller may see. */
+  readonly store: NarrowableStore<ServedRows>;
+}
+
+export interface AddedRoutes {
+  /** Of each resource, beside its others. */
+  readonly more: MoreRoutes;
+  /** Of the entries of all members. */
+  readonly ofEntries: readonly Route[];
 }
 
 export interface Measures {
@@ -68,9 +90,10 @@ export interface ComposedService {
   readonly keys: ApiKeyStore;
   readonly ledger: AccessLedger | undefined;
   readonly limiter: InProcessRateLimiter;
-  readonly exporter: Exporter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
+  /** What modules count. */
+  readonly metrics: () => object;
   /** What modules read for `status` and for the metrics. */
   readonly loadStatus: () => Promise<readonly ReadAdded[]>;
 }

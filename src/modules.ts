@@ -4,6 +4,7 @@ import type { Module } from './module.ts';
 
 /** In the order in which their commands are listed, and in which they start. */
 export const MODULES: readonly Module[] = [
+  (await import('./export/export-module.ts')).EXPORT,
   (await import('./webhooks/webhook-module.ts')).WEBHOOKS,
   { service: async () => (await import('./metrics/service-metrics.ts')).serveMetrics },
 ];

@@ -41,10 +41,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
       'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
   },
-  export: {
-    description: 'write all rows of a kind to a file: CSV that can be imported, NDJSON or a workbook',
-    load: async () => (await import('./export/export-command.ts')).declareExport,
-  },
   imports: {
     description: 'the imports that were applied: list, show, undo',
     load: async () => (await import('./journal/imports-command.ts')).declareImports,

@@ -1,19 +1,14 @@
 /** Lists all routes of the API. */
 
-import type { Visible } from './access/api-keys.ts';
 import type { RateLimiter } from './access/in-process-rate-limiter.ts';
 import { eventRoutes } from './events/event-routes.ts';
-import { entryExportRoutes, exportOf, exportRoute } from './export/export-routes.ts';
-import type { Exporter } from './export/exporter.ts';
 import { healthRoutes, type Unready } from './health/health-routes.ts';
 import type { MoreRoutes } from './http/declare/resource.ts';
 import type { Route } from './http/declare/route.ts';
 import { withOpenApi } from './http/reference/openapi.ts';
 import { pageRoutes } from './http/reference/reference-routes.ts';
 import { meRoutes } from './keys/me-routes.ts';
-import type { ServicePart } from './module.ts';
-import type { ServedRows } from './open-registry.ts';
-import type { NarrowableStore } from './registry/registry-store.ts';
+import type { GivenToRoutes, ServicePart } from './module.ts';
 import { cooperativeRoutes } from './registry/routes/cooperative-routes.ts';
 import { loanRoutes } from './registry/routes/loan-routes.ts';
 import { membershipRoutes } from './registry/routes/lookup.ts';
@@ -27,10 +22,7 @@ import type { TimeZone } from './values/date-time.ts';
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
-export interface RouteDependencies {
-  readonly exporter: Exporter;
-  /** Allows access to rows only through what the caller may see. */
-  readonly store: NarrowableStore<ServedRows>;
+export interface RouteDependencies extends GivenToRoutes {
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
@@ -40,7 +32,7 @@ export interface RouteDependencies {
 }
 
 export function createRoutes({
-  exporter,
+  storage,
   store,
   limiter,
   clock,
@@ -48,13 +40,13 @@ export function createRoutes({
   findUnready,
   parts,
 }: RouteDependencies): Route[] {
-  const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
-  const more: MoreRoutes = (resource, filters) => [exportRoute(exportOf(resource), filters, exports)];
+  const added = parts.flatMap((part) => part.routes?.({ storage, store }) ?? []);
+  const more: MoreRoutes = (resource, filters) => added.flatMap((each) => each.more(resource, filters));
   const routes = [
     ...cooperativeRoutes(store, more, clock, zone),
     ...memberRoutes(store, more, clock, zone),
     ...memberEntryRoutes(store, clock, zone),
-    ...entryExportRoutes(exports),
+    ...added.flatMap(({ ofEntries }) => ofEntries),
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, more, clock, zone),
     ...paymentRoutes(store, more, clock, zone),

@@ -32,9 +32,8 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
     removeStaleStaging(registry.storage);
     const { address } = await registry.listen();
     err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
-    for (const { serves } of registry.started)
-      if (serves !== undefined)
-        err(`Serving ${serves.name} on http://${shownAddress(serves.address)}/${serves.name}\n`);
+    for (const { name, address: at } of registry.serving)
+      err(`Serving ${name} on http://${shownAddress(at)}/${name}\n`);
     registry.note(`listening on ${shownAddress(address)}`);
     const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);

@@ -26,6 +26,7 @@ const LEAVES: readonly Leaf[] = [
   { room: 'metrics', list: MODULES, remains: [] },
   { room: 'embedding', list: 'index.ts', remains: [] },
   { room: 'webhooks', list: MODULES, remains: [] },
+  { room: 'export', list: MODULES, remains: [] },
 ];
 
 /** A copy of what runs and compiles, without a room. */

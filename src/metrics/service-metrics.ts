@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type RegistryStatus, readStatus } from '../health/registry-status.ts';
 import type { AccessLog } from '../http/server/access-log.ts';
+import type { RunningServer } from '../http/server/client-connection.ts';
 import { listen } from '../http/server/server.ts';
-import type { AddToService, ComposedService, Measures, Started } from '../module.ts';
+import type { AddToService, ComposedService, Measures, Serving } from '../module.ts';
 import type { SocketAddress } from '../runtime/config.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import { toListenError } from '../terminal/signals.ts';
@@ -289,6 +290,7 @@ class ServiceMetrics implements Measures {
   private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
   private readonly readingCounts = { recorded: 0, refused: 0 };
   private readonly ofProcess = new ProcessFacts();
+  private server: RunningServer | undefined;
 
   readonly commit = (writes: number, durationMs: number): void => {
     this.commitWrites.observe(writes);
@@ -320,7 +322,7 @@ class ServiceMetrics implements Measures {
   };
 
   /** @throws (as a rejection) CommandError when the address cannot be used */
-  async listen(address: SocketAddress, service: ComposedService): Promise<Started> {
+  async listen(address: SocketAddress, service: ComposedService): Promise<readonly Serving[]> {
     const onError = (error: unknown) => service.log.unexpected('metrics', error);
     const added = await service.loadStatus();
     const readRarely = rarely(service.clock, async () => {
@@ -334,18 +336,19 @@ class ServiceMetrics implements Measures {
     const handler = createMetricsHandler(() => this.collect(service, readRarely), onError);
     const log = { refused: () => undefined, closed: () => undefined };
     const options = { ...address, handler, log, maxConnections: MAX_CONNECTIONS };
-    const server = await listen(options).catch((error: unknown) => {
+    this.server = await listen(options).catch((error: unknown) => {
       throw toListenError(error, { ...address, setting: 'METRICS' });
     });
-    const close = async () => {
-      await server.close();
-      this.ofProcess.close();
-    };
-    return { serves: { name: 'metrics', address: server.address }, close };
+    return [{ name: 'metrics', address: this.server.address }];
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+    this.ofProcess.close();
   }
 
   private async collect(
-    { clock, exporter, findUnready, ledger, limiter, store }: ComposedService,
+    { clock, findUnready, ledger, limiter, metrics, store }: ComposedService,
     readRarely: () => Promise<RegistryStatus | undefined>,
   ): Promise<Metrics> {
     const isReady = (await findUnready()) === undefined;
@@ -367,7 +370,7 @@ class ServiceMetrics implements Measures {
       registry_ledger_lag_seconds: this.ledgerLag.read(),
       registry_ledger_files_replaced_total: replacedFiles,
       registry_ledger_reserved_readings: reservedAccesses,
-      registry_exports_running: exporter.running(),
+      ...(metrics() as Pick<Metrics, 'registry_exports_running'>),
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),
       ...registryFacts(condition, nowSeconds(clock)),
@@ -389,5 +392,9 @@ function rarely<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
 export const serveMetrics: AddToService = ({ metrics: address }) => {
   if (address === undefined) return {};
   const metrics = new ServiceMetrics();
-  return { measures: metrics, listen: (service) => metrics.listen(address, service) };
+  return {
+    measures: metrics,
+    listen: (service) => metrics.listen(address, service),
+    close: () => metrics.close(),
+  };
 };

@@ -176,10 +176,15 @@ export class WebhookService {
 
 export const deliverWebhooks =
   (settings?: Partial<WebhookSettings>): AddToService =>
-  ({ zone }) => ({
-    outgoing: WEBHOOKS_DESCRIBED,
-    async listen({ storage, store: stores, keys, clock, log }) {
-      const note = (message: string) => log.note(message);
-      return new WebhookService({ storage, stores, keys, clock, zone, note, settings });
-    },
-  });
+  ({ zone }) => {
+    let service: WebhookService | undefined;
+    return {
+      outgoing: WEBHOOKS_DESCRIBED,
+      async listen({ storage, store: stores, keys, clock, log }) {
+        const note = (message: string) => log.note(message);
+        service = new WebhookService({ storage, stores, keys, clock, zone, note, settings });
+        return [];
+      },
+      close: () => service?.close(),
+    };
+  };

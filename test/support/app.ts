@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/access/api-keys.ts';
 import { issueSecret } from '../../src/access/key-secret.ts';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
+import { serveExports } from '../../src/export/export-routes.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
 import { serveMetrics } from '../../src/metrics/service-metrics.ts';
 import { type Config, readConfig, type SettingName } from '../../src/runtime/config.ts';
@@ -87,7 +88,7 @@ export interface TestApp {
 
 /** Where its metrics are served. */
 export const metricsAddress = ({ registry }: TestApp) =>
-  registry.started.find(({ serves }) => serves?.name === 'metrics')?.serves?.address;
+  registry.serving.find(({ name }) => name === 'metrics')?.address;
 
 /** Starts a registry that ends with the test. */
 export async function startApp(
@@ -117,7 +118,7 @@ export async function startApp(
     clock,
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
-    added: options.webhooks && [deliverWebhooks(options.webhooks), serveMetrics],
+    added: options.webhooks && [serveExports, deliverWebhooks(options.webhooks), serveMetrics],
     // Every response with personal data waits for it, as in a service; files of one are of no use here.
     ledger: options.ledger ?? (config.accessLedger ? undefined : memoryLedger()),
   });

@@ -1,12 +1,10 @@
 /** The composition root: configuration → store → middleware → routes → handler. */
 
-import type { Duplex } from 'node:stream';
 import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
 import { REFUSALS } from './access/api-keys.ts';
 import { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
 import { openCreate } from './http/declare/preconditions.ts';
-import type { Route } from './http/declare/route.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
 import type { ConnectionLog, RunningServer } from './http/server/client-connection.ts';
 import { createMiddleware, type MiddlewareDependencies, OFTEN } from './http/server/middleware.ts';
@@ -23,10 +21,9 @@ import type { Config } from './runtime/config.ts';
 import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
 import type { IdempotentResponses } from './sqlite/entity-store.ts';
 import type { Storage } from './sqlite/storage.ts';
-import type { StorageError } from './sqlite/storage-error.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
 
-/** What modules add to a service, loaded before one is composed: that waits for nothing. */
+/** Additions of modules to a service, loaded before one is composed: that waits for nothing. */
 export const ADDED: readonly AddToService[] = await Promise.all(
   MODULES.flatMap(({ service }) => service?.() ?? []),
 );
@@ -37,39 +34,20 @@ export interface RegistryDependencies {
   /** Receives complete log lines; standard output when not given. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** What modules add; all of them when not given. */
+  /** Additions of modules; all of them when not given. */
   readonly added?: readonly AddToService[] | undefined;
   /** Where readings are recorded; as configured when not given. */
   readonly ledger?: AccessLedger | undefined;
 }
 
-export interface ComposedRegistry {
-  readonly handler: Handler;
-  /** Serves on the configured host and port, and starts what modules add. */
-  listen(): Promise<RunningServer>;
-  /** Opens a connection without a socket. */
-  readonly connect: () => Duplex;
-  /** Resolves with the error to report once a failed write leaves the state of the disk in doubt. */
-  readonly failed: Promise<StorageError>;
-  /** Ends in order: refuses readiness, answers what was received, then closes the files. */
-  close(): Promise<void>;
-  readonly routes: readonly Route[];
-  readonly storage: Storage;
-  readonly store: RegistryStore;
-  /** What modules serve, once the service listens. */
-  readonly serving: readonly Serving[];
-  /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
-  isRecording(): boolean;
-  /** Logs what an operator should know. */
-  note(message: string): void;
-}
+export type ComposedRegistry = ReturnType<typeof composeRegistry>;
 
 /**
  * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
  * signal, no global state.
  * @throws StorageError when the storage location cannot be used
  */
-export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
+export function composeRegistry(dependencies: RegistryDependencies) {
   const { config, clock = systemClock, timeouts } = dependencies;
   const { writeLog = (lines) => process.stdout.write(lines) } = dependencies;
   let draining = false;
@@ -112,14 +90,18 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
 
   return {
     handler,
+    /** Opens a connection without a socket. */
     connect: inProcess.connect,
     routes,
     storage,
     store,
     failed: store.failed,
+    /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
     isRecording,
-    note: (message) => log.note(message),
-    serving,
+    /** Logs a message for operators. */
+    note: (message: string) => log.note(message),
+    /** Servers of modules, once the service listens. */
+    serving: serving as readonly Serving[],
     async listen() {
       const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);

@@ -1,4 +1,4 @@
-/** What a room that can be left out adds to the program, by the declaration in its `…-module.ts`. */
+/** The declaration of a room that can be left out: everything that it adds to the program. */
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
@@ -43,11 +43,15 @@ export interface ModuleCommand extends CommandEntry {
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {
-  /** Told of what the service does; of one module at most. */
+  /** Counts of what the service does; of one module at most. */
   readonly measures?: Measures;
   /** Described with the routes, as what the service sends by itself. */
   readonly outgoing?: OutgoingMessages;
-  readonly routes?: (given: GivenToRoutes) => AddedRoutes;
+  /** Routes over the rows of each resource, beside its others, and over the entries of all members. */
+  readonly routes?: (
+    storage: Storage,
+    store: NarrowableStore<ServedRows>,
+  ) => { readonly more: MoreRoutes; readonly ofEntries: readonly Route[] };
   /** Starts what runs beside the service, once that listens. @throws CommandError */
   readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
   /** Values by the names of metrics. */
@@ -55,23 +59,10 @@ export interface ServicePart {
   readonly close?: () => Promise<void> | undefined;
 }
 
-/** What answers on an address of its own. */
+/** A server on an address of its own. */
 export interface Serving {
   readonly name: string;
   readonly address: AddressInfo;
-}
-
-export interface GivenToRoutes {
-  readonly storage: Storage;
-  /** Allows access to rows only through what the caller may see. */
-  readonly store: NarrowableStore<ServedRows>;
-}
-
-export interface AddedRoutes {
-  /** Of each resource, beside its others. */
-  readonly more: MoreRoutes;
-  /** Of the entries of all members. */
-  readonly ofEntries: readonly Route[];
 }
 
 export interface Measures {
@@ -92,8 +83,8 @@ export interface ComposedService {
   readonly limiter: InProcessRateLimiter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
-  /** What modules count. */
+  /** Counts of all modules. */
   readonly metrics: () => object;
-  /** What modules read for `status` and for the metrics. */
+  /** Loads what modules read for `status` and for the metrics. */
   readonly loadStatus: () => Promise<readonly ReadAdded[]>;
 }

@@ -8,7 +8,9 @@ import type { Route } from './http/declare/route.ts';
 import { withOpenApi } from './http/reference/openapi.ts';
 import { pageRoutes } from './http/reference/reference-routes.ts';
 import { meRoutes } from './keys/me-routes.ts';
-import type { GivenToRoutes, ServicePart } from './module.ts';
+import type { ServicePart } from './module.ts';
+import type { ServedRows } from './open-registry.ts';
+import type { NarrowableStore } from './registry/registry-store.ts';
 import { cooperativeRoutes } from './registry/routes/cooperative-routes.ts';
 import { loanRoutes } from './registry/routes/loan-routes.ts';
 import { membershipRoutes } from './registry/routes/lookup.ts';
@@ -16,13 +18,17 @@ import { memberEntryRoutes } from './registry/routes/member-entries.ts';
 import { memberRoutes } from './registry/routes/member-routes.ts';
 import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
+import type { Storage } from './sqlite/storage.ts';
 import { statisticsRoutes } from './statistics/statistics-routes.ts';
 import type { TimeZone } from './values/date-time.ts';
 
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
-export interface RouteDependencies extends GivenToRoutes {
+export interface RouteDependencies {
+  readonly storage: Storage;
+  /** Allows access to rows only through what the caller may see. */
+  readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
@@ -40,7 +46,7 @@ export function createRoutes({
   findUnready,
   parts,
 }: RouteDependencies): Route[] {
-  const added = parts.flatMap((part) => part.routes?.({ storage, store }) ?? []);
+  const added = parts.flatMap((part) => part.routes?.(storage, store) ?? []);
   const more: MoreRoutes = (resource, filters) => added.flatMap((each) => each.more(resource, filters));
   const routes = [
     ...cooperativeRoutes(store, more, clock, zone),

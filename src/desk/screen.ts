@@ -187,7 +187,7 @@ export interface Screen {
   readonly actions?: Actions;
 }
 
-/** What a page lets a user do, from another room. */
+/** Actions on a page of another room, with their forms. */
 export interface PagePart {
   readonly actions: Actions;
   readonly show: (visit: Visit) => Html;

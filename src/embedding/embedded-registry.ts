@@ -1,6 +1,6 @@
 /**
- * What programs that embed the registry get (docs/embedding.md). Its types lead to no library without types
- * of its own: those of the program compile without more.
+ * The API for programs that embed the registry (docs/embedding.md). Its types lead to no library without
+ * types of its own: those of the program compile without more.
  */
 import {
   type IncomingHttpHeaders,
@@ -135,7 +135,7 @@ const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string
   clock: 'object',
 };
 
-/** What is wrong with the types of options, by name: a program in JavaScript has no types. */
+/** Faults in the types of options, by name: a program in JavaScript has no types. */
 function findFaults(options: unknown): Map<string, string> {
   const faults = new Map<string, string>();
   if (options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))

@@ -1,4 +1,4 @@
-/** What exports add to the program. */
+/** The module of exports. */
 import type { Module } from '../module.ts';
 
 export const EXPORT: Module = {

@@ -245,7 +245,7 @@ const entryExportRoutes = (exports: ExportDependencies): Route[] => [
 export const serveExports: AddToService = ({ zone }) => {
   let exporter: Exporter | undefined;
   return {
-    routes({ storage, store }) {
+    routes(storage, store) {
       exporter = createExporter(storage, zone);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {

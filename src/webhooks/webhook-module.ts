@@ -1,4 +1,4 @@
-/** What webhooks add to the program. */
+/** The module of webhooks. */
 import type { Module } from '../module.ts';
 
 export const WEBHOOKS: Module = {

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SCOPES } from '../src/access/api-keys.ts';
-import { openRequests } from '../src/embedding/embedded-registry.ts';
+import { openRequests } from '../src/embedding/in-process-request.ts';
 import { serveInProcess } from '../src/http/server/server.ts';
 import type { Answer } from '../src/index.ts';
 import { startApp, type TestApp, temporaryFolder } from './support/app.ts';

@@ -1,15 +1,10 @@
 /** The composition root: configuration → store → middleware → routes → handler. */
 
-import type { AddressInfo } from 'node:net';
 import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
 import { REFUSALS } from './access/api-keys.ts';
 import { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
-import type { Registry } from './embedding/embedded-registry.ts';
-import { openRequests } from './embedding/in-process-request.ts';
-import { createExporter } from './export/exporter.ts';
 import { openCreate } from './http/declare/preconditions.ts';
-import type { Route } from './http/declare/route.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
 import type { ConnectionLog, RunningServer } from './http/server/client-connection.ts';
 import { createMiddleware, type MiddlewareDependencies, OFTEN } from './http/server/middleware.ts';
@@ -18,7 +13,8 @@ import { createHandler, type Handler, type HandlerDependencies } from './http/se
 import { createSender, type SenderDependencies } from './http/server/send.ts';
 import { listen, type ServerTimeouts, serveInProcess } from './http/server/server.ts';
 import { serveLedger } from './ledger/open-ledger.ts';
-import { ServiceMetrics } from './metrics/service-metrics.ts';
+import type { AddToService, Measures, Serving } from './module.ts';
+import { loadStatus, MODULES } from './modules.ts';
 import { openRegistry, type RegistryStore } from './open-registry.ts';
 import { createRoutes } from './routes.ts';
 import type { Config } from './runtime/config.ts';
@@ -26,8 +22,11 @@ import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
 import type { IdempotentResponses } from './sqlite/entity-store.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
-import type { WebhookSettings } from './webhooks/delivery-context.ts';
-import { WebhookService } from './webhooks/service.ts';
+
+/** Additions of modules to a service, loaded before one is composed: that waits for nothing. */
+export const ADDED: readonly AddToService[] = await Promise.all(
+  MODULES.flatMap(({ service }) => service?.() ?? []),
+);
 
 export interface RegistryDependencies {
   readonly config: Config;
@@ -35,67 +34,54 @@ export interface RegistryDependencies {
   /** Receives complete log lines; standard output when not given. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  readonly webhooks?: Partial<WebhookSettings> | undefined;
+  /** Additions of modules; all of them when not given. */
+  readonly added?: readonly AddToService[] | undefined;
   /** Where readings are recorded; as configured when not given. */
   readonly ledger?: AccessLedger | undefined;
 }
 
-/** What only this program may call: everything in the public API keeps every invariant. */
-export interface ComposedRegistry extends Registry {
-  readonly routes: readonly Route[];
-  readonly storage: Storage;
-  readonly store: RegistryStore;
-  /** Where metrics are served, once the service listens; undefined when they are off. */
-  metricsAddress(): AddressInfo | undefined;
-  /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
-  isRecording(): boolean;
-  /** Logs what an operator should know. */
-  note(message: string): void;
-}
+export type ComposedRegistry = ReturnType<typeof composeRegistry>;
 
 /**
  * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
  * signal, no global state.
  * @throws StorageError when the storage location cannot be used
  */
-export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
+export function composeRegistry(dependencies: RegistryDependencies) {
   const { config, clock = systemClock, timeouts } = dependencies;
   const { writeLog = (lines) => process.stdout.write(lines) } = dependencies;
   let draining = false;
   const scheduler = new Scheduler();
-  const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
-  const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
+  const parts = (dependencies.added ?? ADDED).map((add) => add(config));
+  const measures = parts.find((part) => part.measures !== undefined)?.measures;
+  const storage = openConfiguredStorage(config, clock, scheduler, measures?.commit);
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
-  const { keys, ledger, store } = openStores(
-    storage,
-    () => dependencies.ledger ?? openLedger(config, storage, clock, written, metrics),
-  );
-  const log = countingUses(keys, metrics?.counting(written) ?? written);
-  const noteAddress = (address: string) => noteRefused(address, log, metrics);
+  const givenLedger = () => dependencies.ledger ?? openLedger(config, storage, clock, written, measures);
+  const { keys, ledger, store } = openStores(storage, givenLedger);
+  const log = countingUses(keys, measures?.counting(written) ?? written);
+  const noteAddress = (address: string) => noteRefused(address, log, measures);
   const limiter = new InProcessRateLimiter(clock);
   const { host, port, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
-  const exporter = createExporter(storage, config.zone);
   const isRecording = () => ledger?.isRecording() ?? true;
   const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
-  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, findUnready });
+  const routes = createRoutes({ storage, store, limiter, clock, zone: config.zone, findUnready, parts });
   const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
   const checking = { scheduler, limiter, overload, noteAddress };
   const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
   const connections = connectionLog(log, clock);
   const inProcess = serveInProcess({ handler, log: connections, timeouts });
   const running: Pick<RunningServer, 'close'>[] = [inProcess];
-  let metricsServer: RunningServer | undefined;
-  let webhooks: WebhookService | undefined;
+  const starting = parts.flatMap((part) => part.listen ?? []);
+  const serving: Serving[] = [];
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     draining = true;
     overload.stop();
-    const delivered = webhooks?.close();
+    const ended = parts.map((part) => part.close?.());
     store.events.endWaits();
-    await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
-    metrics?.close();
+    await Promise.all([...ended, ...running.map((server) => server.close())]);
     await ledger?.close();
     await store.close();
     keys.close();
@@ -104,27 +90,25 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
 
   return {
     handler,
-    request: openRequests(inProcess.connect),
+    /** Opens a connection without a socket. */
+    connect: inProcess.connect,
     routes,
     storage,
     store,
     failed: store.failed,
+    /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
     isRecording,
-    note: (message) => log.note(message),
-    metricsAddress: () => metricsServer?.address,
+    /** Logs a message for operators. */
+    note: (message: string) => log.note(message),
+    /** Servers of modules, once the service listens. */
+    serving: serving as readonly Serving[],
     async listen() {
-      if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
-        const onError = (error: unknown) => log.unexpected('metrics', error);
-        const measured = { clock, exporter, findUnready, ledger, limiter, storage, store };
-        metricsServer = await metrics.listen(config.metrics, measured, onError);
-        running.push(metricsServer);
-      }
       const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);
       overload.start();
-      const note = (message: string) => log.note(message);
-      const [stores, settings] = [store, dependencies.webhooks];
-      webhooks ??= new WebhookService({ storage, stores, keys, clock, zone: config.zone, note, settings });
+      const composed = { clock, storage, store, keys, ledger, limiter, log, findUnready, loadStatus };
+      const metrics = () => Object.assign({}, ...parts.map((part) => part.metrics?.()));
+      for (const start of starting.splice(0)) serving.push(...(await start({ ...composed, metrics })));
       return server;
     },
     close() {
@@ -178,8 +162,8 @@ const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   closed: (what) => log.connectionClosed(what),
 });
 
-function noteRefused(address: string, log: AccessLog, metrics: ServiceMetrics | undefined): void {
-  metrics?.countRefusedAddress();
+function noteRefused(address: string, log: AccessLog, measures: Measures | undefined): void {
+  measures?.refusedAddress();
   log.note(`Keys were refused ${OFTEN} times in a minute from ${address}.`);
 }
 
@@ -189,11 +173,11 @@ function openLedger(
   storage: Storage,
   clock: Clock,
   log: AccessLog,
-  metrics: ServiceMetrics | undefined,
+  measures: Measures | undefined,
 ): AccessLedger | undefined {
   if (!accessLedger) return undefined;
   const note = (message: string) => log.note(message);
-  const measure = metrics?.measureReadings;
+  const measure = measures?.readings;
   return serveLedger(storage, { clock, days: accessLedgerDays, note, measure });
 }
 

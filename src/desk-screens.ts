@@ -1,9 +1,9 @@
 /** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
 
 import { COMPARE } from './browse/compare.ts';
-import { COOPERATIVE, COOPERATIVES } from './browse/cooperative-page.ts';
+import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
 import { LATE_LOANS, MEMBERS, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
-import { FOUND, START } from './browse/found.ts';
+import { FOUND, startPage } from './browse/found.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
 import type { Screen } from './desk/screen.ts';
 import {
@@ -13,27 +13,31 @@ import {
   ENTER_IN_COOPERATIVE,
   NEW_COOPERATIVE,
 } from './entering/enter-rows.ts';
-import { HEALTH } from './health/health-page.ts';
+import { healthPage } from './health/health-page.ts';
 import { DeskFiles } from './import/pages/desk-files.ts';
 import { IMPORT_FILE, REJECTS } from './import/pages/file.ts';
 import { IMPORT, TEMPLATE } from './import/pages/import-page.ts';
 import { RECORDED_IMPORT } from './import/pages/recorded.ts';
 import { openJournal } from './journal/journal.ts';
 import { KEY, KEYS } from './keys/key-pages.ts';
+import { loadStatus, MODULES } from './modules.ts';
 import { CONTRADICTIONS, DUPLICATES } from './people/pages/duplicates-page.ts';
 import { HELD, PERSON } from './people/pages/person.ts';
 import { READERS } from './people/pages/readers.ts';
 import { deskFolderOf } from './sqlite/registry-files.ts';
 import { sequenceOf } from './sqlite/storage.ts';
 
+const ADDED = await loadStatus();
+const OF_COOPERATIVE = await Promise.all(MODULES.flatMap(({ ofCooperative }) => ofCooperative?.() ?? []));
+
 /** In menu order. To add a screen, declare it in the directory of its subject and list it here. */
 export const SCREENS: readonly Screen[] = [
-  ...[START, FOUND, PERSON, HELD, READERS],
-  ...[COOPERATIVES, COOPERATIVE, MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
+  ...[startPage(ADDED), FOUND, PERSON, HELD, READERS],
+  ...[COOPERATIVES, cooperativePage(OF_COOPERATIVE), MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
   ...Object.values(RECORDED),
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
-  ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, HEALTH],
+  ...[DUPLICATES, CONTRADICTIONS, KEYS, KEY, healthPage(ADDED)],
 ];
 
 export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {

@@ -1,6 +1,8 @@
 /** The command line, with one file for each group of commands. */
 
 import { Command, CommanderError } from 'commander';
+import type { CommandEntry } from './module.ts';
+import { loadStatus, MODULES } from './modules.ts';
 import { ConfigError } from './runtime/config.ts';
 import { packageVersion } from './runtime/process.ts';
 import type { Storage } from './sqlite/storage.ts';
@@ -11,17 +13,9 @@ import { guardResults } from './terminal/record-reading.ts';
 import { settingsHelp } from './terminal/settings.ts';
 import { RegistryError } from './values/errors.ts';
 
-type Declare = (command: Command, context: CliContext) => void;
-
-interface CommandEntry {
-  readonly description: string;
-  /** Loads the command's file, with everything that the command needs. */
-  readonly load: () => Promise<Declare>;
-}
-
 /**
- * All commands. Only the file of the running command is loaded: `keys list` and `--help` need neither the
- * server nor the import.
+ * All commands but those of modules. Only the file of the running command is loaded: `keys list` and
+ * `--help` need neither the server nor the import.
  */
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
@@ -36,7 +30,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description:
       'how the registry is doing, on one screen; ' +
       'status 0 all is well, 1 something needs attention, 2 no database',
-    load: async () => (await import('./health/status-command.ts')).declareStatus,
+    load: async () => (await import('./health/status-command.ts')).declareStatus(await loadStatus()),
   },
   seed: {
     description: 'create the demo data and demo keys in an empty database',
@@ -46,10 +40,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description:
       'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
-  },
-  export: {
-    description: 'write all rows of a kind to a file: CSV that can be imported, NDJSON or a workbook',
-    load: async () => (await import('./export/export-command.ts')).declareExport,
   },
   imports: {
     description: 'the imports that were applied: list, show, undo',
@@ -97,11 +87,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys/key-commands.ts')).declareKeys,
   },
-  webhooks: {
-    description:
-      'endpoints that are told of changes: add, list, test, deliveries, replay, skip, rotate, remove',
-    load: async () => (await import('./webhooks/webhook-commands.ts')).declareWebhooks,
-  },
   check: {
     description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
     load: async () => (await import('./check/check.ts')).declareCheck,
@@ -125,10 +110,18 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
 };
 
+/** Every command, in the order of `--help`. */
+const ALL_COMMANDS = Object.entries(COMMANDS).flatMap(([name, entry]) => [
+  ...MODULES.flatMap(({ commands = {} }) =>
+    Object.entries(commands).filter(([, { before }]) => before === name),
+  ),
+  [name, entry] as const,
+]);
+
 /** @param loaded names of the commands to load; the others get only a name and a description */
 export async function createProgram(
   context: CliContext,
-  loaded: readonly string[] = Object.keys(COMMANDS),
+  loaded: readonly string[] = ALL_COMMANDS.map(([name]) => name),
 ): Promise<Command> {
   const program = new Command('cooperative-registry')
     .description("The registry of a country's cooperatives: lookups by national ID over HTTP and SQLite.")
@@ -141,7 +134,7 @@ export async function createProgram(
     .exitOverride()
     .configureOutput({ writeOut: context.out, writeErr: context.err })
     .hook('preAction', (_, command) => guardResults(context, command));
-  for (const [name, { description, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { description, load }] of ALL_COMMANDS) {
     const command = program.command(name).description(description);
     if (loaded.includes(name)) (await load())(command, context);
   }

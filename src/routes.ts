@@ -1,16 +1,14 @@
 /** Lists all routes of the API. */
 
-import type { Visible } from './access/api-keys.ts';
 import type { RateLimiter } from './access/in-process-rate-limiter.ts';
 import { eventRoutes } from './events/event-routes.ts';
-import { entryExportRoutes, exportOf, exportRoute } from './export/export-routes.ts';
-import type { Exporter } from './export/exporter.ts';
 import { healthRoutes, type Unready } from './health/health-routes.ts';
 import type { MoreRoutes } from './http/declare/resource.ts';
 import type { Route } from './http/declare/route.ts';
 import { withOpenApi } from './http/reference/openapi.ts';
 import { pageRoutes } from './http/reference/reference-routes.ts';
 import { meRoutes } from './keys/me-routes.ts';
+import type { ServicePart } from './module.ts';
 import type { ServedRows } from './open-registry.ts';
 import type { NarrowableStore } from './registry/registry-store.ts';
 import { cooperativeRoutes } from './registry/routes/cooperative-routes.ts';
@@ -20,15 +18,15 @@ import { memberEntryRoutes } from './registry/routes/member-entries.ts';
 import { memberRoutes } from './registry/routes/member-routes.ts';
 import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
+import type { Storage } from './sqlite/storage.ts';
 import { statisticsRoutes } from './statistics/statistics-routes.ts';
 import type { TimeZone } from './values/date-time.ts';
-import { WEBHOOKS_DESCRIBED } from './webhooks/webhook-reference.ts';
 
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
 export interface RouteDependencies {
-  readonly exporter: Exporter;
+  readonly storage: Storage;
   /** Allows access to rows only through what the caller may see. */
   readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
@@ -36,23 +34,25 @@ export interface RouteDependencies {
   readonly zone: TimeZone;
   /** Returns the reason why requests cannot be answered; undefined if they can. */
   readonly findUnready: () => Promise<Unready | undefined>;
+  readonly parts: readonly ServicePart[];
 }
 
 export function createRoutes({
-  exporter,
+  storage,
   store,
   limiter,
   clock,
   zone,
   findUnready,
+  parts,
 }: RouteDependencies): Route[] {
-  const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
-  const more: MoreRoutes = (resource, filters) => [exportRoute(exportOf(resource), filters, exports)];
+  const added = parts.flatMap((part) => part.routes?.(storage, store) ?? []);
+  const more: MoreRoutes = (resource, filters) => added.flatMap((each) => each.more(resource, filters));
   const routes = [
     ...cooperativeRoutes(store, more, clock, zone),
     ...memberRoutes(store, more, clock, zone),
     ...memberEntryRoutes(store, clock, zone),
-    ...entryExportRoutes(exports),
+    ...added.flatMap(({ ofEntries }) => ofEntries),
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, more, clock, zone),
     ...paymentRoutes(store, more, clock, zone),
@@ -61,7 +61,8 @@ export function createRoutes({
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(findUnready),
   ];
-  const described = withOpenApi(routes, API_VERSION, WEBHOOKS_DESCRIBED);
+  const outgoing = parts.find((part) => part.outgoing !== undefined)?.outgoing;
+  const described = withOpenApi(routes, API_VERSION, outgoing);
   const isReady = async () => (await findUnready()) === undefined;
-  return [...described, ...pageRoutes(described, API_VERSION, isReady, WEBHOOKS_DESCRIBED)];
+  return [...described, ...pageRoutes(described, API_VERSION, isReady, outgoing)];
 }

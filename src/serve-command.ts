@@ -31,18 +31,15 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
   try {
     removeStaleStaging(registry.storage);
     const { address } = await registry.listen();
-    const metrics = registry.metricsAddress();
     err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
-    if (metrics !== undefined) err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
+    for (const { name, address: at } of registry.serving)
+      err(`Serving ${name} on http://${shownAddress(at)}/${name}\n`);
     registry.note(`listening on ${shownAddress(address)}`);
     const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
   } catch (error) {
-    // The metrics server is the first to listen.
-    const isOfMetrics = registry.metricsAddress() === undefined;
-    const ofMetrics = isOfMetrics && config.metrics && { ...config.metrics, setting: 'METRICS' };
-    throw toListenError(error, ofMetrics || { ...config, setting: '--port or PORT' });
+    throw toListenError(error, { ...config, setting: '--port or PORT' });
   } finally {
     await registry.close();
     // A thread waiting for the disk would keep the process alive, although nothing is left to write.

@@ -40,29 +40,39 @@ const SPECIFICATION = ['registry'];
 /** Each capability with the others that it leans on: each is one thing more to know. */
 const CAPABILITIES: { readonly [room: string]: readonly string[] } = {
   events: [],
-  export: ['events'],
   statistics: [],
   search: [],
   // The registry as it is served, with the sequence of its changes and its sums.
   'open-registry.ts': ['events', 'statistics', 'search'],
-  webhooks: ['events', 'statistics', 'open-registry.ts'],
   journal: ['search'],
-  import: ['export', 'statistics', 'search', 'journal', 'open-registry.ts'],
+  import: ['statistics', 'search', 'journal', 'open-registry.ts'],
   entering: ['import', 'open-registry.ts'],
   keys: ['entering', 'open-registry.ts'],
-  ledger: ['webhooks', 'journal', 'keys'],
+  ledger: ['journal', 'keys'],
   people: ['search', 'journal', 'import', 'keys', 'ledger'],
   check: ['statistics', 'search', 'ledger'],
   backup: ['journal', 'import', 'ledger', 'people', 'check'],
-  health: ['statistics', 'search', 'webhooks', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
-  metrics: ['export', 'open-registry.ts', 'health'],
-  embedding: [],
-  browse: ['export', 'statistics', 'search', 'open-registry.ts', 'journal', 'people', 'health'],
+  health: ['statistics', 'search', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
+  // What a module may add to the program.
+  'module.ts': ['open-registry.ts', 'health'],
+  export: ['module.ts', 'events'],
+  webhooks: ['module.ts', 'events', 'statistics', 'open-registry.ts', 'health'],
+  metrics: ['module.ts', 'health'],
+  browse: ['statistics', 'search', 'open-registry.ts', 'journal', 'people', 'health'],
   demo: ['import', 'keys'],
 };
+/** What can be left out with the one line of another file that imports it. */
+const LEAVES = { export: 'modules.ts', webhooks: 'modules.ts', metrics: 'modules.ts', embedding: 'index.ts' };
 /** What puts the rest together may import all of it. */
-const COMPOSITION = ['compose.ts', 'routes.ts', 'desk-screens.ts', 'desk-command.ts', 'serve-command.ts'];
-const ENTRIES = ['program.ts', 'main.ts', 'index.ts'];
+const COMPOSITION = [
+  'modules.ts',
+  'compose.ts',
+  'routes.ts',
+  'desk-screens.ts',
+  'desk-command.ts',
+  'serve-command.ts',
+];
+const ENTRIES = ['program.ts', 'main.ts', 'embedding', 'index.ts'];
 
 const roomOf = (path: string): string => path.split('/')[0] ?? path;
 
@@ -90,6 +100,17 @@ test('a room imports only rooms below it, and a capability only those that it is
     .filter(({ from, to }) => from !== to && !allowedFrom(from).includes(to))
     .map(({ file, target }) => `${file} → ${target}`);
   assert.deepEqual(wrong, []);
+});
+
+test('a leaf is imported by the list that has its line, and by nothing else', () => {
+  for (const [leaf, list] of Object.entries(LEAVES)) {
+    const importers = imports.filter(({ file, target }) => roomOf(target) === leaf && roomOf(file) !== leaf);
+    assert.deepEqual(
+      importers.map(({ file }) => file),
+      [list],
+      leaf,
+    );
+  }
 });
 
 test('no capability is listed with one that it does not import', () => {

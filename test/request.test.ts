@@ -22,11 +22,13 @@ import { copyRegistry } from './support/sample-registry.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Json = any;
 
+const requestOf = ({ registry }: TestApp) => openRequests(registry.connect);
+
 /** Sends a request in the process, with the key that may do everything unless it is given another. */
 const asking =
   (app: TestApp, standard = app.fullKey) =>
   async (path: string, { method = 'GET', body, key = standard, headers }: Asked = {}): Promise<Json> =>
-    app.registry.request(method, `/api/v1${path}`, body, { key, ...(headers && { headers }) });
+    requestOf(app)(method, `/api/v1${path}`, body, { key, ...(headers && { headers }) });
 
 interface Asked {
   readonly method?: string;
@@ -96,7 +98,7 @@ test('production, loans and savings are for keys with members:financials', async
 test('a key is needed, with the scope, and within its limits', async (context) => {
   const { app } = await startLending(context);
   const ask = asking(app);
-  const without = await app.registry.request('GET', '/api/v1/members');
+  const without = await requestOf(app)('GET', '/api/v1/members');
   assert.equal(without.status, 401);
   assert.deepEqual(without.body, { detail: 'Authentication credentials were not provided.' });
   assert.equal((await ask('/members', { key: 'crs_none' })).status, 401);
@@ -257,8 +259,9 @@ test('a request that close() cannot wait for any longer is an error', async (con
 });
 
 test('what is no request is refused as over HTTP, or cannot be sent', async (context) => {
-  const { registry, fullKey: key } = await startApp(context);
-  const { request } = registry;
+  const app = await startApp(context);
+  const { registry, fullKey: key } = app;
+  const request = requestOf(app);
   const refusals: [string, string, unknown, number][] = [
     ['GET', 'api/v1/members', undefined, 400],
     ['GET', 'http://localhost/api/v1/members', undefined, 400],

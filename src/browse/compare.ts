@@ -4,7 +4,7 @@ import { orderLinks } from '../desk/list.ts';
 import { form, input, table } from '../desk/parts.ts';
 import { lineFigure } from '../desk/plots.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
-import { sheetOf, WORKBOOK_TYPE } from '../export/workbook.ts';
+import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import type { Cooperative } from '../registry/cooperatives.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';

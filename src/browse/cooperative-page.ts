@@ -1,13 +1,11 @@
-/** The desk's pages of one cooperative (statistics, export and merge) and of all cooperatives. */
+/** The desk's pages of one cooperative (statistics, files and merge) and of all cooperatives. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
-import { fields, form, input, refuseGiven, select, table } from '../desk/parts.ts';
-import type { Screen, Visit } from '../desk/screen.ts';
-import { exportRows } from '../export/export-rows-page.ts';
+import { fields, form, input, refuseGiven, table } from '../desk/parts.ts';
+import type { PagePart, Screen, Visit } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
 import { proposeCorrection } from '../people/pages/propose-correction.ts';
 import { COOPERATIVE_STATUSES, type Cooperative, SECTORS } from '../registry/cooperatives.ts';
-import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
 import { ENTERED, nameOf } from '../registry/pages/stored-values.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
@@ -20,10 +18,11 @@ import { statistics } from './statistics-plots.ts';
 
 const MERGING = say('Merge two cooperatives');
 
-export const COOPERATIVE: Screen = {
+/** @param parts what modules let a user do there */
+export const cooperativePage = (parts: readonly PagePart[]): Screen => ({
   path: '/cooperative/:code',
   title: say('Cooperative'),
-  // The statistics show no persons; the export does.
+  // The statistics show no persons; files of its rows do.
   personal: 'some',
   async read(visit) {
     const registry = visit.use((storage) => openRegistry(storage));
@@ -32,11 +31,11 @@ export const COOPERATIVE: Screen = {
     if (cooperative === undefined || sums === undefined) return undefined;
     const body = html`${head(visit, cooperative)}
 ${statistics(visit, sums)}
-${actions(visit)}`;
+${actions(visit, parts)}`;
     return { body, shows: 'nobody' };
   },
   actions: {
-    export: exportRows,
+    ...Object.assign({}, ...parts.map((part) => part.actions)),
     merge(visit, given) {
       const path = cooperativePath(visit);
       const into = parseNamedCode(given.get('into'));
@@ -57,7 +56,7 @@ ${actions(visit)}`;
       });
     },
   },
-};
+});
 
 function head({ say, translate, write }: Visit, cooperative: Cooperative): Html {
   const { code, name, sector, province, district, registrationDate, status, membersCount } = cooperative;
@@ -85,24 +84,11 @@ ${fields([
   )}</p>`;
 }
 
-function actions(visit: Visit): Html {
+function actions(visit: Visit, parts: readonly PagePart[]): Html {
   const { say, translate } = visit;
   const path = cooperativePath(visit);
-  const kinds = IMPORT_KINDS.filter((kind) => kind !== 'cooperatives').map(
-    (kind) => [kind, translate(nameOf(kind))] as const,
-  );
   return html`<section class="forms"><h2>${say('Files and corrections')}</h2>
-<details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
-    path,
-    action: 'export',
-    button: say('Save the file'),
-    saves: true,
-    body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
-      ['xlsx', say('Excel workbook')],
-      ['csv', say('CSV, with the names that programs use')],
-    ])}`,
-  })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
-</details>
+${parts.map(({ show }) => show(visit))}
 <details><summary>${translate(MERGING)}</summary>
 <p><small>${say('All members go to the other one, and this one is dissolved.')}</small></p>${form(visit, {
     path,

@@ -7,6 +7,7 @@ import { fields, table, typed } from '../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../desk/screen.ts';
 import { findAttention, readFacts, type StatusFacts } from '../health/attention.ts';
 import { attention } from '../health/health-page.ts';
+import type { ReadAdded } from '../health/registry-status.ts';
 import { undoneMark, whatOf } from '../journal/imports-text.ts';
 import { openJournal } from '../journal/journal.ts';
 import type { RecordedImport } from '../journal/operations.ts';
@@ -235,14 +236,16 @@ const membersTable = (visit: Visit, members: FoundThings['members']) =>
 
 const SHOWN_OPERATIONS = 6;
 
-export const START: Screen = {
+/** @param added what modules add to the condition of the registry */
+export const startPage = (added: readonly ReadAdded[]): Screen => ({
   path: '/',
   title: say('Start'),
   menu: say('Start'),
   personal: 'none',
   async read(visit) {
     const { storage, clock, config } = visit.desk;
-    const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+    const toCommand = (text: string) => typed(text, config.storage);
+    const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
     const operations = visit.use(() => openJournal(storage)).list({ limit: SHOWN_OPERATIONS });
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}
@@ -259,7 +262,7 @@ ${lastOperations(visit, operations.toReversed())}</section></div>`;
       return text === '' ? { goTo: '/' } : { goTo: `/found/${visit.session.searches.of(text)}` };
     },
   },
-};
+});
 
 function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
   const { rows } = condition;

@@ -170,6 +170,7 @@ export interface GivenFile {
 export type Answer = Page | Continuation | Download | undefined;
 export type ReadPage = (visit: Visit) => Awaitable<Answer>;
 export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
+type Actions = { readonly [name: string]: Action };
 
 export interface Screen {
   /** For example `/person/:person`; a place matches letters, digits and hyphens. */
@@ -183,5 +184,11 @@ export interface Screen {
   /** True if its forms send files (docs/desk.md). */
   readonly takesFiles?: true;
   /** Actions by the value of the field `action` in its forms, which are posted to the screen's path. */
-  readonly actions?: { readonly [name: string]: Action };
+  readonly actions?: Actions;
+}
+
+/** Actions on a page of another room, with their forms. */
+export interface PagePart {
+  readonly actions: Actions;
+  readonly show: (visit: Visit) => Html;
 }

@@ -3,6 +3,7 @@
  * under the names that imports accept (docs/exporting.md#columns).
  */
 
+import type { CellType } from '../formats/write-workbook.ts';
 import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import type { Owner } from '../registry/loans.ts';
 import {
@@ -53,7 +54,7 @@ export const EXPORTED: { readonly [kind in ImportKind]: Exported<ExportedRows[ki
 export interface ExportColumn<Row> {
   readonly name: string;
   /** Cell type in a workbook. */
-  readonly type: 'text' | 'number' | 'date' | 'instant';
+  readonly type: CellType;
   readonly read: (row: Row, zone: TimeZone) => string | null;
 }
 

@@ -2,6 +2,7 @@
 
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
+import { MOST_WORKBOOK_ROWS } from '../formats/write-workbook.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/context.ts';
@@ -21,7 +22,6 @@ import {
   type ExportSnapshot,
   openExportSession,
 } from './open-export-session.ts';
-import { MOST_WORKBOOK_ROWS } from './workbook.ts';
 
 // Output files are new and readable only by their owner
 

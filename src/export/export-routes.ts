@@ -1,4 +1,4 @@
-/** Routes that export all rows of a kind, from one snapshot (docs/api.md#exports). */
+/** Routes that export all rows of a kind, from one snapshot (docs/api.md#exports), and what writes them. */
 
 import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
 import type { EventStore } from '../events/feed.ts';
@@ -10,15 +10,88 @@ import type { Resource } from '../http/declare/resource.ts';
 import { type ApiResponse, BodyParts } from '../http/declare/response.ts';
 import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
 import { gzipped } from '../http/server/send.ts';
+import type { AddToService } from '../module.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { COOPERATIVE_FILTER } from '../registry/routes/cooperative-routes.ts';
+import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
+import type { Storage } from '../sqlite/storage.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
+import { RegistryError } from '../values/errors.ts';
 import { choiceOf } from '../values/schema.ts';
 import { parseChoice } from '../values/text.ts';
 import { EXPORTED, type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-columns.ts';
-import type { Export, Exporter } from './exporter.ts';
+import type { ExportTasks } from './export-thread.ts';
+import { openSpool } from './open-export-session.ts';
+import { Spool, type Spooled } from './write-spool.ts';
 
-export interface ExportDependencies {
+/*
+ * A thread writes each export to an unnamed file, which is then sent as fast as the client takes it: slow
+ * clients hold neither memory nor a snapshot (docs/decisions/0026-exports.md).
+ */
+
+/** A completely written export. */
+interface Export extends Spooled {
+  /** Content in parts, readable once; each part is overwritten when the next one is requested. */
+  read(): AsyncIterable<Buffer>;
+}
+
+interface Exporter {
+  /**
+   * @param whenLeft registers a callback for when the client has left or received everything
+   * @throws RegistryError (as a rejection) `unavailable` if too many exports run, or the disk is full
+   */
+  run(request: ExportRequest, whenLeft: (leave: () => void) => void): Promise<Export>;
+  running(): number;
+  close(): Promise<void>;
+}
+
+/** Limit of exports being written, queued or sent. */
+const AT_ONCE = 2;
+const RETRY_AFTER_SECONDS = 30;
+/** No object outlives a hundred rows, so a larger heap would only delay the collection of garbage. */
+const HEAP = { youngMib: 6, oldMib: 48 };
+
+export function createExporter(storage: Storage, zone: TimeZone): Exporter {
+  const thread = new TaskThread<ExportTasks>({
+    module: moduleBeside(import.meta.url, 'export-thread'),
+    setup: { location: storage.location, zone },
+    maxWaiting: AT_ONCE,
+    heap: HEAP,
+  });
+  let running = 0;
+  return {
+    async run(request, whenLeft) {
+      if (running >= AT_ONCE)
+        throw new RegistryError('unavailable', `${AT_ONCE} exports run already. Try again.`, {
+          reason: 'too_many_exports',
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        });
+      const spool = new Spool(openSpool(storage), () => {
+        running--;
+      });
+      running++;
+      const isLeft = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+      whenLeft(() => {
+        Atomics.store(isLeft, 0, 1);
+        spool.close();
+      });
+      try {
+        const spooled = await spool.use((descriptor) => thread.run('spool', { request, descriptor, isLeft }));
+        return { ...spooled, read: () => spool.read() };
+      } catch (error) {
+        spool.close();
+        throw error;
+      }
+    },
+    running: () => running,
+    close: () => thread.close(),
+  };
+}
+
+// Routes of each resource
+
+interface ExportDependencies {
   readonly exporter: Exporter;
   /** Gives the position in the event sequence for HEAD, which exports nothing. */
   readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
@@ -45,7 +118,7 @@ interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
 }
 
 /** Export of a resource, for keys that may list it. */
-export const exportOf = ({
+const exportOf = ({
   tag,
   title,
   schema,
@@ -64,7 +137,7 @@ interface Asked {
 }
 
 /** @param filters `cooperative` and `status` */
-export const exportRoute = (
+const exportRoute = (
   { kind, path, operationId, tag, access, schema, groups }: Exported,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
@@ -150,7 +223,7 @@ const SHARED = {
 
 const FILTERS = { cooperative: COOPERATIVE_FILTER };
 
-export const entryExportRoutes = (exports: ExportDependencies): Route[] => [
+const entryExportRoutes = (exports: ExportDependencies): Route[] => [
   exportRoute(
     {
       ...{ ...SHARED, ...EXPORTED.production, kind: 'production', operationId: 'exportDeliveries' },
@@ -168,3 +241,19 @@ export const entryExportRoutes = (exports: ExportDependencies): Route[] => [
     exports,
   ),
 ];
+
+export const serveExports: AddToService = ({ zone }) => {
+  let exporter: Exporter | undefined;
+  return {
+    routes(storage, store) {
+      exporter = createExporter(storage, zone);
+      const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
+      return {
+        more: (resource, filters) => [exportRoute(exportOf(resource), filters, exports)],
+        ofEntries: entryExportRoutes(exports),
+      };
+    },
+    metrics: () => ({ registry_exports_running: exporter?.running() }),
+    close: () => exporter?.close(),
+  };
+};

@@ -1,15 +1,17 @@
-/** Desk action that downloads the rows of a cooperative as a file, as `export` writes it. */
+/** Part of the desk's page of a cooperative that downloads its rows as a file, as `export` writes it. */
 
 import type { FieldGroup } from '../access/access-ledger.ts';
-import { refuseGiven } from '../desk/parts.ts';
-import type { Action } from '../desk/screen.ts';
+import { form, refuseGiven, select } from '../desk/parts.ts';
+import type { Action, PagePart, Visit } from '../desk/screen.ts';
+import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
+import { nameOf } from '../registry/pages/stored-values.ts';
+import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import type { FileFormat } from './export-columns.ts';
 import { exportedParts } from './exported-parts.ts';
 import { openExportSession, openSpool } from './open-export-session.ts';
-import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from './workbook.ts';
 import { Spool, writeToSpool } from './write-spool.ts';
 
 const TYPES: { readonly [format in FileFormat]?: string } = {
@@ -20,7 +22,7 @@ const TYPES: { readonly [format in FileFormat]?: string } = {
 const shownOf = (kind: ImportKind): readonly FieldGroup[] =>
   kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'];
 
-export const exportRows: Action = async (visit, given) => {
+const exportRows: Action = async (visit, given) => {
   const { desk } = visit;
   const code = codeOf(visit);
   const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
@@ -55,3 +57,24 @@ export const exportRows: Action = async (visit, given) => {
     },
   };
 };
+
+function showExport(visit: Visit): Html {
+  const { say, translate } = visit;
+  const path = cooperativePath(visit);
+  const kinds = IMPORT_KINDS.filter((kind) => kind !== 'cooperatives').map(
+    (kind) => [kind, translate(nameOf(kind))] as const,
+  );
+  return html`<details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
+    path,
+    action: 'export',
+    button: say('Save the file'),
+    saves: true,
+    body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
+      ['xlsx', say('Excel workbook')],
+      ['csv', say('CSV, with the names that programs use')],
+    ])}`,
+  })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
+</details>`;
+}
+
+export const EXPORTING: PagePart = { actions: { export: exportRows }, show: showExport };

@@ -2,6 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { asTextCell } from '../formats/blanks.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
+import {
+  type Cell,
+  FORMATS,
+  LIBRARY,
+  toCell,
+  WIDTHS,
+  type WorkbookLibrary,
+} from '../formats/write-workbook.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';
@@ -13,7 +21,6 @@ import {
   type FileFormat,
 } from './export-columns.ts';
 import type { ExportedRows, ExportFilter, ExportSnapshot } from './open-export-session.ts';
-import { workbookOf } from './workbook.ts';
 
 // Rows of a snapshot → bytes of an export, in blocks
 
@@ -104,4 +111,25 @@ export async function exportedParts(
       yield row;
     }
   }
+}
+
+async function workbookOf<Kind extends ImportKind>(
+  kind: Kind,
+  rows: Iterable<ExportedRows[Kind]>,
+  zone: TimeZone,
+  labels: Language | undefined,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
+  const columns = exportColumns(kind, labels);
+  function* cells(): Generator<Cell[]> {
+    for (const row of rows) yield columns.map(({ type, read }) => toCell(type, read(row, zone)));
+  }
+  return writeXlsxStream(cells(), {
+    name: kind,
+    columns: columns.map(({ name, type }) => {
+      const numFmt = FORMATS[type];
+      return { header: name, width: WIDTHS[type], ...(numFmt === undefined ? {} : { numFmt }) };
+    }),
+    freezePane: { rows: 1 },
+  });
 }

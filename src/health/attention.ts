@@ -13,12 +13,17 @@ import type { Storage } from '../sqlite/storage.ts';
 import { formatBytes, quoted } from '../terminal/output.ts';
 import { DAY_SECONDS, formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Message, say, Written } from '../values/message.ts';
-import { findPause } from '../webhooks/next-message.ts';
-import { FAILURES_TO_REPORT } from '../webhooks/retries.ts';
-import { type EndpointStatus, type RegistryStatus, readStatus, STALE_COUNTED } from './registry-status.ts';
+import {
+  type Attention,
+  type FactsForIssues,
+  type ReadAdded,
+  type RegistryStatus,
+  readStatus,
+  STALE_COUNTED,
+} from './registry-status.ts';
 
 /** Facts that `status` and the desk show. */
-export interface StatusFacts {
+export interface StatusFacts extends FactsForIssues {
   readonly location: string;
   readonly condition: RegistryStatus;
   readonly ledgerFolder: string;
@@ -27,25 +32,12 @@ export interface StatusFacts {
   readonly ledger: LedgerStatus | undefined;
   /** The keys' file if keys that were in use are missing. */
   readonly lostKeysFile: string | undefined;
-  readonly keys: readonly ApiKey[];
   readonly uses: readonly KeyUse[];
-  readonly isServed: boolean;
-  /** Epoch seconds. */
-  readonly now: number;
   readonly zone: TimeZone;
-  /** Formats a command of this program for the same registry. */
-  readonly command: (text: string) => string;
-}
-
-export interface Attention {
-  readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
-  readonly text: Message;
-  readonly command: string;
 }
 
 /** A day, with some slack for a backup that takes longer or starts later than the day before. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
-const LONGEST_LAG_SECONDS = 900;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 /** A record dated further ahead than this shows a wrong clock, now or when it was made. */
 const AHEAD_SECONDS = 60;
@@ -56,7 +48,7 @@ const NAMED = 3;
 
 /** @returns the issues, worst first */
 export const findAttention = (facts: StatusFacts): readonly Attention[] =>
-  [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap(
+  [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofAdded, ofReadModel, ofKeys].flatMap(
     (rule) => rule(facts),
   );
 
@@ -178,39 +170,8 @@ function ofBackups({
   return found;
 }
 
-function ofWebhooks(facts: StatusFacts): readonly Attention[] {
-  const { condition, keys, isServed, now, command } = facts;
-  const isLate = ({ oldestAt }: EndpointStatus) =>
-    isServed && oldestAt !== null && now - oldestAt > LONGEST_LAG_SECONDS;
-  return condition.endpoints.flatMap((each): Attention | readonly Attention[] => {
-    const { id, keyId, disabledAt, failures } = each.endpoint;
-    const entry = (text: Message, what: string): Attention => ({
-      about: 'webhooks',
-      text,
-      command: command(what),
-    });
-    const key = keys.find((one) => one.id === keyId);
-    const pause = findPause(key, now);
-    if (disabledAt !== null)
-      return entry(
-        say('Endpoint {id} is disabled: its receiver answered 410.', { id }),
-        `webhooks enable ${id}`,
-      );
-    if (pause !== undefined)
-      return entry(say('Endpoint {id} gets nothing: {pause}.', { id, pause }), `keys show ${keyId}`);
-    if (failures >= FAILURES_TO_REPORT)
-      return entry(
-        say('Endpoint {id} has failed {failures} times with one message.', { id, failures }),
-        `webhooks deliveries ${id}`,
-      );
-    if (!isLate(each)) return [];
-    const behind = each.behind ?? 0;
-    return entry(
-      say('Endpoint {id} is {behind|# event|# events} behind, for more than 15 minutes.', { id, behind }),
-      `webhooks deliveries ${id}`,
-    );
-  });
-}
+const ofAdded = (facts: StatusFacts): readonly Attention[] =>
+  facts.condition.added.flatMap(({ attention }) => attention(facts));
 
 function ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): readonly Attention[] {
   const { stale, hasOtherRules, unindexed } = readModel;
@@ -290,11 +251,12 @@ export async function readFacts(
     clock,
   }: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'> & { readonly clock: Clock },
   command: StatusFacts['command'],
+  added: readonly ReadAdded[],
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
   // Checked before this process opens any file itself.
   const isOpen = isServed(storage);
-  const condition = await readStatus(storage);
+  const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
   try {
     const [keys, uses] = [store?.list(now) ?? [], store?.uses(now) ?? []];

@@ -10,14 +10,8 @@ import { deskFilesOf } from '../import/pages/desk-files.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
-import {
-  type Attention,
-  expiringSoon,
-  findAttention,
-  readFacts,
-  refusedOften,
-  type StatusFacts,
-} from './attention.ts';
+import { expiringSoon, findAttention, readFacts, refusedOften, type StatusFacts } from './attention.ts';
+import type { Attention, ReadAdded } from './registry-status.ts';
 
 // Issues with the command that resolves each
 
@@ -49,6 +43,7 @@ export function conditionOf(visit: Visit, facts: StatusFacts): Html {
   const { condition, keys, isServed } = facts;
   const { rows, readModel, sequence, imports } = condition;
   const { number, bytes } = write;
+  const added = condition.added.map(({ section }) => section(visit));
   const part = (title: string, entries: Entries) =>
     html`<section><h2>${title}</h2>${fields(entries)}</section>`;
   return html`<div class="beside">
@@ -86,7 +81,7 @@ ${part(say('Keys'), [
   [say('ending within 30 days'), number(expiringSoon(facts).length)],
   [say('refused often'), number(refusedOften(facts).length)],
 ])}
-${part(say('Access ledger'), ledger(visit, facts))}</div>${webhooks(visit, facts)}`;
+${part(say('Access ledger'), ledger(visit, facts))}</div>${added}`;
 }
 
 function free({ say }: Visit, { condition: { freeBytes, bytes: taken, reservedBytes } }: StatusFacts): Html {
@@ -122,42 +117,22 @@ function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFolder
   ];
 }
 
-function webhooks({ say, write }: Visit, { condition: { endpoints } }: StatusFacts): Html | false {
-  return (
-    endpoints.length > 0 &&
-    html`<h2>${say('Webhooks')}</h2>${table(
-      say('Webhooks'),
-      [
-        { heading: say('Endpoint') },
-        { heading: say('State') },
-        { heading: say('Events behind'), isNumber: true },
-        { heading: say('Failures'), isNumber: true },
-      ],
-      endpoints.map(({ endpoint, behind }) => [
-        `${endpoint.id} · ${new URL(endpoint.url).host}`,
-        endpoint.disabledAt === null ? say('delivering') : say('disabled'),
-        behind === null ? say('starts again') : write.number(behind),
-        write.number(endpoint.failures),
-      ]),
-    )}`
-  );
-}
-
 const PATH = '/health';
 
-export const HEALTH: Screen = {
+/** @param added what modules add to it */
+export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   path: PATH,
   title: say('Health'),
   menu: say('Health'),
   personal: 'none',
-  read: (visit) => showHealth(visit),
+  read: (visit) => showHealth(visit, added),
   actions: {
     async backup(visit, given) {
       const { clock, storage } = visit.desk;
       const folder = given.get('folder');
       const mayCreate = given.get('create') !== '';
       const refuse = async (fault: string): Promise<Page> => ({
-        ...(await showHealth(visit, { folder, fault })),
+        ...(await showHealth(visit, added, { folder, fault })),
         status: 422,
       });
       if (!isAbsolute(folder))
@@ -175,7 +150,7 @@ export const HEALTH: Screen = {
       return { goTo: PATH };
     },
   },
-};
+});
 
 /** A folder that the user entered, with the reason for its refusal. */
 interface RefusedFolder {
@@ -183,7 +158,7 @@ interface RefusedFolder {
   readonly fault: string;
 }
 
-async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> {
+async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: RefusedFolder): Promise<Page> {
   const { storage, clock, config } = visit.desk;
   const { commands } = deskFilesOf(visit);
   const heading = html`<h1>${visit.say('Health')}</h1>`;
@@ -197,7 +172,8 @@ async function showHealth(visit: Visit, refused?: RefusedFolder): Promise<Page> 
     );
   const check = commands.workOf('check');
   if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
-  const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
+  const toCommand = (text: string) => typed(text, config.storage);
+  const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
   const told =
     refused === undefined
       ? backup !== undefined && backedUp(visit, backup)

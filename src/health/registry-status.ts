@@ -1,6 +1,8 @@
 /** Reads the condition of a registry, in a few milliseconds whatever its size, for `status` and metrics. */
+import type { ApiKey } from '../access/api-keys.ts';
 import type { LastBackup, SequencePosition } from '../backup/backup-types.ts';
 import { locate, readRemembered } from '../backup/dated-backups.ts';
+import type { Visit } from '../desk/screen.ts';
 import type { RegistrySize, RunningImports } from '../import/import-session.ts';
 import { readRunningImports, readSize } from '../import/staging/session.ts';
 import { findOperation, type RecordedImport } from '../journal/operations.ts';
@@ -12,7 +14,9 @@ import { withDatabase } from '../sqlite/open-database.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes, sizeOf } from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import { readSequence, type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
-import { hasWebhooksAt, openWebhooksAt, type WebhookEndpoint } from '../webhooks/open-webhook-store.ts';
+import type { TimeZone } from '../values/date-time.ts';
+import type { Html } from '../values/html.ts';
+import type { Message } from '../values/message.ts';
 
 export interface RegistryStatus {
   /** Size of the registry's databases with their write-ahead logs. */
@@ -32,7 +36,7 @@ export interface RegistryStatus {
   readonly lastImport: RecordedImport | undefined;
   /** Last complete backup made on this machine; null if none is known. */
   readonly lastBackup: LastBackup | null;
-  readonly endpoints: readonly EndpointStatus[];
+  readonly added: readonly AddedStatus[];
 }
 
 export interface ReadModelStatus {
@@ -50,13 +54,40 @@ export interface ReadModelStatus {
 /** Counting more would take longer than a metrics scrape should. */
 export const STALE_COUNTED = 10_000;
 
-export interface EndpointStatus {
-  readonly endpoint: WebhookEndpoint;
-  /** Events after the last delivered or skipped one; null if the endpoint has to restart. */
-  readonly behind: number | null;
-  /** Time of the oldest of these events, in epoch seconds; null if there is none. */
-  readonly oldestAt: number | null;
+// Status of what can be left out: its room reads it, and is not known here
+
+export interface Attention {
+  readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
+  readonly text: Message;
+  readonly command: string;
 }
+
+/** Facts that issues of a module depend on. */
+export interface FactsForIssues {
+  readonly keys: readonly ApiKey[];
+  readonly isServed: boolean;
+  /** Epoch seconds. */
+  readonly now: number;
+  /** Formats a command of this program for the same registry. */
+  readonly command: (text: string) => string;
+}
+
+export interface AddedStatus {
+  /** A line of `status`. */
+  readonly line: readonly [label: string, value: string];
+  /** Its part of the document of `--json`. */
+  readonly document: object;
+  /** @returns the issues, worst first */
+  readonly attention: (facts: FactsForIssues) => readonly Attention[];
+  /** A section of the desk's page. */
+  readonly section: (visit: Visit) => Html | false;
+  /** @returns values by the names of metrics */
+  readonly metrics: (nowSeconds: number) => object;
+}
+
+/** Reads it before the registry is read: its file is one of its own. */
+export type ReadAdded = (databaseFile: string, waitMs: number) => CompleteAdded;
+type CompleteAdded = (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
 /** Number of members sampled at each end of the table. */
 const SAMPLED_AT_END = 500;
@@ -64,8 +95,13 @@ const SAMPLED_AT_END = 500;
 const SAMPLED_BETWEEN = 200;
 
 /** @throws StorageError `unusable` when there is no registry of this release */
-export function readStatusAt(databaseFile: string, format: ReadModelFormat, waitMs: number): RegistryStatus {
-  const endpoints = listEndpoints(databaseFile, waitMs);
+export function readStatusAt(
+  databaseFile: string,
+  format: ReadModelFormat,
+  waitMs: number,
+  added: readonly ReadAdded[],
+): RegistryStatus {
+  const begun = added.map((read) => read(databaseFile, waitMs));
   const settings = { readOnly: true, schema: REGISTRY_SCHEMA, waitMs, cacheKiB: 1024 };
   return withDatabase(databaseFile, settings, (db) => {
     const sequence = readSequence(db);
@@ -84,7 +120,7 @@ export function readStatusAt(databaseFile: string, format: ReadModelFormat, wait
       sequence,
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
       lastBackup: readLastBackup(databaseFile, sequence),
-      endpoints: endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
+      added: begun.map((complete) => complete(db, sequence, format.zone)),
     };
   });
 }
@@ -93,16 +129,6 @@ export function readStatusAt(databaseFile: string, format: ReadModelFormat, wait
 function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
   const last = readRemembered(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? locate(databaseFile, last) : null;
-}
-
-function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
-  if (!hasWebhooksAt(databaseFile)) return [];
-  const store = openWebhooksAt(databaseFile, { waitMs, create: false });
-  try {
-    return store.list();
-  } finally {
-    store.close();
-  }
 }
 
 function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelStatus {
@@ -128,21 +154,9 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelS
   };
 }
 
-function conditionOf(
-  db: Connection,
-  endpoint: WebhookEndpoint,
-  sequence: RegistryStatus['sequence'],
-): EndpointStatus {
-  const { position } = endpoint;
-  if (position.epoch !== sequence?.epoch) return { endpoint, behind: null, oldestAt: null };
-  const oldest = 'SELECT at FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1';
-  return {
-    endpoint,
-    behind: sequence.lastSequence - position.sequence,
-    oldestAt: db.value<number | undefined>(oldest, [position.sequence]) ?? null,
-  };
-}
-
 /** @throws StorageError (as a rejection) `unusable` when there is no registry of this release */
-export const readStatus = async (storage: Storage, use?: StorageUse): Promise<RegistryStatus> =>
-  readStatusAt(storage.readable(), formatOf(storage), waitMsFor(use));
+export const readStatus = async (
+  storage: Storage,
+  added: readonly ReadAdded[] = [],
+  use?: StorageUse,
+): Promise<RegistryStatus> => readStatusAt(storage.readable(), formatOf(storage), waitMsFor(use), added);

@@ -11,25 +11,23 @@ import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { counted } from '../values/text.ts';
-import {
-  type Attention,
-  expiringSoon,
-  findAttention,
-  readFacts,
-  refusedOften,
-  type StatusFacts,
-} from './attention.ts';
+import { expiringSoon, findAttention, readFacts, refusedOften, type StatusFacts } from './attention.ts';
+import type { Attention, ReadAdded } from './registry-status.ts';
 
-export function declareStatus(command: Command, context: CliContext): void {
-  addPrintOptions(showingNobody(command)).action(
-    acting(context, async ({ config, storage, clock, options, show }) => {
-      const facts = await readFacts(storage, { ...config, clock }, (text) => proposed(text, options));
-      const attention = findAttention(facts);
-      show(describeStatus(facts, attention), formatStatus(facts, attention));
-      if (attention.length > 0) throw new CommandError(EXIT.refused, '');
-    }),
-  );
-}
+/** @param added what modules add to it */
+export const declareStatus =
+  (added: readonly ReadAdded[]) =>
+  (command: Command, context: CliContext): void => {
+    addPrintOptions(showingNobody(command)).action(
+      acting(context, async ({ config, storage, clock, options, show }) => {
+        const toCommand = (text: string) => proposed(text, options);
+        const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
+        const attention = findAttention(facts);
+        show(describeStatus(facts, attention), formatStatus(facts, attention));
+        if (attention.length > 0) throw new CommandError(EXIT.refused, '');
+      }),
+    );
+  };
 
 /** Columns of the screen. */
 const WIDTH = 80;
@@ -72,10 +70,8 @@ const formatAttention = ({ about, text, command }: Attention): string =>
 
 function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: string])[] {
   const { condition, keys, zone } = facts;
-  const { rows, readModel, sequence, endpoints, lastImport } = condition;
+  const { rows, readModel, sequence, lastImport } = condition;
   const { running } = condition.imports;
-  const known = endpoints.flatMap(({ behind }) => behind ?? []);
-  const restarting = endpoints.length - known.length;
   const active = keys.filter(({ isActive }) => isActive).length;
   const [expiring, refused] = [expiringSoon(facts).length, refusedOften(facts).length];
   return [
@@ -103,16 +99,7 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
       'events',
       sequence === undefined ? 'unknown' : `up to ${sequence.lastSequence} of epoch ${sequence.epoch}`,
     ],
-    [
-      'webhooks',
-      endpoints.length === 0
-        ? 'none'
-        : [
-            counted(endpoints.length, 'endpoint'),
-            ...(known.length === 0 ? [] : [`at most ${counted(Math.max(...known), 'event')} behind`]),
-            ...(restarting === 0 ? [] : [`${restarting} starting again`]),
-          ].join(', '),
-    ],
+    ...condition.added.map(({ line }) => line),
     ['ledger', ledgerText(facts)],
     [
       'keys',
@@ -182,13 +169,7 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
     read_model: { stale_members: condition.readModel.stale, other_rules: condition.readModel.hasOtherRules },
     epoch: condition.sequence?.epoch ?? null,
     last_sequence: condition.sequence?.lastSequence ?? null,
-    webhooks: condition.endpoints.map(({ endpoint, behind, oldestAt }) => ({
-      id: String(endpoint.id),
-      failures: endpoint.failures,
-      disabled: endpoint.disabledAt !== null,
-      behind,
-      oldest_at: oldestAt === null ? null : formatDateTime(oldestAt, zone),
-    })),
+    ...Object.assign({}, ...condition.added.map(({ document }) => document)),
     ledger: {
       on: facts.isLedgerOn,
       chains: facts.ledger?.chains ?? 0,

@@ -4,7 +4,7 @@
  * (docs/importing.md#a-template).
  */
 
-import { type Cell, type CellType, FORMATS, LIBRARY, toCell, WIDTHS } from '../export/workbook.ts';
+import { type Cell, type CellType, FORMATS, LIBRARY, toCell, WIDTHS } from '../formats/write-workbook.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../registry/file-columns.ts';
 import type { StagedRow } from '../values/declared-fields.ts';
 import { kindOf } from '../values/field-json.ts';

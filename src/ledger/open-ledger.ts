@@ -11,12 +11,18 @@ import type {
   ServedLedgerOptions,
 } from '../access/access-ledger.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
-import { withDatabase } from '../sqlite/open-database.ts';
-import { exists, keysFileOf, ledgerFolderOf, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
+import { hasTables, withDatabase } from '../sqlite/open-database.ts';
+import {
+  exists,
+  keysFileOf,
+  ledgerFolderOf,
+  sizeOf,
+  webhooksFileOf,
+  withSideFiles,
+} from '../sqlite/registry-files.ts';
 import { isBusy } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { type Message, say } from '../values/message.ts';
-import { hasWebhooksAt } from '../webhooks/open-webhook-store.ts';
 import { toReceipts, unrecorded } from './batch-hash.ts';
 import { type ChainPart, readChains } from './ledger-chains.ts';
 import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
@@ -70,7 +76,7 @@ export function findLostKeysAt(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const known = readMonthKeys(keysFile);
   const isLost =
-    (!exists(keysFile) && hasWebhooksAt(databaseFile)) ||
+    (!exists(keysFile) && hasTables(webhooksFileOf(databaseFile))) ||
     readChains(databaseFile).parts.some(({ part }) => part.periods.some(({ keyId }) => !known.has(keyId)));
   return isLost ? keysFile : undefined;
 }

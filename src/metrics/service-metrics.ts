@@ -2,16 +2,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { AccessLedger } from '../access/access-ledger.ts';
-import type { InProcessRateLimiter } from '../access/in-process-rate-limiter.ts';
-import type { Exporter } from '../export/exporter.ts';
 import { type RegistryStatus, readStatus } from '../health/registry-status.ts';
 import type { AccessLog } from '../http/server/access-log.ts';
+import type { RunningServer } from '../http/server/client-connection.ts';
 import { listen } from '../http/server/server.ts';
-import type { RegistryStore } from '../open-registry.ts';
+import type { AddToService, ComposedService, Measures, Serving } from '../module.ts';
 import type { SocketAddress } from '../runtime/config.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
-import type { Storage } from '../sqlite/storage.ts';
+import { toListenError } from '../terminal/signals.ts';
 import {
   type Declaration,
   type Distribution,
@@ -179,6 +177,9 @@ const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '
 
 // Condition of the registry
 
+/** Metrics whose values modules read. */
+type AddedMetric = Extract<MetricName, `registry_webhook_${string}`>;
+
 /**
  * @param condition undefined if it could not be read; its metrics are then omitted
  * @param nowSeconds epoch seconds, for the age of waiting events
@@ -186,10 +187,7 @@ const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '
 export function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
   const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
   const rows = Object.entries(condition?.rows ?? {});
-  const endpoints = (condition?.endpoints ?? []).map((each) => ({
-    ...each,
-    labels: [String(each.endpoint.id)] as const,
-  }));
+  const added = (condition?.added ?? []).map(({ metrics }) => metrics(nowSeconds));
   return {
     registry_rows: rows.map(([table, count]) => [[table], count] as const),
     registry_files_bytes: condition?.bytes,
@@ -207,16 +205,7 @@ export function registryFacts(condition: RegistryStatus | undefined, nowSeconds:
       ? Number(last.verifiedAtMs !== null && last.fault === null)
       : undefined,
     registry_last_backup_present: last ? Number(last.place !== 'missing') : undefined,
-    registry_webhook_lag_seconds: endpoints.flatMap(({ labels, behind, oldestAt }) =>
-      behind === null ? [] : [[labels, oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt)] as const],
-    ),
-    registry_webhook_lag_events: endpoints.flatMap(({ labels, behind }) =>
-      behind === null ? [] : [[labels, behind] as const],
-    ),
-    registry_webhook_failures: endpoints.map(({ labels, endpoint }) => [labels, endpoint.failures] as const),
-    registry_webhook_disabled: endpoints.map(
-      ({ labels, endpoint }) => [labels, Number(endpoint.disabledAt !== null)] as const,
-    ),
+    ...(Object.assign({}, ...added) as Pick<Metrics, AddedMetric>),
   } satisfies Partial<Metrics>;
 }
 
@@ -292,45 +281,33 @@ const MAX_CONNECTIONS = 16;
 /** Minimum interval between reads of the condition, however often metrics are scraped. */
 const CONDITION_MS = 1_000;
 
-/** Sources read for each scrape. */
-export interface MeasuredService {
-  readonly clock: Clock;
-  readonly exporter: Pick<Exporter, 'running'>;
-  readonly limiter: Pick<InProcessRateLimiter, 'size'>;
-  readonly storage: Storage;
-  readonly store: Pick<RegistryStore, 'searchesWaiting'>;
-  readonly ledger: Pick<AccessLedger, 'state'> | undefined;
-  /** Returns undefined if requests can be answered. */
-  readonly findUnready: () => Promise<string | undefined>;
-}
-
-export class ServiceMetrics {
+class ServiceMetrics implements Measures {
   private readonly requests = new RequestCounts();
   private readonly commitWrites = new Histogram('registry_group_commit_writes');
   private readonly commitSeconds = new Histogram('registry_group_commit_duration_seconds');
   private connectionsClosed = 0;
   private addressesRefused = 0;
   private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
-  private readonly readings = { recorded: 0, refused: 0 };
+  private readonly readingCounts = { recorded: 0, refused: 0 };
   private readonly ofProcess = new ProcessFacts();
+  private server: RunningServer | undefined;
 
-  readonly measureCommit = (writes: number, durationMs: number): void => {
+  readonly commit = (writes: number, durationMs: number): void => {
     this.commitWrites.observe(writes);
     this.commitSeconds.observe(durationMs / 1000);
   };
 
-  countRefusedAddress(): void {
+  readonly refusedAddress = (): void => {
     this.addressesRefused++;
-  }
+  };
 
-  /** Counts the readings of an event-loop iteration; those that could not be recorded were refused. */
-  readonly measureReadings = (readings: number, durationMs: number, isRecorded: boolean): void => {
-    this.readings[isRecorded ? 'recorded' : 'refused'] += readings;
+  readonly readings = (readings: number, durationMs: number, isRecorded: boolean): void => {
+    this.readingCounts[isRecorded ? 'recorded' : 'refused'] += readings;
     if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
   };
 
-  /** Wraps a log so that requests, and connections closed for lack of room, are counted. */
-  counting(log: AccessLog): AccessLog {
+  /** Counts requests, and connections closed for lack of room. */
+  readonly counting = (log: AccessLog): AccessLog => {
     return {
       ...log,
       request: (entry) => {
@@ -342,13 +319,15 @@ export class ServiceMetrics {
         log.connectionClosed(message);
       },
     };
-  }
+  };
 
-  /** @throws (as a rejection) the system's error when the address cannot be used */
-  listen(address: SocketAddress, service: MeasuredService, onError: (error: unknown) => void) {
+  /** @throws (as a rejection) CommandError when the address cannot be used */
+  async listen(address: SocketAddress, service: ComposedService): Promise<readonly Serving[]> {
+    const onError = (error: unknown) => service.log.unexpected('metrics', error);
+    const added = await service.loadStatus();
     const readRarely = rarely(service.clock, async () => {
       try {
-        return await readStatus(service.storage, 'serve');
+        return await readStatus(service.storage, added, 'serve');
       } catch (error) {
         onError(error);
         return undefined;
@@ -356,15 +335,20 @@ export class ServiceMetrics {
     });
     const handler = createMetricsHandler(() => this.collect(service, readRarely), onError);
     const log = { refused: () => undefined, closed: () => undefined };
-    return listen({ ...address, handler, log, maxConnections: MAX_CONNECTIONS });
+    const options = { ...address, handler, log, maxConnections: MAX_CONNECTIONS };
+    this.server = await listen(options).catch((error: unknown) => {
+      throw toListenError(error, { ...address, setting: 'METRICS' });
+    });
+    return [{ name: 'metrics', address: this.server.address }];
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.server?.close();
     this.ofProcess.close();
   }
 
   private async collect(
-    { clock, exporter, findUnready, ledger, limiter, store }: MeasuredService,
+    { clock, findUnready, ledger, limiter, metrics, store }: ComposedService,
     readRarely: () => Promise<RegistryStatus | undefined>,
   ): Promise<Metrics> {
     const isReady = (await findUnready()) === undefined;
@@ -379,11 +363,14 @@ export class ServiceMetrics {
       registry_limiter_bytes: bytes,
       registry_group_commit_writes: this.commitWrites.read(),
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
-      registry_ledger_readings_total: Object.entries(this.readings).map(([outcome, n]) => [[outcome], n]),
+      registry_ledger_readings_total: Object.entries(this.readingCounts).map(([outcome, n]) => [
+        [outcome],
+        n,
+      ]),
       registry_ledger_lag_seconds: this.ledgerLag.read(),
       registry_ledger_files_replaced_total: replacedFiles,
       registry_ledger_reserved_readings: reservedAccesses,
-      registry_exports_running: exporter.running(),
+      ...(metrics() as Pick<Metrics, 'registry_exports_running'>),
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),
       ...registryFacts(condition, nowSeconds(clock)),
@@ -401,3 +388,13 @@ function rarely<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
     return last.result;
   };
 }
+
+export const serveMetrics: AddToService = ({ metrics: address }) => {
+  if (address === undefined) return {};
+  const metrics = new ServiceMetrics();
+  return {
+    measures: metrics,
+    listen: (service) => metrics.listen(address, service),
+    close: () => metrics.close(),
+  };
+};

@@ -1,18 +1,30 @@
 /** Delivers to one endpoint: one message at a time, each until the receiver accepts it. */
 import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { ApiKeyStore } from '../access/api-key-store.ts';
 import type { Visible } from '../access/api-keys.ts';
-import { nowSeconds } from '../runtime/scheduler.ts';
+import type { ServedRows } from '../open-registry.ts';
+import type { NarrowableStore } from '../registry/registry-store.ts';
+import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
-import type { DeliveryContext } from './delivery-context.ts';
-import { findPause, MessageReader, type Next, wants } from './next-message.ts';
+import {
+  FAILURES_TO_REPORT,
+  findPause,
+  LONGEST_WAIT_MS,
+  MessageReader,
+  type Next,
+  retryWaitMs,
+  wants,
+} from './next-message.ts';
 import type {
   WebhookAttempt,
   WebhookEndpoint,
   WebhookOutcome,
   WebhookProgress,
+  WebhookStore,
 } from './open-webhook-store.ts';
-import { type PostResult, post } from './post.ts';
-import { FAILURES_TO_REPORT, LONGEST_WAIT_MS, retryWaitMs } from './retries.ts';
+import { type Connections, type PostResult, post } from './post.ts';
+import type { Resolve } from './target.ts';
 import {
   restartMessage,
   SigningKeys,
@@ -20,6 +32,37 @@ import {
   toAttempt,
   type WebhookMessage,
 } from './webhook-message.ts';
+
+/** Settings that tests may replace. */
+export interface WebhookSettings {
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly resolve?: Resolve | undefined;
+  /** Limit for one attempt. */
+  readonly timeoutMs?: number | undefined;
+  /** Interval of the check for command changes and due retries. */
+  readonly lookMs: number;
+}
+
+/** Shared by the deliveries of all endpoints. */
+export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
+  readonly stores: NarrowableStore<ServedRows>;
+  readonly keys: Pick<ApiKeyStore, 'find'>;
+  readonly store: WebhookStore;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  /** Sent with every request. */
+  readonly headers: { readonly [name: string]: string };
+  /** Aborts running attempts. */
+  readonly signal: AbortSignal;
+  /** Logs a message for the operator. */
+  note(message: string): void;
+  /** False while delivery results cannot be stored. */
+  mayDeliver(): boolean;
+  /** Announces a result that has to be stored soon. */
+  onChange(): void;
+}
 
 /** Maximum wait for events before the endpoint's key is checked again. */
 const WAIT_MS = 10_000;

@@ -4,8 +4,20 @@ import { type Agent, Agent as HttpAgent, request as httpRequest } from 'node:htt
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '../runtime/scheduler.ts';
 import { FieldError } from '../values/errors.ts';
-import { parseRetryAfter } from './retries.ts';
 import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './target.ts';
+
+/**
+ * Parses a `Retry-After` header, in seconds or as an HTTP date.
+ * @returns milliseconds, at least a second; undefined if missing or invalid
+ */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  // Requires the weekday of an HTTP date, since Date.parse accepts many other formats.
+  if (Number.isNaN(ms) || !/^(?:[0-9]+$|[A-Z][a-z]{2},)/.test(text)) return undefined;
+  return Math.max(ms, 1_000);
+}
 
 /** From the first byte sent to the last byte read. */
 const TIMEOUT_MS = 15_000;

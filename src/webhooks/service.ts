@@ -1,16 +1,17 @@
 /** Delivers webhooks while the registry is served: tracks the endpoints and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKeyStore } from '../access/api-key-store.ts';
+import type { AddToService } from '../module.ts';
 import type { ServedRows } from '../open-registry.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import { packageVersion } from '../runtime/process.ts';
 import type { Clock } from '../runtime/scheduler.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import { EndpointDelivery } from './delivery.ts';
-import type { DeliveryContext, WebhookSettings } from './delivery-context.ts';
+import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './delivery.ts';
 import { hasWebhooks, openWebhooks, type WebhookStore } from './open-webhook-store.ts';
 import { Connections } from './post.ts';
+import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
@@ -172,3 +173,18 @@ export class WebhookService {
     this.dependencies.note(`webhooks: ${fault}`);
   }
 }
+
+export const deliverWebhooks =
+  (settings?: Partial<WebhookSettings>): AddToService =>
+  ({ zone }) => {
+    let service: WebhookService | undefined;
+    return {
+      outgoing: WEBHOOKS_DESCRIBED,
+      async listen({ storage, store: stores, keys, clock, log }) {
+        const note = (message: string) => log.note(message);
+        service = new WebhookService({ storage, stores, keys, clock, zone, note, settings });
+        return [];
+      },
+      close: () => service?.close(),
+    };
+  };

@@ -13,7 +13,7 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/signals.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Awaitable, FieldError, RegistryError } from '../values/errors.ts';
-import { findPause, messageOf } from './next-message.ts';
+import { FAILURES_TO_REPORT, findPause, messageOf } from './next-message.ts';
 import {
   hasWebhooks,
   openWebhooks,
@@ -22,7 +22,6 @@ import {
   type WebhookStore,
 } from './open-webhook-store.ts';
 import { post } from './post.ts';
-import { FAILURES_TO_REPORT } from './retries.ts';
 import { requestHeaders } from './service.ts';
 import { leadsToPrivateAddress, parseTarget, WEBHOOK_TYPES, type WebhookType } from './target.ts';
 import {

@@ -11,6 +11,7 @@ import { openRegistry } from '../../src/open-registry.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { newSecret } from '../../src/webhooks/webhook-message.ts';
+import { type EndpointStatus, statusOf } from '../../src/webhooks/webhook-status.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { copyRegistry } from '../support/sample-registry.ts';
@@ -136,7 +137,7 @@ const KEY: ApiKey = {
   createdAt: 0,
   updatedAt: 0,
 };
-const ENDPOINT: RegistryStatus['endpoints'][number] = {
+const ENDPOINT: EndpointStatus = {
   endpoint: {
     ...{ id: 1, keyId: 3, url: '', types: null, allowsPrivate: false, createdAt: 0, skips: [], revision: 1 },
     ...{ position: { epoch: 'a', sequence: 1 }, isRestarted: false, failures: 0, failingSequence: null },
@@ -155,7 +156,7 @@ const CONDITION: RegistryStatus = {
   imports: { running: 0, stagedBytes: 0 },
   sequence: { epoch: 'a', lastSequence: 1 },
   lastBackup: LAST,
-  endpoints: [ENDPOINT],
+  added: [statusOf([ENDPOINT], KIGALI)],
 };
 const LEDGER = {
   chains: 1,
@@ -182,7 +183,7 @@ const endpoint = (
   more: Partial<typeof ENDPOINT.endpoint>,
   progress: Partial<typeof ENDPOINT> = {},
 ): Partial<RegistryStatus> => ({
-  endpoints: [{ ...ENDPOINT, ...progress, endpoint: { ...ENDPOINT.endpoint, ...more } }],
+  added: [statusOf([{ ...ENDPOINT, ...progress, endpoint: { ...ENDPOINT.endpoint, ...more } }], KIGALI)],
 });
 const late = endpoint({}, { behind: 2, oldestAt: NOW - 901 });
 const refused = (requests: number): Partial<StatusFacts> => ({
@@ -240,7 +241,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   ['almost a megabyte', of({ freeBytes: 999_960, reservedBytes: 1e6 }), [[/^Only 1\.0 MB /, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
   ['lost keys', of({}, { lostKeysFile: 'k.db' }), [[/gone: k\.db was lost/, 'restore DIR --replace']]],
-  ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],
+  ['a lost sequence', of({ sequence: undefined, added: [] }), [[/lost its sequence/, 'check']]],
   [
     'stale members',
     of({ readModel: { stale: 1, hasOtherRules: false, unindexed: 0 } }),

@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createExporter } from '../../src/export/exporter.ts';
+import { createExporter } from '../../src/export/export-routes.ts';
 import { openExportSession, openSpool } from '../../src/export/open-export-session.ts';
 import { writeSpool } from '../../src/export/write-spool.ts';
 import { KIGALI } from '../../src/values/date-time.ts';

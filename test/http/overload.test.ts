@@ -9,7 +9,7 @@ import { setImmediate as iteration, setTimeout as wait } from 'node:timers/promi
 import { OFTEN, RefusedAddresses } from '../../src/http/server/middleware.ts';
 import { Overload, SAMPLE_MS } from '../../src/http/server/refuse-overload.ts';
 import { listen } from '../../src/http/server/server.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { metricsAddress, startApp, type TestApp } from '../support/app.ts';
 import { openSocket, parseResponses, type RawResponse, requestHead } from '../support/raw.ts';
 
 /** An event loop whose iterations take as long as the test says. */
@@ -127,9 +127,7 @@ test('a service that is late refuses before it looks at the key, is in health al
   const calm = setInterval(() => app.clock.advance(SAMPLE_MS), 1);
   context.after(() => clearInterval(calm));
   while ((await ask()).some(isRefused)) await iteration();
-  const metrics = await (
-    await fetch(`http://127.0.0.1:${app.registry.metricsAddress()?.port}/metrics`)
-  ).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsAddress(app)?.port}/metrics`)).text();
   assert.match(metrics, /registry_refusals_total\{status="503",reason="overloaded"\} [1-9]/);
   await app.registry.close();
   assert.ok(!app.logLines.some((line) => line.includes('"status":503')));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startApp } from '../support/app.ts';
+import { metricsAddress, startApp } from '../support/app.ts';
 
 const promtool = (args: readonly string[], input = '') =>
   spawnSync('promtool', args, { input, encoding: 'utf8' });
@@ -13,7 +13,7 @@ test('promtool takes the metrics of a service that was used', { skip }, async (c
   const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
   for (const path of ['/members/', '/nothing/', '//healthz']) await app.send(path);
   await app.send('/members/', { key: null });
-  const { port } = app.registry.metricsAddress() ?? assert.fail();
+  const { port } = metricsAddress(app) ?? assert.fail();
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const { status, stdout, stderr } = promtool(['check', 'metrics'], text);
   assert.deepEqual([status, stdout, stderr], [0, '', '']);

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { backUp, verifyBackup } from '../../src/backup/open-backups.ts';
 import { readStatus } from '../../src/health/registry-status.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
-import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
+import { metricsAddress, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 
 const NID = '1198589000123042';
@@ -21,7 +21,7 @@ interface Measured {
 
 async function startMeasured(context: TestContext): Promise<Measured> {
   const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
-  const url = `http://127.0.0.1:${app.registry.metricsAddress()?.port}/metrics`;
+  const url = `http://127.0.0.1:${metricsAddress(app)?.port}/metrics`;
   const read = async (start: string) =>
     (await (await fetch(url)).text()).split('\n').filter((line) => line.startsWith(start));
   return { app, url, read };
@@ -164,7 +164,7 @@ test('only GET and HEAD of /metrics are answered there, and the service itself h
 
 test('a few connections are taken, and those beyond are closed', { timeout: 20_000 }, async (context) => {
   const { app } = await startMeasured(context);
-  const port = app.registry.metricsAddress()?.port ?? assert.fail();
+  const port = metricsAddress(app)?.port ?? assert.fail();
   for (let open = 0; open < 16; open++) await openSocket(context, port);
   const beyond = await openSocket(context, port);
   await once(beyond, 'close');
@@ -172,7 +172,7 @@ test('a few connections are taken, and those beyond are closed', { timeout: 20_0
 
 test('nothing is served when METRICS is not set, and nothing after the service has stopped', async (context) => {
   const app = await startApp(context);
-  assert.equal(app.registry.metricsAddress(), undefined);
+  assert.equal(metricsAddress(app), undefined);
   const { app: stopped, url } = await startMeasured(context);
   await stopped.registry.close();
   await assert.rejects(fetch(url));

@@ -8,10 +8,14 @@ import type { TestContext } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/access/api-keys.ts';
 import { issueSecret } from '../../src/access/key-secret.ts';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
+import { serveExports } from '../../src/export/export-routes.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
+import { serveMetrics } from '../../src/metrics/service-metrics.ts';
 import { type Config, readConfig, type SettingName } from '../../src/runtime/config.ts';
 import type { Clock } from '../../src/runtime/scheduler.ts';
 import { timeZoneOf } from '../../src/sqlite/registry-facts.ts';
+import type { WebhookSettings } from '../../src/webhooks/delivery.ts';
+import { deliverWebhooks } from '../../src/webhooks/service.ts';
 import { createDescriber, type Describer } from './described.ts';
 import { createEmptyRegistry } from './empty-registry.ts';
 import { memoryLedger } from './memory-ledger.ts';
@@ -82,6 +86,10 @@ export interface TestApp {
   send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 
+/** Where its metrics are served. */
+export const metricsAddress = ({ registry }: TestApp) =>
+  registry.serving.find(({ name }) => name === 'metrics')?.address;
+
 /** Starts a registry that ends with the test. */
 export async function startApp(
   context: TestContext,
@@ -90,7 +98,7 @@ export async function startApp(
     timeouts?: Partial<ServerTimeouts>;
     startMs?: number;
     folder?: string;
-    webhooks?: RegistryDependencies['webhooks'];
+    webhooks?: Partial<WebhookSettings>;
     ledger?: RegistryDependencies['ledger'];
   } = {},
 ): Promise<TestApp> {
@@ -110,7 +118,7 @@ export async function startApp(
     clock,
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
-    webhooks: options.webhooks,
+    added: options.webhooks && [serveExports, deliverWebhooks(options.webhooks), serveMetrics],
     // Every response with personal data waits for it, as in a service; files of one are of no use here.
     ledger: options.ledger ?? (config.accessLedger ? undefined : memoryLedger()),
   });

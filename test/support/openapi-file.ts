@@ -2,12 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { InProcessRateLimiter } from '../../src/access/in-process-rate-limiter.ts';
-import type { Exporter } from '../../src/export/exporter.ts';
+import { ADDED } from '../../src/compose.ts';
 import type { Route } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/reference/openapi.ts';
 import type { RegistryStore } from '../../src/open-registry.ts';
 import { API_VERSION, createRoutes } from '../../src/routes.ts';
+import type { Config } from '../../src/runtime/config.ts';
 import { systemClock } from '../../src/runtime/scheduler.ts';
+import type { Storage } from '../../src/sqlite/storage.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 
@@ -15,12 +17,13 @@ export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.m
 
 /** Of a registry without storage: declaring routes touches none. */
 export const routeDependencies = {
-  exporter: {} as Exporter,
+  storage: {} as Storage,
   store: {} as RegistryStore,
   limiter: new InProcessRateLimiter(systemClock),
   clock: systemClock,
   zone: KIGALI,
   findUnready: async () => undefined,
+  parts: ADDED.map((add) => add({ zone: KIGALI } as Config)),
 };
 
 /** Every route. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
+import { retryWaitMs } from '../../src/webhooks/next-message.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { Connections, post } from '../../src/webhooks/post.ts';
-import { retryWaitMs } from '../../src/webhooks/retries.ts';
 import { testClock } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';

@@ -3,9 +3,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import type { AccessRecord, Subject } from '../../access/access-ledger.ts';
+import type { AccessLedger, AccessRecord, Subject } from '../../access/access-ledger.ts';
+import type { ApiKey } from '../../access/api-keys.ts';
 import type { Clock, Scheduler } from '../../runtime/scheduler.ts';
-import { subjectOf } from '../declare/personal.ts';
+import type { AddressBlocks } from '../../values/address-blocks.ts';
+import { describeShown, subjectOf } from '../declare/personal.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
 import {
   type ApiResponse,
@@ -15,13 +17,12 @@ import {
   JsonText,
   toErrorResponse,
 } from '../declare/response.ts';
-import { API_ROOT, METHODS, requestHeadersOf } from '../declare/route.ts';
+import { API_ROOT, METHODS, type Route, requestHeadersOf } from '../declare/route.ts';
 import { HEADER_NAMES } from '../reference/headers.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './client-connection.ts';
-import { admitsHost } from './middleware.ts';
+import { admitsHost, clientAddressText } from './middleware.ts';
 import { hasFailed, MAX_BODY_BYTES } from './read-body.ts';
-import { type Recording, refuseUnrecorded, toReading } from './record-accesses.ts';
 import type { Match } from './router.ts';
 
 // CORS, for scripts on pages of other hosts (docs/keys.md#use-in-browsers)
@@ -325,4 +326,50 @@ export async function* gzipped(
   // An error reaches the reader through `gzip`.
   pipeline(parts, gzip, () => {});
   yield* gzip;
+}
+
+// Records in the ledger, made before a response with personal data leaves (docs/ledger.md)
+
+/** The access ledger and the settings for its records. */
+export interface Recording {
+  readonly ledger: AccessLedger;
+  /** Proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: AddressBlocks;
+}
+
+/** @param timeMs epoch milliseconds */
+function toReading(
+  request: ApiRequest,
+  response: ApiResponse,
+  subject: Subject,
+  timeMs: number,
+  trustedProxies: AddressBlocks,
+): AccessRecord {
+  const { id, caller, incoming, route, stated } = request;
+  return {
+    timeMs,
+    requestId: id,
+    // No personal data is public, so the middleware has identified the key.
+    reader: { keyId: (caller as ApiKey).id },
+    ...describeShown(route as Route, response),
+    address: clientAddressText(incoming, trustedProxies),
+    purpose: stated.purpose,
+    endUser: stated.endUser,
+    subject,
+  };
+}
+
+/** Returns the response that replaces one that could not be recorded. */
+function refuseUnrecorded(
+  { incoming }: Pick<ApiRequest, 'incoming'>,
+  unsent: Pick<ApiResponse, 'status'>,
+  error: unknown,
+): ReturnType<typeof toErrorResponse> {
+  const refused = toErrorResponse(error);
+  if (refused.response.status !== 503) return refused;
+  const isMade = METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && unsent.status < 400;
+  const detail = !isMade
+    ? 'This reading could not be recorded. Try again.'
+    : 'The change was made; it is not shown because this reading could not be recorded.';
+  return { ...refused, response: { ...refused.response, body: { detail } } };
 }

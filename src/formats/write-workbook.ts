@@ -1,11 +1,7 @@
 /** Rows → an Excel workbook, in parts. */
 
-import { asTextCell } from '../formats/blanks.ts';
-import type { ImportKind } from '../registry/file-columns.ts';
-import { DAY_SECONDS, type TimeZone } from '../values/date-time.ts';
-import type { Language } from '../values/language.ts';
-import { type ExportColumn, exportColumns } from './export-columns.ts';
-import type { ExportedRows } from './open-export-session.ts';
+import { DAY_SECONDS } from '../values/date-time.ts';
+import { asTextCell } from './blanks.ts';
 
 /** Limit that people can still work with; a workbook of a million rows cannot be opened. */
 export const MOST_WORKBOOK_ROWS = 100_000;
@@ -15,7 +11,7 @@ export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spre
 export type Cell = string | number | null;
 
 /** The used part of the library, which only workbooks need. */
-interface WorkbookLibrary {
+export interface WorkbookLibrary {
   writeXlsxStream(
     rows: Iterable<Cell[]>,
     options: {
@@ -31,7 +27,7 @@ interface WorkbookLibrary {
 }
 export const LIBRARY = 'hucre/xlsx';
 
-export type CellType = ExportColumn<never>['type'];
+export type CellType = 'text' | 'number' | 'date' | 'instant';
 
 export const FORMATS: { readonly [type in CellType]?: string } = {
   text: '@',
@@ -88,25 +84,4 @@ export async function sheetOf(
     for (const row of rows) yield row.map(cells);
   }
   return writeXlsxStream(all(), { name, columns, freezePane: { rows: 1 } });
-}
-
-export async function workbookOf<Kind extends ImportKind>(
-  kind: Kind,
-  rows: Iterable<ExportedRows[Kind]>,
-  zone: TimeZone,
-  labels: Language | undefined,
-): Promise<AsyncIterable<Uint8Array>> {
-  const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
-  const columns = exportColumns(kind, labels);
-  function* cells(): Generator<Cell[]> {
-    for (const row of rows) yield columns.map(({ type, read }) => toCell(type, read(row, zone)));
-  }
-  return writeXlsxStream(cells(), {
-    name: kind,
-    columns: columns.map(({ name, type }) => {
-      const numFmt = FORMATS[type];
-      return { header: name, width: WIDTHS[type], ...(numFmt === undefined ? {} : { numFmt }) };
-    }),
-    freezePane: { rows: 1 },
-  });
 }

@@ -1,0 +1,90 @@
+/** The declaration of a room that can be left out: everything that it adds to the program. */
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import type { AccessLedger } from './access/access-ledger.ts';
+import type { ApiKeyStore } from './access/api-key-store.ts';
+import type { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
+import type { PagePart } from './desk/screen.ts';
+import type { Unready } from './health/health-routes.ts';
+import type { ReadAdded } from './health/registry-status.ts';
+import type { MoreRoutes } from './http/declare/resource.ts';
+import type { Route } from './http/declare/route.ts';
+import type { OutgoingMessages } from './http/reference/openapi.ts';
+import type { AccessLog } from './http/server/access-log.ts';
+import type { RegistryStore, ServedRows } from './open-registry.ts';
+import type { NarrowableStore } from './registry/registry-store.ts';
+import type { Config } from './runtime/config.ts';
+import type { Clock } from './runtime/scheduler.ts';
+import type { CommitMeasure } from './sqlite/group-commit.ts';
+import type { Storage } from './sqlite/storage.ts';
+import type { CliContext } from './terminal/context.ts';
+
+/** Loads nothing by itself, as every command reads all of these: what it adds is behind functions. */
+export interface Module {
+  readonly commands?: { readonly [name: string]: ModuleCommand };
+  readonly service?: () => Promise<AddToService>;
+  readonly status?: () => Promise<ReadAdded>;
+  /** A part of the desk's page of a cooperative. */
+  readonly ofCooperative?: () => Promise<PagePart>;
+}
+
+export interface CommandEntry {
+  readonly description: string;
+  /** Loads the command's file, with everything that the command needs. */
+  readonly load: () => Promise<(command: Command, context: CliContext) => void>;
+}
+
+export interface ModuleCommand extends CommandEntry {
+  /** The command of `program.ts` that `--help` lists next. */
+  readonly before: string;
+}
+
+/** Called once for each service, before it opens a file. */
+export type AddToService = (config: Config) => ServicePart;
+
+export interface ServicePart {
+  /** Counts of what the service does; of one module at most. */
+  readonly measures?: Measures;
+  /** Described with the routes, as what the service sends by itself. */
+  readonly outgoing?: OutgoingMessages;
+  /** Routes over the rows of each resource, beside its others, and over the entries of all members. */
+  readonly routes?: (
+    storage: Storage,
+    store: NarrowableStore<ServedRows>,
+  ) => { readonly more: MoreRoutes; readonly ofEntries: readonly Route[] };
+  /** Starts what runs beside the service, once that listens. @throws CommandError */
+  readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
+  /** Values by the names of metrics. */
+  readonly metrics?: () => object;
+  readonly close?: () => Promise<void> | undefined;
+}
+
+/** A server on an address of its own. */
+export interface Serving {
+  readonly name: string;
+  readonly address: AddressInfo;
+}
+
+export interface Measures {
+  readonly commit: CommitMeasure;
+  /** The readings of an event-loop iteration; those that could not be recorded were refused. */
+  readonly readings: (readings: number, durationMs: number, isRecorded: boolean) => void;
+  readonly refusedAddress: () => void;
+  /** Wraps the log of requests and closed connections. */
+  readonly counting: (log: AccessLog) => AccessLog;
+}
+
+export interface ComposedService {
+  readonly clock: Clock;
+  readonly storage: Storage;
+  readonly store: RegistryStore;
+  readonly keys: ApiKeyStore;
+  readonly ledger: AccessLedger | undefined;
+  readonly limiter: InProcessRateLimiter;
+  readonly log: AccessLog;
+  readonly findUnready: () => Promise<Unready | undefined>;
+  /** Counts of all modules. */
+  readonly metrics: () => object;
+  /** Loads what modules read for `status` and for the metrics. */
+  readonly loadStatus: () => Promise<readonly ReadAdded[]>;
+}

@@ -1,0 +1,13 @@
+/** The rooms that can be left out: without its line here, a room's directory can go. */
+import type { ReadAdded } from './health/registry-status.ts';
+import type { Module } from './module.ts';
+
+/** In the order in which their commands are listed, and in which they start. */
+export const MODULES: readonly Module[] = [
+  (await import('./export/export-module.ts')).EXPORT,
+  (await import('./webhooks/webhook-module.ts')).WEBHOOKS,
+  { service: async () => (await import('./metrics/service-metrics.ts')).serveMetrics },
+];
+
+export const loadStatus = (): Promise<readonly ReadAdded[]> =>
+  Promise.all(MODULES.flatMap(({ status }) => status?.() ?? []));

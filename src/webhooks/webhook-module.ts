@@ -1,0 +1,15 @@
+/** The module of webhooks. */
+import type { Module } from '../module.ts';
+
+export const WEBHOOKS: Module = {
+  commands: {
+    webhooks: {
+      description:
+        'endpoints that are told of changes: add, list, test, deliveries, replay, skip, rotate, remove',
+      before: 'check',
+      load: async () => (await import('./webhook-commands.ts')).declareWebhooks,
+    },
+  },
+  service: async () => (await import('./service.ts')).deliverWebhooks(),
+  status: async () => (await import('./webhook-status.ts')).readWebhooks,
+};

@@ -1,0 +1,151 @@
+/** The condition of webhooks: for `status`, the desk's health page and the metrics. */
+import { table } from '../desk/parts.ts';
+import type { Visit } from '../desk/screen.ts';
+import type { AddedStatus, Attention, FactsForIssues, ReadAdded } from '../health/registry-status.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import type { SequencePosition } from '../sqlite/storage.ts';
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { type Html, html } from '../values/html.ts';
+import { type Message, say } from '../values/message.ts';
+import { counted } from '../values/text.ts';
+import { FAILURES_TO_REPORT, findPause } from './next-message.ts';
+import { hasWebhooksAt, openWebhooksAt, type WebhookEndpoint } from './open-webhook-store.ts';
+
+export interface EndpointStatus {
+  readonly endpoint: WebhookEndpoint;
+  /** Events after the last delivered or skipped one; null if the endpoint has to restart. */
+  readonly behind: number | null;
+  /** Time of the oldest of these events, in epoch seconds; null if there is none. */
+  readonly oldestAt: number | null;
+}
+
+const LONGEST_LAG_SECONDS = 900;
+
+export const readWebhooks: ReadAdded = (databaseFile, waitMs) => {
+  const endpoints = listEndpoints(databaseFile, waitMs);
+  return (db, sequence, zone) =>
+    statusOf(
+      endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
+      zone,
+    );
+};
+
+function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
+  if (!hasWebhooksAt(databaseFile)) return [];
+  const store = openWebhooksAt(databaseFile, { waitMs, create: false });
+  try {
+    return store.list();
+  } finally {
+    store.close();
+  }
+}
+
+function conditionOf(
+  db: Connection,
+  endpoint: WebhookEndpoint,
+  sequence: SequencePosition | undefined,
+): EndpointStatus {
+  const { position } = endpoint;
+  if (position.epoch !== sequence?.epoch) return { endpoint, behind: null, oldestAt: null };
+  const oldest = 'SELECT at FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1';
+  return {
+    endpoint,
+    behind: sequence.lastSequence - position.sequence,
+    oldestAt: db.value<number | undefined>(oldest, [position.sequence]) ?? null,
+  };
+}
+
+export const statusOf = (endpoints: readonly EndpointStatus[], zone: TimeZone): AddedStatus => ({
+  line: ['webhooks', formatEndpoints(endpoints)],
+  document: {
+    webhooks: endpoints.map(({ endpoint, behind, oldestAt }) => ({
+      id: String(endpoint.id),
+      failures: endpoint.failures,
+      disabled: endpoint.disabledAt !== null,
+      behind,
+      oldest_at: oldestAt === null ? null : formatDateTime(oldestAt, zone),
+    })),
+  },
+  attention: (facts) => endpoints.flatMap((each) => attentionTo(each, facts) ?? []),
+  section: (visit) => endpoints.length > 0 && showEndpoints(visit, endpoints),
+  metrics: (nowSeconds) => metricsOf(endpoints, nowSeconds),
+});
+
+function formatEndpoints(endpoints: readonly EndpointStatus[]): string {
+  if (endpoints.length === 0) return 'none';
+  const known = endpoints.flatMap(({ behind }) => behind ?? []);
+  const restarting = endpoints.length - known.length;
+  return [
+    counted(endpoints.length, 'endpoint'),
+    ...(known.length === 0 ? [] : [`at most ${counted(Math.max(...known), 'event')} behind`]),
+    ...(restarting === 0 ? [] : [`${restarting} starting again`]),
+  ].join(', ');
+}
+
+function attentionTo(
+  { endpoint, behind, oldestAt }: EndpointStatus,
+  { keys, isServed, now, command }: FactsForIssues,
+): Attention | undefined {
+  const { id, keyId, disabledAt, failures } = endpoint;
+  const entry = (text: Message, what: string): Attention => ({
+    about: 'webhooks',
+    text,
+    command: command(what),
+  });
+  const key = keys.find((one) => one.id === keyId);
+  const pause = findPause(key, now);
+  if (disabledAt !== null)
+    return entry(
+      say('Endpoint {id} is disabled: its receiver answered 410.', { id }),
+      `webhooks enable ${id}`,
+    );
+  if (pause !== undefined)
+    return entry(say('Endpoint {id} gets nothing: {pause}.', { id, pause }), `keys show ${keyId}`);
+  if (failures >= FAILURES_TO_REPORT)
+    return entry(
+      say('Endpoint {id} has failed {failures} times with one message.', { id, failures }),
+      `webhooks deliveries ${id}`,
+    );
+  if (!isServed || oldestAt === null || now - oldestAt <= LONGEST_LAG_SECONDS) return undefined;
+  return entry(
+    say('Endpoint {id} is {behind|# event|# events} behind, for more than 15 minutes.', {
+      id,
+      behind: behind ?? 0,
+    }),
+    `webhooks deliveries ${id}`,
+  );
+}
+
+const showEndpoints = ({ say, write }: Visit, endpoints: readonly EndpointStatus[]): Html =>
+  html`<h2>${say('Webhooks')}</h2>${table(
+    say('Webhooks'),
+    [
+      { heading: say('Endpoint') },
+      { heading: say('State') },
+      { heading: say('Events behind'), isNumber: true },
+      { heading: say('Failures'), isNumber: true },
+    ],
+    endpoints.map(({ endpoint, behind }) => [
+      `${endpoint.id} · ${new URL(endpoint.url).host}`,
+      endpoint.disabledAt === null ? say('delivering') : say('disabled'),
+      behind === null ? say('starts again') : write.number(behind),
+      write.number(endpoint.failures),
+    ]),
+  )}`;
+
+/** @param nowSeconds epoch seconds, for the age of waiting events */
+function metricsOf(endpoints: readonly EndpointStatus[], nowSeconds: number) {
+  const valuesOf = (read: (each: EndpointStatus) => number | undefined) =>
+    endpoints.flatMap((each) => {
+      const value = read(each);
+      return value === undefined ? [] : [[[String(each.endpoint.id)], value]];
+    });
+  return {
+    registry_webhook_lag_seconds: valuesOf(({ behind, oldestAt }) =>
+      behind === null ? undefined : oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt),
+    ),
+    registry_webhook_lag_events: valuesOf(({ behind }) => behind ?? undefined),
+    registry_webhook_failures: valuesOf(({ endpoint }) => endpoint.failures),
+    registry_webhook_disabled: valuesOf(({ endpoint }) => Number(endpoint.disabledAt !== null)),
+  };
+}

@@ -17,7 +17,7 @@ import { createRegistry } from './registry.ts';
 import { checkSound, kill, serve } from './service.ts';
 
 const AMOUNTS = { full: 10, small: 1 } as const;
-const DISK_MB = 112;
+const DISK_MB = 160;
 /** The reserve has room for about 70,000; fewer than this is a fault. */
 const MAX_LOOKUPS = 30_000;
 const CLIENTS = 16;

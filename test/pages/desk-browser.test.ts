@@ -161,6 +161,7 @@ test('before a session ends the page says so, and what is typed outlives the end
     await pass(24);
     assert.ok(await panel.isHidden());
     await pass(2);
+    await panel.getByText('This session ends').waitFor();
     assert.match(await panel.innerText(), /^This session ends in five minutes/);
     await check('closing');
     await goOn.click();
@@ -170,6 +171,7 @@ test('before a session ends the page says so, and what is typed outlives the end
     await page.locator('#find').pressSequentially('muk');
     await panel.waitFor({ state: 'hidden' });
     await pass(31);
+    await panel.getByText('The desk has closed here').waitFor();
     assert.match(
       await panel.innerText(),
       /^The desk has closed here\. What you have typed is still on this page/,

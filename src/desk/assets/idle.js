@@ -25,9 +25,11 @@ function show() {
 async function keep() {
   const token = document.querySelector('input[name="token"]')?.value ?? '';
   const sent = { method: 'POST', body: new URLSearchParams({ token }) };
+  // A session lasts from the request: an answer that was long on its way does not extend it.
+  const sentAt = Date.now();
   const answer = await fetch('/session', sent).catch(() => undefined);
   if (answer?.status === 204) {
-    askedAt = Date.now();
+    askedAt = Math.max(askedAt, sentAt);
     others.postMessage('asked');
   } else if (answer !== undefined) askedAt = Date.now() - lifeMs;
   show();

@@ -34,7 +34,7 @@ export interface CommandEntry {
   readonly load: () => Promise<(command: Command, context: CliContext) => void>;
 }
 
-export interface ModuleCommand extends CommandEntry {
+interface ModuleCommand extends CommandEntry {
   /** The command of `program.ts` that `--help` lists next. */
   readonly before: string;
 }

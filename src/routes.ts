@@ -25,7 +25,7 @@ import type { TimeZone } from './values/date-time.ts';
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
-export interface RouteDependencies {
+interface RouteDependencies {
   readonly storage: Storage;
   /** Allows access to rows only through what the caller may see. */
   readonly store: NarrowableStore<ServedRows>;

@@ -76,7 +76,7 @@ type UseRow = [
   lastAt: number,
 ];
 
-export function openKeyUses(db: Connection) {
+function openKeyUses(db: Connection) {
   const selectAll = db.prepare<[number], KeyUse>(
     `SELECT key_id AS keyId, kind, name, sum(requests) AS requests, max(last_at) AS lastAt
      FROM key_uses WHERE kind <> 'refused' OR hour > ? GROUP BY key_id, kind, name

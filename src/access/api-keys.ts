@@ -108,7 +108,7 @@ export interface ApiKey extends ApiKeyValues {
 export const hasExpired = (key: ApiKey, nowSeconds: number): boolean =>
   key.expiresAt !== null && key.expiresAt <= nowSeconds;
 
-export const KEY_STATES = ['active', 'disabled', 'expired'] as const;
+const KEY_STATES = ['active', 'disabled', 'expired'] as const;
 
 export function stateOfKey(key: ApiKey, nowSeconds: number): (typeof KEY_STATES)[number] {
   if (!key.isActive) return 'disabled';
@@ -264,7 +264,7 @@ export function parseOverlap(text: string): number | FieldError {
 // Warnings about values that are allowed but make no sense: requests would be refused, or return nothing
 
 /** Further facts that a warning may depend on. */
-export interface KeyContext {
+interface KeyContext {
   /** Epoch seconds. */
   readonly now: number;
   readonly others: readonly Pick<ApiKey, 'id' | 'name'>[];

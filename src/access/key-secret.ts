@@ -13,7 +13,7 @@ export function issueSecret(): { text: string; hash: Uint8Array; prefix: string 
 }
 
 /** Returns the SHA-256 of a key's text, as stored. */
-export const hashKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
+const hashKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
 
 /** Returns the hash as hexadecimal text, for lookups: four times as fast to compute and look up as bytes. */
 export const hashKeyAsText = (key: string): string => hash('sha256', key, 'hex');

@@ -41,7 +41,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-export function formatBackup({ files, rows, sequence }: Backup): string {
+function formatBackup({ files, rows, sequence }: Backup): string {
   const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
     name,
     formatBytes(bytes),
@@ -64,7 +64,7 @@ export function formatBackup({ files, rows, sequence }: Backup): string {
  * @param yes creates the folder without a question
  * @throws CommandError with status 2 unless the folder exists or its creation is confirmed
  */
-export async function requireFolder(
+async function requireFolder(
   context: CliContext & { readonly storage: Storage },
   folder: string,
   yes: boolean,
@@ -81,7 +81,7 @@ export async function requireFolder(
 }
 
 /** Warns if the failure of one disk would take both the registry and the backup. */
-export function tellPlace(context: CliContext & { readonly storage: Storage }, folder: string): void {
+function tellPlace(context: CliContext & { readonly storage: Storage }, folder: string): void {
   const place = backupPlaceOf(context.storage, folder);
   if (place === 'beside')
     tell(context, say('This backup is in the folder of the registry: keep another one elsewhere.'));

@@ -32,7 +32,7 @@ import type { RestoredErasures, RestoreOptions, SequencePosition } from './backu
 const REASON = 'Erased again: the backup was older than the erasure.';
 
 /** Sources of erasures that the backup does not know. */
-export interface ErasureSources {
+interface ErasureSources {
   /** Location of the registry that is being restored. */
   readonly databaseFile: string;
   /** The registry to be replaced, whether or not it exists. */
@@ -41,7 +41,7 @@ export interface ErasureSources {
   readonly copies: string;
 }
 
-export interface FoundErasures {
+interface FoundErasures {
   /** All known erasures. */
   readonly newest: Erasures;
   /** Erasures known from sources other than the backup. */
@@ -120,7 +120,7 @@ const readRegistry = (file: string): Erasures =>
 /** Requirements of an erasure: the format of the read model, and a clock that never steps back. */
 export type RestoreScope = Pick<OperationOptions, 'format' | 'monotonicMs'>;
 
-export interface EraseOptions extends RestoreOptions {
+interface EraseOptions extends RestoreOptions {
   /** Instant of the backup, in epoch milliseconds. */
   readonly instantMs: number;
   /** Called after each change on disk. */

@@ -51,7 +51,7 @@ const MAX_ID = 999_999_999_999;
  */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
-export interface CopiedFiles {
+interface CopiedFiles {
   readonly registry: string;
   readonly keys: string;
   readonly webhooks: string;

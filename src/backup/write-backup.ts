@@ -26,7 +26,7 @@ export const incompleteNameOf = (name: string): string => `${name}.incomplete-${
  * Creates the work folder for the backup `target`, and removes those left by killed backups.
  * @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created
  */
-export function createWorkFolder(target: string): string {
+function createWorkFolder(target: string): string {
   assertNewOrEmpty(target);
   const folder = incompleteNameOf(resolve(target));
   try {
@@ -54,7 +54,7 @@ function assertNewOrEmpty(target: string): void {
 }
 
 /** Renames the complete folder to its target, and syncs it to disk. */
-export function completeFolder(folder: string, target: string): void {
+function completeFolder(folder: string, target: string): void {
   syncPath(folder);
   try {
     // A rename also replaces an empty folder.
@@ -85,7 +85,7 @@ function removeIncomplete(parent: string, target: string): void {
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /** Returns the free bytes on a path's disk. */
-export type ReadFreeBytes = (path: string) => number;
+type ReadFreeBytes = (path: string) => number;
 
 /**
  * Writes a backup to a folder that is missing or empty. The folder gets its name once everything in it is

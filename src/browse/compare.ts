@@ -20,10 +20,10 @@ import { parseNamedCode } from '../values/text.ts';
 /** Cooperatives read at a time. */
 const PAGE_SIZE = 200;
 
-export type GroupedBy = 'district' | 'province';
+type GroupedBy = 'district' | 'province';
 
 /** One cooperative, or those of a district or province; a null name groups those that have none. */
-export interface ComparedGroup {
+interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */
   readonly code?: string;
@@ -37,13 +37,13 @@ export interface ComparedGroup {
   readonly balanceMinor: bigint;
 }
 
-export interface YearAndBefore {
+interface YearAndBefore {
   readonly before: bigint;
   readonly now: bigint;
 }
 
 /** @param codes in display order; unknown codes are skipped */
-export async function compareCooperatives(
+async function compareCooperatives(
   registry: RegistryStore,
   codes: readonly string[],
   now: number,

@@ -30,7 +30,7 @@ const MOST_SIMILAR_NUMBERS = 5;
 /** Number of persons listed; the rest are only counted. */
 const SHOWN = 50;
 
-export interface FoundMembership {
+interface FoundMembership {
   readonly id: number;
   readonly identityCard: string;
   readonly fullName: string;
@@ -39,7 +39,7 @@ export interface FoundMembership {
   readonly status: string;
 }
 
-export interface FoundThings {
+interface FoundThings {
   readonly members: readonly FoundMembership[];
   /** Includes members that are not listed. */
   readonly memberCount: number;

@@ -34,7 +34,7 @@ import { addPrintOptions } from '../terminal/settings.ts';
 // Consistency of rows with each other and with the records of operations
 
 /** Consistency of loans and payments. Each query returns one wrong row. */
-export const LOAN_CHECKS: readonly CountCheck[] = [
+const LOAN_CHECKS: readonly CountCheck[] = [
   {
     name: 'paid amounts of loans',
     sql: `SELECT l.id, l.paid_amount_minor AS paid, l.opening_balance_minor AS opening_balance,
@@ -56,7 +56,7 @@ export const LOAN_CHECKS: readonly CountCheck[] = [
 ];
 
 /** Consistency of former numbers and merged members with the rows. No query returns a national ID. */
-export const REDIRECT_CHECKS: readonly CountCheck[] = [
+const REDIRECT_CHECKS: readonly CountCheck[] = [
   {
     name: 'replaced national IDs',
     sql: `SELECT r.correction_id FROM replaced_identity_cards r WHERE r.ended_by IS NULL AND (
@@ -80,7 +80,7 @@ const ROWS = TABLES.map(
 );
 
 /** Consistency of the records of operations with the rows, some of which may since have been removed. */
-export const OPERATION_CHECKS: readonly CountCheck[] = [
+const OPERATION_CHECKS: readonly CountCheck[] = [
   {
     name: 'rows of imports',
     sql: `SELECT o.id, r.entity, o.created FROM created_rows r
@@ -242,7 +242,7 @@ const AGREEMENTS = [
 ];
 
 /** @throws StorageError when a file is not a database of this release */
-export function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
+function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
   const registry = checkFile('registry', databaseFile, REGISTRY_SCHEMA, (db) => [
     ...checkRegistry(db, format),
     ...checkErasures(db, erasuresFileOf(databaseFile)),

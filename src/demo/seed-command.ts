@@ -61,7 +61,7 @@ function move(text: string, days: number): string {
  * @returns the name of the first such file; nothing was written then
  * @throws the system's error
  */
-export function writeSeedFiles(folder: string, today: string): string | undefined {
+function writeSeedFiles(folder: string, today: string): string | undefined {
   mkdirSync(folder, { recursive: true });
   const files = composeSeedFiles(today);
   const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
@@ -86,7 +86,7 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
 }
 
 /** Returns the first person of the demo members, who belongs to several cooperatives. */
-export function showcaseIdentityCard(): string {
+function showcaseIdentityCard(): string {
   const [header = [], first = []] = readSeedFile('members.csv');
   return first[header.indexOf('identity_card')] ?? '';
 }
@@ -105,7 +105,7 @@ interface DemoKey {
   readonly perDay: number;
 }
 
-export interface IssuedDemoKey extends DemoKey {
+interface IssuedDemoKey extends DemoKey {
   readonly id: string;
   readonly key: string;
 }
@@ -139,7 +139,7 @@ const DEMO_KEYS: readonly DemoKey[] = [
 ];
 
 /** Names the file after the database, unless that is `registry.db`: each database has its own demo keys. */
-export function demoKeysFileOf({ storage }: Config): string {
+function demoKeysFileOf({ storage }: Config): string {
   const name = basename(storage).replace(/\.db$/, '');
   return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
@@ -164,13 +164,13 @@ function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {
 }
 
 /** @returns undefined if the database was not filled by `seed` */
-export function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
+function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
   const file = demoKeysFileOf(config);
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, 'utf8')) as { keys: IssuedDemoKey[] }).keys;
 }
 
-export const formatDemoKeys = (keys: readonly IssuedDemoKey[]): string =>
+const formatDemoKeys = (keys: readonly IssuedDemoKey[]): string =>
   formatRows(keys, {
     KEY: 'key',
     NAME: 'name',

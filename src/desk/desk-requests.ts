@@ -32,7 +32,7 @@ import { writingIn } from './writing.ts';
 /** Properties of every page, with or without a session. */
 export type Frame = Pick<Framed, 'language' | 'registry'>;
 
-export type Notice = readonly [heading: Text, ...sentences: Text[]];
+type Notice = readonly [heading: Text, ...sentences: Text[]];
 
 /** Instructions for coming back, those for users without a shell first. */
 const COME_BACK: readonly Text[] = [
@@ -41,20 +41,20 @@ const COME_BACK: readonly Text[] = [
   say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
 ];
 
-export const NO_SESSION: Notice = [
+const NO_SESSION: Notice = [
   say('The desk is closed here'),
   say('It closes when you leave it, and after 30 minutes without a request. What was saved is saved.'),
   ...COME_BACK,
 ];
 /** For a browser without scripts; with one, the form stays on the page (assets/idle.js). */
-export const NOT_SAVED: Notice = [
+const NOT_SAVED: Notice = [
   say('The desk is closed here'),
   say('What you have just sent was not saved. Keep this page, and open the desk again in this browser.'),
   say('Then reload this page: the browser sends it once more.'),
   ...COME_BACK,
 ];
-export const USED_LINK: Notice = [say('This link does not work any more'), ...COME_BACK];
-export const NOT_OUR_FORM: Notice = [
+const USED_LINK: Notice = [say('This link does not work any more'), ...COME_BACK];
+const NOT_OUR_FORM: Notice = [
   say('This form was not sent by the desk'),
   say('Nothing was changed. Go back, reload the page and send it again.'),
 ];
@@ -66,7 +66,7 @@ export const TOO_LARGE: Notice = [
   say('This file is too large for a form'),
   say('Drop it on the page, or import it with `registry import` in the terminal.'),
 ];
-export const FAILED: Notice = [
+const FAILED: Notice = [
   say('This page could not be made'),
   say('What happened stands in the terminal in which the desk runs.'),
 ];
@@ -82,7 +82,7 @@ export function notice(frame: Frame, [heading, ...sentences]: Notice): Html {
   });
 }
 
-export const entrance = (frame: Frame): Html =>
+const entrance = (frame: Frame): Html =>
   layout({
     ...frame,
     title: say('Registry desk'),
@@ -99,7 +99,7 @@ interface AskedVisits {
 }
 
 /** @returns the result of `work`, once everything that it opened is closed */
-export async function visiting<T>(
+async function visiting<T>(
   desk: DeskDependencies,
   asked: AskedVisits,
   work: (visit: Visit) => Awaitable<T>,
@@ -138,13 +138,13 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly content: Buffer;
 }
 
 /** Reads all assets once, by path: there are few, and a name in a request never reaches the disk. */
-export const readAssets = (): ReadonlyMap<string, Asset> =>
+const readAssets = (): ReadonlyMap<string, Asset> =>
   new Map(
     readdirSync(FOLDER).flatMap((name) => {
       const type = TYPES[extname(name)];
@@ -186,7 +186,7 @@ export function createRouter(screens: readonly Screen[]): (path: string) => Foun
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
 /** True if the browser addresses this desk: the name of another site may lead to this machine, too. */
-export const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
+const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
   host !== undefined && hostsOf(port).includes(host.toLowerCase());
 
 /**
@@ -204,7 +204,7 @@ export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
 // Cookies. Browsers share them between all ports of a machine, so their names contain the port.
 
 /** @returns undefined if it was not sent */
-export function readCookie(header: string | undefined, name: string): string | undefined {
+function readCookie(header: string | undefined, name: string): string | undefined {
   const found = header?.split('; ').find((each) => each.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
 }
@@ -212,12 +212,12 @@ export function readCookie(header: string | undefined, name: string): string | u
 /** Sent only with requests by pages of the desk, and inaccessible to scripts. */
 const KEPT = 'Path=/; HttpOnly; SameSite=Strict';
 
-export const sessionCookie = (port: number): string => `desk_${port}`;
-export const languageCookie = (port: number): string => `desk_language_${port}`;
+const sessionCookie = (port: number): string => `desk_${port}`;
+const languageCookie = (port: number): string => `desk_language_${port}`;
 
 /** Sets a cookie that lasts until the browser is closed. */
-export const setCookie = (name: string, value: string): string => `${name}=${value}; ${KEPT}`;
-export const setLasting = (name: string, value: string): string =>
+const setCookie = (name: string, value: string): string => `${name}=${value}; ${KEPT}`;
+const setLasting = (name: string, value: string): string =>
   `${name}=${value}; ${KEPT}; Max-Age=${365 * 86_400}`;
 export const forget = (name: string): string => `${name}=; ${KEPT}; Max-Age=0`;
 
@@ -240,7 +240,7 @@ export async function recordAccess(
 // Language of a page: the chosen one, else the browser's first preference that is available
 
 /** @param accepted `Accept-Language`: languages with their weights, in any order */
-export function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
+function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
   const wanted = accepted.split(',').map((each, i) => {
     const [name = '', ...options] = each.trim().toLowerCase().split(';');
     const weight = options.map((option) => /^\s*q=([0-9.]+)$/.exec(option)?.[1]).find(Boolean);
@@ -270,7 +270,7 @@ interface Asked {
   readonly language: Language;
 }
 
-export class DeskPages {
+class DeskPages {
   private readonly options: DeskServerOptions;
   private readonly sessions: Sessions;
   private readonly findScreen: (path: string) => Found | undefined;

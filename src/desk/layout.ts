@@ -6,7 +6,7 @@ import type { Text } from '../values/message.ts';
 import { withCommands } from './parts.ts';
 import { IDLE_MS, type Told, WARNING_MS } from './screen.ts';
 
-export interface MenuEntry {
+interface MenuEntry {
   readonly path: string;
   readonly label: Text;
 }

@@ -52,7 +52,7 @@ export const table = (
     )}</tr>\n`,
 )}</tbody></table></div>`;
 
-export interface FormOptions {
+interface FormOptions {
   readonly path: string;
   /** One of the screen's actions. */
   readonly action: string;
@@ -124,7 +124,7 @@ const faultBeside = (fault: string | undefined): Html | undefined =>
 export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
   input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
 
-export interface SelectOptions {
+interface SelectOptions {
   /** One of the values. */
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;

@@ -3,7 +3,7 @@ import { type Html, html } from '../values/html.ts';
 import { type Column, table } from './parts.ts';
 import type { Visit } from './screen.ts';
 
-export interface Bar {
+interface Bar {
   /** Shown under the bar. */
   readonly label: string;
   /** Text shown on hover and read by screen readers. */
@@ -73,7 +73,7 @@ export const legend = (names: readonly string[]): Html =>
 
 // Figures: plots with titles and numbers
 
-export interface BarFigure {
+interface BarFigure {
   readonly title: string;
   readonly values: readonly Bar[];
   /** The largest value, formatted for the language. */
@@ -93,7 +93,7 @@ ${bars(title, values, most)}${parts !== undefined && legend(parts)}
 <details class="figures"><summary>${say('Figures')}</summary>${table(title, columns, rows)}</details>
 </figure>`;
 
-export interface LineRow {
+interface LineRow {
   readonly name: string;
   /** Numbers of one unit, for the bar. */
   readonly parts: readonly number[];
@@ -101,7 +101,7 @@ export interface LineRow {
   readonly shown: string;
 }
 
-export interface LineFigure {
+interface LineFigure {
   readonly title: string;
   /** Headings above the names, and above the values. */
   readonly headings: readonly [names: string, values: string];

@@ -168,7 +168,7 @@ export interface GivenFile {
 
 /** @returns undefined for 404: there is no such person, search or row any more */
 export type Answer = Page | Continuation | Download | undefined;
-export type ReadPage = (visit: Visit) => Awaitable<Answer>;
+type ReadPage = (visit: Visit) => Awaitable<Answer>;
 export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
 type Actions = { readonly [name: string]: Action };
 

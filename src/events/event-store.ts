@@ -37,7 +37,7 @@ interface Follower {
   timeout: NodeJS.Timeout | undefined;
 }
 
-export interface WaitingOptions {
+interface WaitingOptions {
   readonly feed: Feed;
   /** Runs reads in a snapshot of the present, which ends with them. */
   readonly read: <T>(work: () => T) => T;
@@ -154,14 +154,14 @@ export class WaitingFollowers {
 
 // Events of an import, or of its undo, form one contiguous range
 
-export interface ImportEvents {
+interface ImportEvents {
   findImport(event: RegistryEvent): ImportRange | undefined;
   /** Adds the numbers of visible events between two sequence numbers, inclusive, to the counts. */
   addCounts(counts: Map<EventType, number>, first: number, last: number, visible: Visible): void;
 }
 
 /** Call both methods inside a read snapshot. */
-export function openImportEvents(db: Connection): ImportEvents {
+function openImportEvents(db: Connection): ImportEvents {
   const selectRange = db.prepare<[actor: number], ImportRange>(
     'SELECT first_sequence AS first, last_sequence AS last FROM operation_events WHERE actor = ?',
   );
@@ -194,7 +194,7 @@ export function openImportEvents(db: Connection): ImportEvents {
 const COUNTED_AT_ONCE = 5_000;
 
 /** `onCommit` must be called after each commit of this process. */
-export interface SqliteEvents {
+interface SqliteEvents {
   narrowedTo(visible: Visible): EventStore;
   onCommit(): void;
   endWaits(): void;

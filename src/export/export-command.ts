@@ -32,7 +32,7 @@ export function formatOf(path: string): FileFormat {
 }
 
 /** @throws CommandError `refused` if the system refuses it */
-export const createPlace = (folder: string): Promise<void> =>
+const createPlace = (folder: string): Promise<void> =>
   refusing(refused(folder), () => createPrivateFolder(folder));
 
 const ALL = 'all';

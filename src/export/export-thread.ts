@@ -7,7 +7,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import { openExportSession } from './open-export-session.ts';
 import { type SpoolTask, writeSpool } from './write-spool.ts';
 
-export interface ExportThreadSetup {
+interface ExportThreadSetup {
   readonly location: string;
   readonly zone: TimeZone;
 }

@@ -122,7 +122,7 @@ const SOURCES: { readonly [kind in ImportKind]: Source } = {
 const GROUPS = '(SELECT value FROM json_each(@groups))';
 
 /** @returns SQL of the rows from the table name on, and its parameters */
-export function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
+function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
   const { row, joins } = SOURCES[kind];
   const { table } = tableOf(kind);
   const groups = visibleGroups(visible, cooperativeId);
@@ -179,7 +179,7 @@ export function* readRows<Kind extends ImportKind>(
 const CACHE_KIB = 2 * 1024;
 
 /** @throws StorageError `unusable` if there is no registry of this release */
-export function openExportSessionAt(file: string): ExportSession {
+function openExportSessionAt(file: string): ExportSession {
   const options = { readOnly: true, cacheKiB: CACHE_KIB, schema: REGISTRY_SCHEMA };
   const db = openDatabase(file, { ...options, waitMs: WAIT_MS.command });
   const feed = openFeed(db);

@@ -5,7 +5,7 @@ import sax from 'sax';
 import { type Entry, fromFdPromise } from 'yauzl';
 
 /** Limit of bytes that all parts unpack to: a small file may unpack to any size. */
-export const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 /** Limit of one text, twice that of Excel: any number of cells may share it, and each is read. */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
@@ -97,7 +97,7 @@ const toUnreadable = (error: unknown): unknown =>
 
 // XML of a workbook's parts as events, by sax
 
-export interface XmlEvents {
+interface XmlEvents {
   /** @param name without the prefix of its namespace */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;

@@ -3,14 +3,14 @@
 import { LINE_END, MAX_RECORD_BYTES, splitLines } from './file-content.ts';
 import { type FileFault, type FileRecord, fileFault } from './records.ts';
 
-export interface CsvRows {
+interface CsvRows {
   /** Continues up to a row that is incomplete or cannot be read. @param text of entire lines */
   read(text: string): ReadRows;
   /** Ends the file. @returns the fault of an incomplete row */
   end(): FileFault | undefined;
 }
 
-export interface ReadRows {
+interface ReadRows {
   readonly records: FileRecord[];
   /** Fault of the row after them; nothing after it is read. */
   readonly fault: FileFault | undefined;

@@ -15,7 +15,7 @@ export const LINE_END = /\r\n|\n|\r/;
  * End of the last complete line in some bytes, 0 if there is none. A CR as the last byte may be half of a
  * CRLF, so it does not count as an end yet.
  */
-export function endOfLastLine(bytes: Buffer): number {
+function endOfLastLine(bytes: Buffer): number {
   const feed = bytes.lastIndexOf(LINE_FEED);
   const lastByte = bytes.length - 1;
   const carriage = bytes.lastIndexOf(CARRIAGE_RETURN, lastByte - 1);
@@ -30,7 +30,7 @@ export function splitLines(text: string): string[] {
 }
 
 /** Number of lines in some bytes, after which a new line begins or the file ends. */
-export const countLines = (bytes: Buffer): number => splitLines(bytes.toString('latin1')).length;
+const countLines = (bytes: Buffer): number => splitLines(bytes.toString('latin1')).length;
 
 // The encoding of a text file, and its conversion to UTF-8
 
@@ -60,7 +60,7 @@ export function encodingOf(content: FileContent, asked: Encoding | undefined): T
   return { encoding: asked ?? (content.isUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
 }
 
-export interface EncodedBytes {
+interface EncodedBytes {
   /** UTF-8; only a file that claims to be UTF-8 may have invalid bytes. */
   readonly bytes: Buffer;
   /** Number of bytes of the file up to the end of these. */
@@ -172,7 +172,7 @@ export async function* readBytes(handle: FileHandle, start: number): AsyncGenera
 /** A longer record has a quote that was never closed. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 
-export interface Chunk {
+interface Chunk {
   readonly bytes: Buffer;
   /** Number of bytes of the file that have been read. */
   readonly end: number;

@@ -28,7 +28,7 @@ interface TextLayout {
  * (docs/import-reference.md#what-a-file-may-look-like).
  * @param asked the encoding of a file that does not show one
  */
-export function openCsv(
+function openCsv(
   handle: FileHandle,
   content: FileContent,
   { encoding: asked, scoreHeader }: { encoding?: Encoding | undefined; scoreHeader: ScoreHeader },

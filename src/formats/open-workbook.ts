@@ -17,7 +17,7 @@ import { readWorkbook, type Sheet, unescapeText, type Workbook } from './workboo
 
 // The cells and rows in the part of a sheet
 
-export interface StoredCell {
+interface StoredCell {
   /** Reference such as `B7`. */
   readonly place: string | undefined;
   /** ECMA-376 part 1, 18.18.11: `n` number, `s` shared text, `str` text of a formula, and others. */
@@ -34,7 +34,7 @@ export interface StoredCell {
  * @returns also `isNumber`, true for a cell stored as a number, except for a date
  * @throws UnreadableWorkbook for a missing shared text
  */
-export function cellText(cell: StoredCell, workbook: Workbook): { text: string; isNumber: boolean } {
+function cellText(cell: StoredCell, workbook: Workbook): { text: string; isNumber: boolean } {
   if (cell.type === 'n') return numericText(cell, workbook);
   return { text: typedText(cell, workbook), isNumber: false };
 }
@@ -77,7 +77,7 @@ const MAX_CHARACTERS = 1_000_000_000;
 const TOO_MUCH_TEXT =
   'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
 
-export interface SheetRows {
+interface SheetRows {
   /** Takes the part in chunks, and its end as undefined. @throws UnreadableWorkbook */
   write(chunk: Buffer | undefined): void;
   /** Returns the rows since the last call, without empty ones. */
@@ -85,7 +85,7 @@ export interface SheetRows {
 }
 
 /** @param width least number of cells in a row: a sheet leaves out empty ones at its end */
-export function createSheetRows(workbook: Workbook, width: number): SheetRows {
+function createSheetRows(workbook: Workbook, width: number): SheetRows {
   let records: FileRecord[] = [];
   let row: RowInProgress | undefined;
   let cell: StoredCell | undefined;
@@ -192,7 +192,7 @@ function columnOf(place: string): number {
   return column - 1;
 }
 
-export interface WorkbookOptions {
+interface WorkbookOptions {
   /** Name of the sheet; by default, the one whose header has most headings. */
   readonly sheet?: string | undefined;
   readonly scoreHeader: ScoreHeader;

@@ -39,7 +39,7 @@ export interface RegistryStatus {
   readonly added: readonly AddedStatus[];
 }
 
-export interface ReadModelStatus {
+interface ReadModelStatus {
   /** Number of stale members, whose lookups compute their read model each time; at most `STALE_COUNTED`. */
   readonly stale: number;
   /**
@@ -95,7 +95,7 @@ const SAMPLED_AT_END = 500;
 const SAMPLED_BETWEEN = 200;
 
 /** @throws StorageError `unusable` when there is no registry of this release */
-export function readStatusAt(
+function readStatusAt(
   databaseFile: string,
   format: ReadModelFormat,
   waitMs: number,

@@ -16,13 +16,13 @@ import type { ImportSession } from './import-session.ts';
 /** Line of the only row: the header is on the first. */
 const LINE = 2;
 
-export interface TypedRow {
+interface TypedRow {
   readonly kind: ImportKind;
   /** Texts by column name; a stored row keeps its value in a missing column. */
   readonly values: ReadonlyMap<string, string>;
 }
 
-export interface EnterOptions {
+interface EnterOptions {
   readonly zone: TimeZone;
   readonly clock: Clock;
   readonly systemUser: string;

@@ -35,7 +35,7 @@ interface ImportedFile {
   readonly notes: readonly ImportNote[];
 }
 
-export const toImportRecord = ({ map, notes, ...file }: ImportedFile): ImportRecord => ({
+const toImportRecord = ({ map, notes, ...file }: ImportedFile): ImportRecord => ({
   ...file,
   map: map === undefined ? null : describeMap(map),
   notes: notes.map((note) => ({
@@ -56,7 +56,7 @@ function firstOf(lines: Iterable<number>): number[] {
 }
 
 /** The form in which a map is recorded. */
-export const describeMap = ({ columns, constants, values, ...rest }: FileLayout) => ({
+const describeMap = ({ columns, constants, values, ...rest }: FileLayout) => ({
   ...rest,
   columns: Object.fromEntries(columns),
   constants: Object.fromEntries(constants),
@@ -262,7 +262,7 @@ function settle(
 
 // Files of each kind in a folder, in the order in which they refer to each other
 
-export interface SkippedFile {
+interface SkippedFile {
   readonly name: string;
   /** Second half of a sentence such as `Skipped notes.txt: it is not a .csv or .xlsx file`. */
   readonly reason: string;

@@ -53,7 +53,7 @@ export interface FileReport {
   readonly failure?: Failure;
 }
 
-export interface Failure {
+interface Failure {
   /** Message for the operator. */
   readonly message: Text;
   readonly error: unknown;

@@ -35,14 +35,14 @@ import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
-export interface RejectedRows {
+interface RejectedRows {
   /** The headings of the file and that of the reasons. */
   header(cells: readonly string[]): string[];
   /** @param isRepeat true if the file has the row twice */
   row(record: FileRecord, reason: string, isRepeat: boolean): string[];
 }
 
-export interface RejectsOptions {
+interface RejectsOptions {
   /** True if spreadsheets must be kept from changing the cells again. */
   readonly isWorkbook: boolean;
   /** SHA-256 of the file, if each row is to name the file that it comes from. */
@@ -53,7 +53,7 @@ export interface RejectsOptions {
   readonly labels?: Language | undefined;
 }
 
-export function createRejectedRows(
+function createRejectedRows(
   { headings }: Pick<Header, 'headings'>,
   { isWorkbook, sha256, hasRepeats, labels }: RejectsOptions,
 ): RejectedRows {

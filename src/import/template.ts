@@ -26,11 +26,11 @@ const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: s
 };
 
 /** Columns of a template, without those that take the place of another one. */
-export const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
+const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
   FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
 
 /** Example of a column: a choice as it is stored, an instant as a day. */
-export function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
+function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
   const text = EXAMPLES[kind]?.[name] ?? String(exampleOf(kindOf(field).schema));
   return isOfDates(field) ? text.slice(0, 'YYYY-MM-DD'.length) : text;
 }

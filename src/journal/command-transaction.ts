@@ -47,7 +47,7 @@ export interface Outcome<Result> {
   readonly shown?: unknown;
 }
 
-export interface Performed<Result> {
+interface Performed<Result> {
   readonly result: Result;
   /** Fingerprint of all changed values if the work was rolled back; undefined if it was committed. */
   readonly fingerprint?: string;

@@ -39,7 +39,7 @@ const MEMBER = `SELECT m.id, c.code || ' ' || m.member_code AS name, m.created_a
 const COOPERATIVE = 'SELECT id, code AS name, created_at FROM main.cooperatives';
 
 /** @throws StorageError `unusable` if there is no registry */
-export function openHistoryAt(databaseFile: string): HistoryStore {
+function openHistoryAt(databaseFile: string): HistoryStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   const member = db.raw.prepare<[number], Row>(`${MEMBER} WHERE m.id = ?`);
   const person = db.raw.prepare<[string], Row>(`${MEMBER} WHERE m.identity_card = ? ORDER BY m.id`);
@@ -107,7 +107,7 @@ export const describeEntry = ({ field, old, new: value, at, actor, user }: Histo
 });
 
 /** Label of the row, and one line per entry. */
-export function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
+function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
   const rows = entries.map((entry) => {
     const { field, old, new: value, at, actor, user } = describeEntry(entry, zone);
     return [at, field, old ?? '', value ?? '', String(formatActor(actor, user))];

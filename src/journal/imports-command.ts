@@ -37,11 +37,7 @@ const changesOf = ({ isCorrection }: Undoing, { removed, restored }: Undone): re
       ]
     : [say('{n|# row|# rows} removed', { n: removed }), say('{n} put back as they were', { n: restored })];
 
-export function describeUndoing(
-  undoing: Undoing,
-  result: Undone,
-  stage: 'plan' | 'dry run' | 'done',
-): Message {
+function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry run' | 'done'): Message {
   const { id, isCorrection } = undoing;
   const changes = changesOf(undoing, result);
   if (stage === 'dry run') return say('Nothing was changed. Without --dry-run: {changes}.', { changes });
@@ -63,7 +59,7 @@ export function describeUndoing(
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-export const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: Written): Message =>
+const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: Written): Message =>
   isCorrection
     ? say('Correction {id} was undone before, at {at}.', { id, at })
     : say('Import {id} was undone before, at {at}.', { id, at });
@@ -72,7 +68,7 @@ export const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: Written)
  * One line for each listed blocker, and the number of the others.
  * @param isCorrection true if the operation with the id is a correction
  */
-export function describeRefusal(
+function describeRefusal(
   undoing: Undoing,
   refused: Refused,
   isCorrection: (id: number) => boolean,

@@ -54,10 +54,10 @@ export interface Undone {
   readonly restored: number;
 }
 
-export type UndoAuthor = Pick<CorrectionOptions, 'systemUser' | 'nowSeconds'>;
+type UndoAuthor = Pick<CorrectionOptions, 'systemUser' | 'nowSeconds'>;
 
 /** @param own rows that the operation touched */
-export function undoOperation(
+function undoOperation(
   db: Connection,
   operation: Operation,
   own: readonly OwnRows[],
@@ -194,7 +194,7 @@ const countChanged = (db: Connection, operation: Operation): number =>
 const CHANGES_AT_ONCE = 1_000;
 
 /** @throws StorageError `unusable` if there is no registry */
-export function openJournalAt(databaseFile: string, options: OperationOptions): Journal {
+function openJournalAt(databaseFile: string, options: OperationOptions): Journal {
   const scope = openOperationScope(databaseFile, options);
   const { db } = scope;
   return {

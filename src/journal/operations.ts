@@ -276,7 +276,7 @@ export const lastChange = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM main.changes');
 
 /** Data of an operation known before it changes anything. */
-export interface NewOperation {
+interface NewOperation {
   readonly kind: Operation['kind'];
   /** JSON value without personal data, as `imports show` displays it. */
   readonly options: unknown;

@@ -30,7 +30,7 @@ import { changedRows, type GoingRows, isWithin, ownChanges, removedRows } from '
  * @param created members that would be removed
  * @returns SELECTs of `kind, id, reason, actor`
  */
-export const identityBlockers = (operation: Operation, created: IdRange | string | undefined): string[] => [
+const identityBlockers = (operation: Operation, created: IdRange | string | undefined): string[] => [
   ofErasedNumber(operation),
   numberReplaced(operation),
   ...(created === undefined ? [] : [mergedInto(created)]),

@@ -21,7 +21,7 @@ import { describeKey, formatKey, formatKeys, type Showing } from './key-text.ts'
 // What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
 
 /** What the command line says of a key. */
-export interface KeyOptions {
+interface KeyOptions {
   readonly name?: string;
   readonly scope?: readonly string[];
   readonly allowIp?: readonly string[];
@@ -57,7 +57,7 @@ const REPEATED = 'repeat the option, or separate with commas';
  * The options that give a key its values.
  * @param use an update keeps whatever is not named
  */
-export function addValueOptions(command: Command, use: 'create' | 'update'): Command {
+function addValueOptions(command: Command, use: 'create' | 'update'): Command {
   const isNew = use === 'create';
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
   const required = isNew ? ' (required)' : ' (default: unchanged)';
@@ -98,7 +98,7 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
 }
 
 /** The options that take a restriction away: the only way to do so. */
-export function addRemovalOptions(command: Command): Command {
+function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
     .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
@@ -114,7 +114,7 @@ export function addRemovalOptions(command: Command): Command {
  * What the options change; what is not named stays as it is.
  * @param cooperatives ids of those that are named
  */
-export const keyChanges = (options: KeyOptions, cooperatives: readonly number[] | undefined): KeyChanges =>
+const keyChanges = (options: KeyOptions, cooperatives: readonly number[] | undefined): KeyChanges =>
   onlyGiven({
     name: options.name,
     scopes: options.scope as readonly Scope[] | undefined,
@@ -133,7 +133,7 @@ export const keyChanges = (options: KeyOptions, cooperatives: readonly number[] 
 export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
 
 /** A refusal of the operations, in the words of the command line. */
-export function toCommandError(error: unknown): unknown {
+function toCommandError(error: unknown): unknown {
   if (!(error instanceof RegistryError)) return error;
   if (error.code === 'not_found') return new CommandError(EXIT.refused, NO_KEY);
   if (error.fields === undefined) return error;

@@ -43,7 +43,7 @@ export interface KeyOperations {
   rotate(id: number, overlap: string | undefined): IssuedKey;
 }
 
-export interface KeyDependencies extends ReadingDependencies {
+interface KeyDependencies extends ReadingDependencies {
   /** Called once what is asked makes sense: what is refused makes no file. */
   readonly openKeys: () => ApiKeyStore;
 }

@@ -32,12 +32,12 @@ const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as c
 const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 
 /** Values as the form shows them. */
-export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
+type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
 
 /** Initial values of a new key. */
-export const NEW_KEY: ApiKeyValues = {
+const NEW_KEY: ApiKeyValues = {
   ...UNRESTRICTED,
   name: '',
   scopes: [],
@@ -68,7 +68,7 @@ export const fieldsOf = (
   expires: lastDay(key.expiresAt, zone),
 });
 
-export const readFields = (given: Form): KeyFields =>
+const readFields = (given: Form): KeyFields =>
   ({
     scopes: given.all('scopes'),
     ...Object.fromEntries(TEXTS.map((name) => [name, given.get(name)])),
@@ -84,7 +84,7 @@ const listOf = (text: string): string[] | null => {
  * @param stored undefined for a new key; an existing key keeps its expiry unless the form changes it
  * @throws RegistryError `invalid` for a code that no cooperative has
  */
-export function toChanges(
+function toChanges(
   fields: KeyFields,
   stored: ApiKey | undefined,
   codes: ReadonlyMap<number, string>,
@@ -115,7 +115,7 @@ export function toChanges(
 }
 
 /** Returns the operations that the commands use. */
-export const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
+const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
   createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
 
 const LABELS: { readonly [field: string]: Text } = {
@@ -141,7 +141,7 @@ export function faultsOf(visit: Visit, error: unknown): string[] {
   );
 }
 
-export interface KeyFormOptions {
+interface KeyFormOptions {
   readonly path: string;
   readonly action: string;
   readonly values: KeyFields;
@@ -149,7 +149,7 @@ export interface KeyFormOptions {
   readonly faults?: readonly string[];
 }
 
-export function keyForm(visit: Visit, { path, action, values, button, faults = [] }: KeyFormOptions): Html {
+function keyForm(visit: Visit, { path, action, values, button, faults = [] }: KeyFormOptions): Html {
   const { say, translate } = visit;
   const label = (field: string) => translate(LABELS[field] ?? field);
   const text = (name: (typeof TEXTS)[number], more: Partial<InputOptions>): Html =>
@@ -197,23 +197,23 @@ ${mayBeEmpty('expires', say('Empty: it never ends'), { type: 'date' })}</fieldse
 
 // Keys with their usage
 
-export interface ReadKeys {
+interface ReadKeys {
   readonly keys: readonly ApiKey[];
   readonly uses: readonly KeyUse[];
   /** Codes of cooperatives, by id. */
   readonly codes: ReadonlyMap<number, string>;
 }
 
-export function readCodes(visit: Visit): ReadonlyMap<number, string> {
+function readCodes(visit: Visit): ReadonlyMap<number, string> {
   const held = visit.use((storage) => openStoredData(storage));
   return new Map(held.listCooperatives().map(({ id, code }) => [id, code]));
 }
 
 /** @returns undefined before the first key is issued */
-export const openVisitKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
+const openVisitKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
   hasKeys(visit.desk.storage) ? visit.use((storage) => openKeys(storage, 'manage')) : undefined;
 
-export async function readKeys(visit: Visit): Promise<ReadKeys> {
+async function readKeys(visit: Visit): Promise<ReadKeys> {
   const store = await openVisitKeys(visit);
   const [keys, uses] = [store?.list(visit.now) ?? [], store?.uses(visit.now) ?? []];
   return { keys, uses, codes: readCodes(visit) };

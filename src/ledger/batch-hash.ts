@@ -4,7 +4,7 @@ import { RegistryError } from '../values/errors.ts';
 /** Previous hash of a chain's first batch. */
 export const NO_HASH = '0'.repeat(64);
 
-export interface BatchHeader {
+interface BatchHeader {
   readonly origin: string;
   /** Sequence of its first entry. */
   readonly first: number;

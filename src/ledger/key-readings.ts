@@ -10,7 +10,7 @@ export interface EntryFilter {
   readonly to?: number | undefined;
 }
 
-export interface ReadPerson {
+interface ReadPerson {
   /** The person's current number. */
   readonly identityCard: string;
   /** Number of readings that included the person. */

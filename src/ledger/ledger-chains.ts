@@ -121,7 +121,7 @@ function openRepeats(
   };
 }
 
-export interface PartBatch {
+interface PartBatch {
   readonly batch: LedgerBatch;
   /** True if an earlier file has already yielded the batch. */
   readonly isRepeated: boolean;

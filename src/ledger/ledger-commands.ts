@@ -52,7 +52,7 @@ export const WITHOUT_KEY = say(
 const exportedCodes = ({ exported }: KeyAccesses, { cooperatives }: Showing): string[] | null =>
   exported && [...exported].map((id) => cooperatives.find((each) => each.id === id)?.code ?? `id ${id}`);
 
-export const describeKeyReadings = (readings: KeyAccesses, showing: Showing) => ({
+const describeKeyReadings = (readings: KeyAccesses, showing: Showing) => ({
   persons: readings.persons.map(({ identityCard, times, first, last }) => ({
     identity_card: identityCard,
     times,
@@ -93,7 +93,7 @@ function remarksOn(readings: KeyAccesses, showing: Showing): Message[] {
 }
 
 /** Formats text with national IDs, meant for an authority; otherwise only `persons show` prints them. */
-export function formatKeyReadings(
+function formatKeyReadings(
   readings: KeyAccesses,
   showing: Showing,
   translate: (text: Text) => string,

@@ -37,7 +37,7 @@ export const isLedgerFileOfBackup = (name: string): boolean =>
 /** @returns the number in the file name; 0 for the file of 1.0.0 */
 export const numberOf = (name: string): number => Number(NAME.exec(name)?.[3] ?? 0);
 
-export function toLedgerFile(folder: string, name: string): LedgerFile {
+function toLedgerFile(folder: string, name: string): LedgerFile {
   return { name, path: join(folder, name), month: NAME.exec(name)?.[2] ?? '', number: numberOf(name) };
 }
 

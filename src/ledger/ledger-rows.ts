@@ -10,7 +10,7 @@ import { faultOf } from '../sqlite/sqlite-errors.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 /** A row of `ledger_batches`. */
-export interface BatchRow {
+interface BatchRow {
   readonly id: number;
   readonly count: number;
   readonly last_time: number;

@@ -6,7 +6,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
 
-export interface MonthKey {
+interface MonthKey {
   readonly id: string;
   readonly hashPerson: HashPerson;
 }
@@ -93,7 +93,7 @@ const DIGEST_BYTES = 32;
  * object.
  * @param secret at most 64 bytes
  */
-export function createPersonHash(secret: Uint8Array): HashPerson {
+function createPersonHash(secret: Uint8Array): HashPerson {
   const padded = (byte: number) => Buffer.alloc(BLOCK_BYTES).map((_, i) => (secret[i] ?? 0) ^ byte);
   const inner = Buffer.concat([padded(0x36), Buffer.alloc(DIGITS_OF_CARD)]);
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST_BYTES)]);

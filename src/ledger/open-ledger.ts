@@ -72,7 +72,7 @@ export function readLedgerStatusAt(
 }
 
 /** Returns the keys' file if keys that were in use are missing: it was lost or recreated. */
-export function findLostKeysAt(databaseFile: string): string | undefined {
+function findLostKeysAt(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const known = readMonthKeys(keysFile);
   const isLost =
@@ -145,7 +145,7 @@ export const openCommandLedgerAt = (databaseFile: string): AccessLedger => ({
 });
 
 /** @throws errors that do not concern a single file */
-export const findOldLedgerFilesAt = (databaseFile: string, retention: Retention): OldLedgerFiles =>
+const findOldLedgerFilesAt = (databaseFile: string, retention: Retention): OldLedgerFiles =>
   findOldFiles(readFiles(databaseFile), retention);
 
 /** @throws StorageError, the driver's error */

@@ -12,7 +12,7 @@ import { asMessage, type Message, say, type Text } from '../values/message.ts';
  * Reason why a reading counts for the person: the number was requested or shown; a member who is the person
  * was shown; or everybody of a cooperative was shown to which the person belonged then.
  */
-export type HowRead = 'number' | 'member' | 'everybody';
+type HowRead = 'number' | 'member' | 'everybody';
 
 export const HOW_READ: { readonly [how in HowRead]: Message } = {
   number: say('the person'),
@@ -34,7 +34,7 @@ export interface PersonAccess {
   readonly how: HowRead;
 }
 
-export interface PersonAccesses {
+interface PersonAccesses {
   /** Oldest first. */
   readonly readings: readonly PersonAccess[];
   /** True if a month key is lost: numbers in the entries that it hashed cannot be found. */
@@ -130,7 +130,7 @@ export function tellUnreadable(context: CliContext, files: readonly UnreadableFi
   for (const { name, reason } of files) tell(context, passedOver(name, reason));
 }
 
-export interface ReadingContext {
+interface ReadingContext {
   readonly zone: TimeZone;
   readonly keyNames: KeyNames;
 }

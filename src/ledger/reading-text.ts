@@ -66,7 +66,7 @@ export function encodeAccesses(readings: readonly AccessRecord[]): string {
 const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['subject']['all']>): string =>
   `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
 
-export interface EntryLines {
+interface EntryLines {
   /** One line for each entry, with its line feed. */
   readonly lines: string;
   readonly count: number;

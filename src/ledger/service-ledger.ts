@@ -43,7 +43,7 @@ const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /** The thread that writes; tests substitute one that stalls. */
-export interface WritingThread {
+interface WritingThread {
   readonly module: URL;
   /** Passed to the thread beside its setup. */
   readonly flag?: Int32Array | undefined;

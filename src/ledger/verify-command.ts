@@ -11,7 +11,7 @@ import { type Message, say } from '../values/message.ts';
 import { openLedgerReader } from './open-ledger.ts';
 import { describeEntry, formatReadings } from './person-readings.ts';
 
-export interface VerifyOptions extends PrintOptions {
+interface VerifyOptions extends PrintOptions {
   readonly receipt?: string;
 }
 

@@ -46,7 +46,7 @@ export class Histogram {
 
 // Request counts by route, method and status, and refusals by reason, counted as they are logged
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   /** Template of the path; empty if none matched. */
   readonly route: string;
   /** A supported method, or `OTHER`. */
@@ -69,7 +69,7 @@ const STATUSES = 1_000;
 /** Refusals that concern keys or load; all others are mistakes of the client. */
 const REFUSING = [401, 403, 429, 503];
 
-export class RequestCounts {
+class RequestCounts {
   private readonly byRoute = new Map<string, Map<string, RouteCounts>>();
   private readonly refused = new Map<number, Map<string, number>>(
     REFUSING.map((status) => [status, new Map<string, number>()]),
@@ -118,10 +118,10 @@ export class RequestCounts {
 
 // Prometheus text format, version 0.0.4
 
-export const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** @returns all metrics in the order of `metrics`, each with its help and type */
-export function formatMetrics(metrics: Metrics): string {
+function formatMetrics(metrics: Metrics): string {
   const names = Object.keys(metrics) as MetricName[];
   return names
     .map((name) => {
@@ -184,7 +184,7 @@ type AddedMetric = Extract<MetricName, `registry_webhook_${string}`>;
  * @param condition undefined if it could not be read; its metrics are then omitted
  * @param nowSeconds epoch seconds, for the age of waiting events
  */
-export function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
+function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
   const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
   const rows = Object.entries(condition?.rows ?? {});
   const added = (condition?.added ?? []).map(({ metrics }) => metrics(nowSeconds));
@@ -215,7 +215,7 @@ export function registryFacts(condition: RegistryStatus | undefined, nowSeconds:
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-export class ProcessFacts {
+class ProcessFacts {
   private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
   constructor() {
@@ -251,7 +251,7 @@ const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_
 const READING = ['GET', 'HEAD'];
 
 /** @param onError receives errors of `collect`, which are hidden from the client */
-export function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
+function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = '', url = '' } = incoming;
     incoming.resume();

@@ -44,7 +44,7 @@ import { openCorrections } from './corrections/correction-store.ts';
  * Formats both people. The caller must have recorded the access.
  * @returns lines
  */
-export const formatCompared = (
+const formatCompared = (
   run: Run,
   { memberIds: [replaced, holding], contradictions }: ComparedPeople,
 ): Promise<Message[]> =>
@@ -77,7 +77,7 @@ function formatMembership(member: StoredRow): Message {
 }
 
 /** Ids only, without values: programs may store their output. */
-export const describeCompared = ({ memberIds: [replaced, holding], contradictions }: ComparedPeople) => ({
+const describeCompared = ({ memberIds: [replaced, holding], contradictions }: ComparedPeople) => ({
   replaced,
   holding,
   contradictions,
@@ -90,7 +90,7 @@ export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
 }
 
 /** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
-export const addReasonOption = (command: Command): Command =>
+const addReasonOption = (command: Command): Command =>
   addPrintOptions(
     command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
     'REGISTRY_USER',

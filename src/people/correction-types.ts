@@ -242,7 +242,7 @@ type Takes = { readonly [name: string]: Kind };
 
 /** Confirmations: a number may be taken from others; two people are one. */
 export type Agreement = 'releases' | 'samePerson';
-export type Agreements = { readonly [agreement in Agreement]?: boolean | undefined };
+type Agreements = { readonly [agreement in Agreement]?: boolean | undefined };
 
 export type Options = CorrectionOptions & Agreements;
 

@@ -25,7 +25,7 @@ import { type Duplicates, openDuplicates } from './find-duplicates.ts';
 // Names of members in lists of duplicates, and in the commands that resolve them
 
 /** Name of a member on a command line: the id if the code may be a national ID. */
-export function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
+function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
   return quoted(name);
@@ -55,10 +55,7 @@ function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
 }
 
 /** Without names: programs may store their output. */
-export const describeContradictions = (
-  { persons, accepted, dropped }: Contradictions,
-  options: SettingOptions,
-) => ({
+const describeContradictions = ({ persons, accepted, dropped }: Contradictions, options: SettingOptions) => ({
   persons: persons.map((person) => ({
     contradictions: person.contradictions,
     members: person.members.map(describeMember),
@@ -84,7 +81,7 @@ function formatPerson(person: ContradictoryPerson, options: SettingOptions): str
 }
 
 /** @param options options of the command, for the proposed commands */
-export function formatContradictions(
+function formatContradictions(
   { persons, accepted, dropped }: Contradictions,
   options: SettingOptions,
 ): string {

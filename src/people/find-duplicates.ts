@@ -102,7 +102,7 @@ function bitOf(word: string): number {
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /** Calls back with the ids of members whose numbers are one slip apart and whose names may share a word. */
-export function findNearNumbers(db: Connection, visit: (one: number, other: number) => void): void {
+function findNearNumbers(db: Connection, visit: (one: number, other: number) => void): void {
   const { ids, digits, words } = readNumbered(db);
   const mayBeAlike = (one: number, other: number) =>
     ((words[one] as number) & (words[other] as number)) !== 0;

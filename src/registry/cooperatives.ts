@@ -8,7 +8,7 @@ export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const
 export const ENDED_COOPERATIVE_STATUSES: readonly CooperativeStatus[] = ['dissolved'];
 export type CooperativeStatus = (typeof COOPERATIVE_STATUSES)[number];
 
-export const DEFAULT_COOPERATIVE_STATUS: CooperativeStatus = 'active';
+const DEFAULT_COOPERATIVE_STATUS: CooperativeStatus = 'active';
 
 export const SECTORS = [
   'agriculture',

@@ -20,7 +20,7 @@ export type LoanStatus = (typeof LOAN_STATUSES)[number];
 export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
 
 /** Statuses allowed for a new loan over HTTP. */
-export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
+const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
 
 /** Fields of a loan (docs/api.md#loans). */
 export const LOAN_FIELDS = {

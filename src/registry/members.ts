@@ -276,7 +276,7 @@ export interface MemberFilter {
   readonly search?: readonly string[];
 }
 
-export type SearchFilter = MemberFilter & { readonly search: readonly string[] };
+type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 

@@ -22,11 +22,11 @@ import { LOAN_FIELDS, LOAN_HISTORY, type LoanRecord, type Owner } from './loans.
 import { LISTED_TEXTS, MEMBER_FIELDS, type Member } from './members.ts';
 import { PAYMENT_FIELDS, type PaymentRecord } from './payments.ts';
 
-export const SHOWN_ID: ShownProperties<{ readonly id: number }> = {
+const SHOWN_ID: ShownProperties<{ readonly id: number }> = {
   id: { schema: string({ description: 'Opaque.', examples: ['3'] }), write: plain(({ id }) => String(id)) },
 };
 
-export const SHOWN_TIMES: ShownProperties<{ readonly createdAt: number; readonly updatedAt: number }> = {
+const SHOWN_TIMES: ShownProperties<{ readonly createdAt: number; readonly updatedAt: number }> = {
   created_at: {
     schema: string({ format: 'date-time', description: 'When the row was created.' }),
     write: instant(({ createdAt }) => createdAt),
@@ -52,7 +52,7 @@ const ofCooperative = shownObject<OfCooperative>('CooperativeReference', {
 });
 export const COOPERATIVE_SUMMARY = ofCooperative.schema;
 
-export const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
+const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
   cooperative: { schema: COOPERATIVE_SUMMARY, write: ofCooperative.serialize },
 };
 

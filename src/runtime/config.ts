@@ -104,7 +104,7 @@ type SettingValue<Name extends SettingName> = Exclude<
 >;
 
 /** Settings as texts, by name; an empty one counts as not given. */
-export type SettingTexts = { readonly [name in SettingName]?: string | undefined };
+type SettingTexts = { readonly [name in SettingName]?: string | undefined };
 
 export interface SocketAddress {
   readonly host: string;

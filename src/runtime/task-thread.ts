@@ -8,7 +8,7 @@ import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 
 /** Tasks by name. Their inputs and results are copied between the threads. */
-export interface Tasks {
+interface Tasks {
   // biome-ignore lint/suspicious/noExplicitAny: each takes what its caller gives it
   readonly [name: string]: (input: any) => unknown;
 }
@@ -33,7 +33,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export interface TaskThreadOptions {
+interface TaskThreadOptions {
   /** URL of the module that calls `serveTasks`, from `moduleBeside`. */
   readonly module: URL;
   /** Passed to the module at its start; copied. */

@@ -28,7 +28,7 @@ export interface ConnectionSettings {
 const CACHE_KIB = 16 * 1024;
 const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export interface Pragma {
+interface Pragma {
   readonly name: string;
   readonly value: string;
   /** Value expected when it is read back. */
@@ -68,7 +68,7 @@ export function pragmasOf({
 // A statement compiled when it first runs. Compiling a registry's hundreds of statements takes 15 ms, each
 // time one is opened, and at the first request of each key limited to cooperatives.
 
-export class LateStatement {
+class LateStatement {
   private readonly compile: () => Database.Statement;
   private compiled: Database.Statement | undefined;
 

@@ -7,7 +7,7 @@ const RETRY_MS = 10;
 /** Maximum waiting writes; further ones are refused, as the server is overloaded. */
 const MAX_PENDING = 5_000;
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly monotonicMs: () => number;
   readonly scheduler: EndOfIteration;
   /** Returns true if the disk has room for a write; called before each transaction. It may throw. */

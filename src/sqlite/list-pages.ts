@@ -22,7 +22,7 @@ import { currentSql } from './declared-totals.ts';
 // of one of them, and stepping inside that. Inside a cooperative, it is found by its rows in large blocks,
 // and its pages step over a covering index.
 
-export interface CountFilter {
+interface CountFilter {
   /** Cooperatives; undefined for all. */
   readonly groups?: readonly number[] | undefined;
   /** Status; undefined for any. */
@@ -30,12 +30,12 @@ export interface CountFilter {
 }
 
 /** The rows of a page, fewer than the list has. */
-export interface RowsWanted {
+interface RowsWanted {
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface CountIndex {
+interface CountIndex {
   count(filter: CountFilter): number;
   /**
    * Finds the row with `offset` rows before it, over all groups in order of id.

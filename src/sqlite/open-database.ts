@@ -48,7 +48,7 @@ export function migrate(db: Connection, schema: Schema): void {
  * Refuses a file that `migrate` would change.
  * @throws StorageError also for a file of an older release
  */
-export function assertNewest(db: Connection, schema: Schema): void {
+function assertNewest(db: Connection, schema: Schema): void {
   assertOurs(db, schema);
   const version = versionOf(db, schema);
   if (version === schema.migrations.length) return;

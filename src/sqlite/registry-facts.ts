@@ -50,7 +50,7 @@ export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
 const DIGITS = 32;
 
 /** @param secret the registry's own erasure secret: 256 random bits created with it */
-export const registryIdOf = (secret: Uint8Array): string =>
+const registryIdOf = (secret: Uint8Array): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, DIGITS);
 
 /** @returns undefined if there is no readable registry */

@@ -4,7 +4,7 @@
  * `unusable`: the location cannot be used (it does not exist, belongs to another program or release, or
  * cannot be opened); `failed`: it can, but the disk, the file or another process's lock prevented the work.
  */
-export type StorageErrorKind = 'unusable' | 'failed';
+type StorageErrorKind = 'unusable' | 'failed';
 
 /** A failure of storage itself, with a message for operators. */
 export class StorageError extends Error {

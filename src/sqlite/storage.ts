@@ -29,7 +29,7 @@ import { StorageError } from './storage-error.ts';
  * Refuses the location during a restore, while registry and keys do not match.
  * @throws StorageError
  */
-export function assertNotRestoring(databaseFile: string): void {
+function assertNotRestoring(databaseFile: string): void {
   if (!existsSync(restoringFolderOf(databaseFile))) return;
   throw new StorageError(
     'unusable',
@@ -42,7 +42,7 @@ export function assertNotRestoring(databaseFile: string): void {
  * acknowledged writes, and SQLite would delete it as soon as the database is created.
  * @throws StorageError `unusable` if the database is missing or empty beside such files
  */
-export function assertNothingLeft(databaseFile: string): void {
+function assertNothingLeft(databaseFile: string): void {
   if (sizeOf(databaseFile) > 0) return;
   const paths = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
   const found = [
@@ -65,7 +65,7 @@ export function assertNothingLeft(databaseFile: string): void {
   );
 }
 
-export interface StorageDependencies {
+interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
   /** Time zone of date-times in the stored parts of lookups; undefined for the registry's own. */

@@ -33,7 +33,7 @@ export interface CommandStatistics extends StatisticsStore {
 /** Limit of queued requests for several cooperatives. */
 const MAX_WAITING = 64;
 
-export interface SqliteStatistics {
+interface SqliteStatistics {
   narrowedTo(visible: Visible): StatisticsStore;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function openStatistics(
 }
 
 /** @throws StorageError `unusable` if there is no registry of this release, or its totals are of another */
-export function openCommandStatistics(file: string, zone: TimeZone): CommandStatistics {
+function openCommandStatistics(file: string, zone: TimeZone): CommandStatistics {
   const db = openForStatistics(file);
   if (!hasTotals(db, zone)) {
     db.close();

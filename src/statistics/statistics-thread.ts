@@ -6,7 +6,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import { openForStatistics } from './stored-totals.ts';
 import { openStatisticsReader } from './sum-totals.ts';
 
-export interface StatisticsSetup {
+interface StatisticsSetup {
   readonly file: string;
   readonly zone: TimeZone;
 }

@@ -19,7 +19,7 @@ import {
 } from '../values/schema.ts';
 
 /** Calendar months of production, including the current one. */
-export const STATISTICS_MONTHS = 24;
+const STATISTICS_MONTHS = 24;
 
 /** Numbers by value; values with a count of zero may be missing. */
 export interface Counts {
@@ -56,7 +56,7 @@ export interface LoanTotals {
   readonly outstandingMinor: ExactInteger;
 }
 
-export interface SavingsTotals {
+interface SavingsTotals {
   readonly accounts: number;
   readonly contributionsMinor: ExactInteger;
   readonly withdrawalsMinor: ExactInteger;

@@ -30,7 +30,7 @@ import { OTHER_TOTALS, totalsVersion } from './stored-totals.ts';
 /** Limit of cached sums of several cooperatives, valid until the next write. */
 const KEPT_SUMS = 16;
 
-export interface StatisticsReader {
+interface StatisticsReader {
   /**
    * @param now epoch seconds
    * @returns undefined for an unknown cooperative

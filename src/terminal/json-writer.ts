@@ -4,7 +4,7 @@ import type { Awaitable } from '../values/errors.ts';
 /** Characters collected before each write: one write per item would cost more than the item. */
 const WRITE_CHARACTERS = 64 * 1024;
 
-export interface JsonWriter {
+interface JsonWriter {
   /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
   write(text: string): Awaitable<void>;
   /**

@@ -38,7 +38,7 @@ function find(path: string, missing: Message): Stats {
 }
 
 /** Rules for a path that a command writes to. */
-export interface PlaceRules {
+interface PlaceRules {
   readonly storage: Pick<Storage, 'ownsFile'>;
   /** Alternative to suggest, such as `another file for --out`. */
   readonly instead: string;
@@ -104,7 +104,7 @@ export async function writePrivately(
 }
 
 /** Suffix of an incomplete file: the remains of a killed export must not be taken for a complete one. */
-export const INCOMPLETE = '.part';
+const INCOMPLETE = '.part';
 
 export const refused = (path: string) => (code: string) =>
   new CommandError(EXIT.refused, `${path} cannot be written (${code}).`);

@@ -3,7 +3,7 @@
 import { SingleBar } from 'cli-progress';
 import type { CliContext } from './context.ts';
 
-export interface ProgressBar {
+interface ProgressBar {
   /** @param name file being read or written; another name starts another bar */
   update(name: string, done: number, total: number): void;
   /** Clears the bar and shows the cursor. Call before printing, and before the command ends. */

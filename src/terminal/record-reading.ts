@@ -12,7 +12,7 @@ export const NAMES: readonly FieldGroup[] = ['identity'];
 /** Groups of fields of a membership without its entries. */
 export const MEMBER_GROUPS: readonly FieldGroup[] = ['identity', 'contact'];
 
-export interface ShownAccess extends Subject {
+interface ShownAccess extends Subject {
   readonly fields: readonly FieldGroup[];
   /** True for reading the ledger itself, which is recorded even if no person is named. */
   readonly isOfLedger?: true;

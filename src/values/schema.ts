@@ -21,7 +21,7 @@ export interface Schema<T = unknown> {
 /** The type of the values that a schema describes. */
 export type Static<Described> = Described extends Schema<infer T> ? T : never;
 
-export interface Annotations {
+interface Annotations {
   readonly description?: string;
   /** A schema with a title becomes a component of the OpenAPI description. */
   readonly title?: string;

@@ -17,7 +17,7 @@ const wordsOf = (text: string): readonly string[] => text.replace(APOSTROPHES, '
 const fold = (word: string): string => word.normalize('NFD').replace(ACCENTS, '').toLowerCase();
 const isShort = (word: string): boolean => [...fold(word)].length < SHORTEST_WORD;
 
-export interface SplitWords {
+interface SplitWords {
   readonly text: string;
   /** In lower case, without accents. */
   readonly short: readonly string[];

@@ -19,7 +19,7 @@ export interface FeedPosition {
 }
 
 /** Settings that an operator chooses. */
-export interface WebhookEndpointValues {
+interface WebhookEndpointValues {
   /** Key of the receiver, which determines the visible cooperatives. */
   readonly keyId: number;
   readonly url: string;
@@ -119,7 +119,7 @@ export interface WebhookStore {
   close(): void;
 }
 
-export interface EndpointRow {
+interface EndpointRow {
   readonly id: number;
   readonly key_id: number;
   readonly url: string;
@@ -201,7 +201,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
 /** Number of successful attempts, and of failed ones, kept for each endpoint. */
 const KEPT_ATTEMPTS = 100;
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   /** Maximum wait of a change for another process. */
   readonly waitMs: number;
   readonly create: boolean;

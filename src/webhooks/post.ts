@@ -10,7 +10,7 @@ import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './
  * Parses a `Retry-After` header, in seconds or as an HTTP date.
  * @returns milliseconds, at least a second; undefined if missing or invalid
  */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
@@ -24,14 +24,14 @@ const TIMEOUT_MS = 15_000;
 /** Limit of a response, of which only status and Retry-After matter. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
-export interface Posting {
+interface Posting {
   readonly url: string;
   readonly allowsPrivate: boolean;
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 }
 
-export interface PostOptions {
+interface PostOptions {
   readonly clock: Clock;
   readonly agent?: Agent | undefined;
   readonly timeoutMs?: number | undefined;

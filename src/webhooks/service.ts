@@ -21,7 +21,7 @@ const STORE_ATTEMPTS = 100;
 /** Time that running attempts get at shutdown; aborted ones are repeated later. */
 const GRACE_MS = 3_000;
 
-export interface WebhookDependencies {
+interface WebhookDependencies {
   readonly storage: Storage;
   readonly stores: NarrowableStore<ServedRows>;
   readonly keys: Pick<ApiKeyStore, 'find'>;
@@ -38,7 +38,7 @@ export const requestHeaders = () => ({
 });
 
 /** Without endpoints, the service only checks for a file every second. */
-export class WebhookService {
+class WebhookService {
   private readonly dependencies: WebhookDependencies;
   private readonly deliveries = new Map<number, EndpointDelivery>();
   private readonly connections = new Connections();

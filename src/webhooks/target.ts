@@ -54,7 +54,7 @@ export function leadsToPrivateAddress(
 const MAX_LENGTH = 2_000;
 
 /** Returns a URL's host for resolution: IPv6 addresses without brackets. */
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /** True if the host is an address, which needs no resolution. */
 export const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(':');

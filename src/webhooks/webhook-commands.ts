@@ -37,7 +37,7 @@ import {
 // Output of endpoints and attempts
 
 /** An endpoint with the data that determines its state. */
-export interface ShownEndpoint {
+interface ShownEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly key: ApiKey | undefined;
   readonly lastAttempt: WebhookAttempt | undefined;
@@ -62,7 +62,7 @@ function stateOf(
   return { state: endpoint.failures < FAILURES_TO_REPORT ? 'retrying' : 'failing', reason: null };
 }
 
-export function describeEndpoint(shown: ShownEndpoint, showing: Showing) {
+function describeEndpoint(shown: ShownEndpoint, showing: Showing) {
   const { endpoint, lastAttempt } = shown;
   const { state, reason } = stateOf(shown, showing);
   return {
@@ -109,7 +109,7 @@ function formatTrouble(each: DescribedEndpoint): string {
   return `${start} (${what}${next})\n`;
 }
 
-export const describeAttempt = (attempt: WebhookAttempt, showing: Showing) => ({
+const describeAttempt = (attempt: WebhookAttempt, showing: Showing) => ({
   webhook_id: attempt.webhookId,
   type: attempt.type,
   sequence: attempt.sequence,
@@ -120,7 +120,7 @@ export const describeAttempt = (attempt: WebhookAttempt, showing: Showing) => ({
   fault: attempt.fault,
 });
 
-export const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[]): string =>
+const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[]): string =>
   formatRows(attempts, {
     AT: 'attempted_at',
     TYPE: 'type',
@@ -130,27 +130,24 @@ export const formatAttempts = (attempts: readonly ReturnType<typeof describeAtte
   });
 
 /** Collects webhook types, or groups of them such as `member.*`. */
-export const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
+const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
   withNew(before, accept(parseTypes(split(text), WEBHOOK_TYPES)));
 
 // Helpers of the webhook commands
 
-export const addEndpoint = (command: Command): Command =>
+const addEndpoint = (command: Command): Command =>
   command.argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));
 
 export const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
 
 /** @throws CommandError when no endpoint was ever added */
-export async function withWebhooks<T>(
-  { storage }: Run,
-  work: (store: WebhookStore) => Awaitable<T>,
-): Promise<T> {
+async function withWebhooks<T>({ storage }: Run, work: (store: WebhookStore) => Awaitable<T>): Promise<T> {
   if (!hasWebhooks(storage)) throw refused('There are no endpoints yet: `webhooks add` adds one.');
   return withStore(openWebhooks(storage, 'manage'), work);
 }
 
 /** @throws CommandError when there is no such endpoint */
-export const withEndpoint = <T>(
+const withEndpoint = <T>(
   run: Run,
   id: number,
   work: (store: WebhookStore, endpoint: WebhookEndpoint) => Awaitable<T>,
@@ -163,25 +160,22 @@ export const withEndpoint = <T>(
   });
 
 /** @throws StorageError, CommandError when there is no registry */
-export async function withRegistry<T>(
-  { storage }: Run,
-  work: (store: RegistryStore) => Awaitable<T>,
-): Promise<T> {
+async function withRegistry<T>({ storage }: Run, work: (store: RegistryStore) => Awaitable<T>): Promise<T> {
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
   return withStore(openRegistry(storage), work);
 }
 
-export const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
+const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
   withStore(openKeys(storage, 'manage'), (keys) => keys.find(id, now));
 
 // `webhooks test` and `webhooks replay`, which send one message themselves
 
-export function parseSequence(text: string): number {
+function parseSequence(text: string): number {
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected the sequence number of an event.');
 }
 
-export function declareTest(command: Command, context: CliContext): void {
+function declareTest(command: Command, context: CliContext): void {
   command.description('send a message of the type webhook.test, and show what the receiver answers').action(
     acting(context, (run, id: number) =>
       withEndpoint(run, id, async (store, endpoint) => {
@@ -192,7 +186,7 @@ export function declareTest(command: Command, context: CliContext): void {
   );
 }
 
-export function declareReplay(command: Command, context: CliContext): void {
+function declareReplay(command: Command, context: CliContext): void {
   command
     .argument('<sequence>', 'number of the event', parseSequence)
     .description('send an event once more, with the webhook-id that it had')

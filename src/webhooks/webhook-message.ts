@@ -72,7 +72,7 @@ export interface WebhookMessage {
 }
 
 /** Recipient of a message, and the epoch of the sequence. */
-export interface Addressed {
+interface Addressed {
   readonly endpointId: number;
   readonly epoch: string;
 }

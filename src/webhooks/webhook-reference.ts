@@ -12,7 +12,7 @@ import { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from '
 
 // OpenAPI description of the messages
 
-export const WEBHOOK_RESPONSES = {
+const WEBHOOK_RESPONSES = {
   '2XX': { description: 'Stored. Any other status, and none within 15 s, has it sent again.' },
   410: { description: 'The endpoint is disabled.' },
 };
@@ -52,7 +52,7 @@ export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
   { types: ['webhook.test'], schema: TEST_MESSAGE, summary: 'A test' },
 ];
 
-export const webhooksOf = (components: Components): Json =>
+const webhooksOf = (components: Components): Json =>
   Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => messages(components, message)));
 
 /** The reference's section on webhooks, without its heading. */

@@ -14,7 +14,7 @@ import { kindOf } from '../../values/field-json.ts';
 import type { FieldContext, FieldKind } from '../../values/fields.ts';
 import { deprecationKeywords, exampleOf, nullable, objectWith, type Schema } from '../../values/schema.ts';
 
-export interface BodyField extends FieldKind<unknown> {
+interface BodyField extends FieldKind<unknown> {
   /** Name in the body. */
   readonly name: string;
   readonly presence: 'required' | 'nullable' | 'default';

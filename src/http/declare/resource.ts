@@ -50,7 +50,7 @@ import {
  */
 export const actorOf = ({ caller }: Pick<RouteRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
 
-export type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
+type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
   EntityStore<Row, Values, unknown, unknown, Beside>,
   'find' | 'conflicts' | 'update'
 >;
@@ -62,7 +62,7 @@ export interface Decision {
 }
 
 /** Turns a resource's body into values. */
-export interface Deciding<Stored, Body, Values, Beside extends readonly unknown[] = []> {
+interface Deciding<Stored, Body, Values, Beside extends readonly unknown[] = []> {
   /**
    * Returns the values of a checked body, in which those of invalid fields are missing; adds faults of values
    * in combination, or with the stored row. With faults, values may be missing; only the others are checked
@@ -132,7 +132,7 @@ export async function update<Stored, Body, Values, Beside extends readonly unkno
 
 // Ids in paths (docs/api.md#routes)
 
-export const pathId = (description: string): Parameter => ({
+const pathId = (description: string): Parameter => ({
   description,
   schema: string({ pattern: ID.source }),
   example: '1',

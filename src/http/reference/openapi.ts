@@ -186,7 +186,7 @@ const notModified = (components: Components): Json =>
     },
   });
 
-export function responsesOf(components: Components, route: Route): Json {
+function responsesOf(components: Components, route: Route): Json {
   const successes = Object.entries(route.responses).map(([status, response]) => [
     status,
     success(components, route, response, status === '201'),

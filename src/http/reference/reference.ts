@@ -33,7 +33,7 @@ export const isExport = ({ access }: Route): boolean =>
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Uses the key in the variable KEY, and the examples that the route declares. */
-export function curlLine(route: Route, baseUrl: string): string {
+function curlLine(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const parts = [
     `curl -s${isExport(route) ? 'OJ --compressed' : ''}`,
@@ -62,7 +62,7 @@ const indented = (lines: readonly string[], by: string): string =>
     .join('');
 
 /** Uses the standard library alone, as docs/clients.md#python does. */
-export function pythonProgram(route: Route, baseUrl: string): string {
+function pythonProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const isPost = method === 'POST';
   const headers = [
@@ -101,7 +101,7 @@ const pythonLiteral = (value: unknown): string =>
   );
 
 /** For Node and browsers, as in docs/clients.md#typescript. */
-export function typescriptProgram(route: Route, baseUrl: string): string {
+function typescriptProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const headers = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template there
@@ -134,9 +134,9 @@ const nameOf = ({ method }: Route, path: string): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code>`;
 
 /** Name without the API's common path prefix. */
-export const shortNameOf = (route: Route): Html => nameOf(route, route.path);
+const shortNameOf = (route: Route): Html => nameOf(route, route.path);
 
-export function operationSection(route: Route, description: Description, baseUrl: string): Html {
+function operationSection(route: Route, description: Description, baseUrl: string): Html {
   const path = fullPath(route);
   const operation = description.paths[path]?.[route.method.toLowerCase()] as Operation;
   return html`<section class="operation">

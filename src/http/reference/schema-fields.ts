@@ -29,7 +29,7 @@ export interface Described {
   readonly readOnly?: boolean;
 }
 
-export interface DescribedParameter {
+interface DescribedParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly description: string;
@@ -38,7 +38,7 @@ export interface DescribedParameter {
   readonly deprecated?: boolean;
 }
 
-export interface DescribedHeader {
+interface DescribedHeader {
   readonly description: string;
 }
 

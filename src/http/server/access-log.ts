@@ -5,7 +5,7 @@ import type { LogLevel } from '../../runtime/config.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { UnavailableReason } from '../../values/errors.ts';
 
-export interface RequestEntry {
+interface RequestEntry {
   /** Epoch milliseconds. */
   readonly time: number;
   readonly requestId: string;
@@ -37,7 +37,7 @@ export interface AccessLog {
 /** Removes from an error's text anything that could be a national ID or a key. */
 export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly level: LogLevel;
   /** Receives complete lines. */
   readonly write: (lines: string) => void;

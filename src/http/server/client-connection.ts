@@ -55,7 +55,7 @@ const STOP_PARSING = 2;
 export const IS_FOLLOWED = Symbol('is followed');
 
 /** Milliseconds without a byte moving: during a request, and between requests. */
-export interface IdleLimits {
+interface IdleLimits {
   readonly idleMs: number;
   readonly keepAliveMs: number;
 }

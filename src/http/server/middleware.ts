@@ -63,7 +63,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-export interface AuthenticateDependencies {
+interface AuthenticateDependencies {
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
@@ -242,7 +242,7 @@ export function matchesHost(pattern: string, domain: string): boolean {
 // Scopes (docs/api.md#authentication)
 
 /** @returns status 403 if the key lacks a scope of the route */
-export function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
+function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
   const scopes = scopesOf(route);
   return scopes.every((scope) => caller?.scopes.includes(scope)) ? undefined : refuseWithout(...scopes);
@@ -253,7 +253,7 @@ export function requireScope({ caller, route }: ApiRequest): ApiResponse | undef
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /** Takes one request from both windows, or refuses with status 429. The only middleware that uses quota. */
-export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
+function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   function accept({ headers }: ApiRequest, key: ApiKey, decision: Decision): ApiResponse | undefined {
     addUsage(headers, key.limits, decision, clock.now());
     if (decision.admitted) return undefined;
@@ -305,7 +305,7 @@ const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
 /** @returns 403 if a key may not make the request or not export, 400 if a required purpose is missing */
-export function refuseByKey(request: ApiRequest): ApiResponse | undefined {
+function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
   if (typeof route.access === 'object' && route.access.isExport === true && !caller.mayExport)

@@ -22,7 +22,7 @@ import { preflightHeaders, type Sender } from './send.ts';
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-export interface AnnounceDependencies {
+interface AnnounceDependencies {
   readonly routes: readonly Route[];
   readonly send: Sender;
   readonly keys: Pick<ApiKeyStore, 'countUse'>;

@@ -39,10 +39,7 @@ const MAX_AGE = '7200';
  * Lets the page that sent a request read the response, even a refusal, if the key allows its host.
  * @param headers response headers, to which the CORS headers are added
  */
-export function allowOrigin(
-  { caller, incoming }: Pick<ApiRequest, 'caller' | 'incoming'>,
-  headers: Headers,
-): void {
+function allowOrigin({ caller, incoming }: Pick<ApiRequest, 'caller' | 'incoming'>, headers: Headers): void {
   const { origin } = incoming.headers;
   if (origin === undefined || caller === undefined || !admitsHost(caller, incoming.headers)) return;
   headers['Access-Control-Allow-Origin'] = origin;
@@ -72,11 +69,7 @@ export function preflightHeaders({ headers }: Pick<IncomingMessage, 'headers'>, 
 const PARTS_AT_ONCE = 20;
 
 /** @param onError receives the error of a part that failed; the client gets a truncated response */
-export type PartSender = (
-  body: BodyParts,
-  outgoing: ServerResponse,
-  onError: (error: unknown) => void,
-) => void;
+type PartSender = (body: BodyParts, outgoing: ServerResponse, onError: (error: unknown) => void) => void;
 
 export function createPartSender(): PartSender {
   /** Responses whose next part can be sent, in order of their turns. */
@@ -112,7 +105,7 @@ const DRAIN_MS = 1_000;
  * Reads a little of a refused body before the connection ends: closing at once would reset it, and the client
  * might never see the response (docs/api.md#responses-and-errors).
  */
-export function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
+function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
   let drainedBytes = 0;
   const timer = setTimeout(finish, DRAIN_MS);
   function finish(): void {

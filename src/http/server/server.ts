@@ -30,14 +30,14 @@ export interface ServerTimeouts {
   readonly closeMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: ServerTimeouts = {
+const DEFAULT_TIMEOUTS: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 42_000,
   idleMs: 60_000,
   closeMs: 10_000,
 };
 /** Idle time between requests: more than a proxy's usual 60 s, so that it never uses a closing connection. */
-export const KEEP_ALIVE_MS = 65_000;
+const KEEP_ALIVE_MS = 65_000;
 
 /** Default maximum of open connections (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
@@ -57,7 +57,7 @@ interface ConnectionOptions {
   readonly maxConnections?: number;
 }
 
-export interface ServerOptions extends ConnectionOptions {
+interface ServerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
 }
@@ -70,7 +70,7 @@ export async function listen(options: ServerOptions): Promise<RunningServer> {
 }
 
 /** A server that listens nowhere: its clients are in the process. */
-export interface InProcessServer extends Pick<RunningServer, 'close'> {
+interface InProcessServer extends Pick<RunningServer, 'close'> {
   /** @returns the client's end of a new connection. @throws Error once the server closes */
   connect(): Duplex;
 }

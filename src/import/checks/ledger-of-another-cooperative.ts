@@ -70,13 +70,13 @@ export function stageNames({ db, kind, columns }: FileScope): void {
 }
 
 /** SELECT of the new and changed rows with a differing name, and of their cooperative. */
-export const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
+const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
 /** Cooperatives in which at least half the members in the file, and at least three, have other names. */
-export const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
+const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 

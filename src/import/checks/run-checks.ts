@@ -66,7 +66,7 @@ export function keepCurrentNumbers(scope: FileScope): void {
 
 const MOVED = 'The member changed to {cooperative} on {day}: what came after that day belongs there.';
 
-export function transferChecks({ kind, zone }: FileScope): Check[] {
+function transferChecks({ kind, zone }: FileScope): Check[] {
   if (!isBeginning(kind)) return [];
   const { column, isAfter } = beginningAfterTransfer(kind, zone);
   return [
@@ -91,7 +91,7 @@ const IS_ERASED = `r.identity_card IS NOT NULL
     IN (SELECT identity_hash FROM main.erased_persons))`;
 
 /** Finds the rows that name an erased person; the checks examine their references no further. */
-export function findErasedRows({ db, kind }: FileScope): void {
+function findErasedRows({ db, kind }: FileScope): void {
   db.exec('DELETE FROM staging.erased_rows');
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card') || !hasErasedPersons(db)) return;
   db.exec(`INSERT INTO staging.erased_rows SELECT r.line FROM staging.rows r WHERE ${IS_ERASED}`);
@@ -105,7 +105,7 @@ const refusing = (message: string): Check => ({
 const MEMBER = refusing('This person was erased. --despite-erasure imports the row.');
 const ENTRY = refusing('This person was erased.');
 
-export function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
+function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
   if (kind === 'members') return despiteErasure ? [] : [MEMBER];
   return [ENTRY];
 }

@@ -91,7 +91,7 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
  * cooperative's rows in the file. They are searched only if half of a sample of rows are such.
  * @returns undefined if there is nothing to look for
  */
-export function alreadyStoredSql(scope: FileScope): string | undefined {
+function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
   const again = sameFileSql(scope);
@@ -127,7 +127,7 @@ export function alreadyStoredSql(scope: FileScope): string | undefined {
 
 // Warnings that all ledgers share
 
-export const LEDGER_WARNINGS = [
+const LEDGER_WARNINGS = [
   {
     kind: 'other_cooperative',
     needs: [],
@@ -156,7 +156,7 @@ export const LEDGER_WARNINGS = [
 ] as const;
 
 /** Warning for ledgers whose rows may come without a reference. */
-export const newerVersion = (kind: 'production' | 'savings') =>
+const newerVersion = (kind: 'production' | 'savings') =>
   ({ kind: 'newer_version', needs: [], sql: newerVersionSql, message: describeNewer(kind) }) as const;
 
 // Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings). The signs
@@ -171,7 +171,7 @@ export const newerVersion = (kind: 'production' | 'savings') =>
 const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
-export const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
+const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN main.members m ON m.id = e.member_id
@@ -192,7 +192,7 @@ export const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
   WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
-export interface WarningStatement {
+interface WarningStatement {
   readonly kind: WarningKind;
   /** Columns that the file must have. */
   readonly needs: readonly string[];

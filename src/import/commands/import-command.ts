@@ -31,7 +31,7 @@ import { type ImportCommandOptions, runImport } from './import-run.ts';
 const MAX_MAP_BYTES = 1024 * 1024;
 
 /** @throws CommandError `usage` */
-export async function readMapFile(path: string): Promise<string> {
+async function readMapFile(path: string): Promise<string> {
   const refuse = (text: string) => new CommandError(EXIT.usage, text);
   if (statOf(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
   const bytes = await refusing(
@@ -46,20 +46,20 @@ export async function readMapFile(path: string): Promise<string> {
 }
 
 /** True for an earlier map or an empty file, which may be replaced. */
-export async function isReplaceableMap(path: string): Promise<boolean> {
+async function isReplaceableMap(path: string): Promise<boolean> {
   const { size } = statOf(path);
   return size === 0 || (size <= MAX_MAP_BYTES && isMapDocument(await readMapFile(path)));
 }
 
 /** @throws CommandError `usage` if the operating system refuses it */
-export const writeMapFile = (path: string, text: string): Promise<void> =>
+const writeMapFile = (path: string, text: string): Promise<void> =>
   refusing(
     (code) =>
       new CommandError(EXIT.usage, `${path} cannot be written (${code}). Choose another file for --out.`),
     () => writeFileSync(path, text),
   );
 
-export interface LayoutOptions extends SettingOptions {
+interface LayoutOptions extends SettingOptions {
   readonly map?: string;
   readonly cooperative?: string;
   readonly sheet?: string;
@@ -67,7 +67,7 @@ export interface LayoutOptions extends SettingOptions {
   readonly fileName?: string;
 }
 
-export const addLayoutOptions = (command: Command): Command =>
+const addLayoutOptions = (command: Command): Command =>
   command
     .option('--map <map>', 'read the file as this map says; "import map" proposes one')
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
@@ -79,7 +79,7 @@ export const addLayoutOptions = (command: Command): Command =>
  * @param kind of the only file of the import; undefined for a folder
  * @throws CommandError `usage` with every fault of the map
  */
-export async function readLayoutOptions(
+async function readLayoutOptions(
   run: Run<LayoutOptions>,
   kind: ImportKind | undefined,
 ): Promise<Pick<ImportOptions, 'map' | 'isStrict'>> {
@@ -118,7 +118,7 @@ async function readMap(
 }
 
 /** @throws CommandError `usage` */
-export function parseKind(name: string): ImportKind {
+function parseKind(name: string): ImportKind {
   const kind = IMPORT_KINDS.find((known) => known === name);
   if (kind !== undefined) return kind;
   throw new CommandError(EXIT.usage, say('Known kinds: {kinds}.', { kinds: IMPORT_KINDS }));
@@ -132,7 +132,7 @@ interface ImportMapOptions extends PrintOptions {
   readonly fileName?: string;
 }
 
-export function declareImportMap(command: Command, context: CliContext): void {
+function declareImportMap(command: Command, context: CliContext): void {
   command
     .argument('<kind-or-file>', `one of ${IMPORT_KINDS.join(', ')}; without it, the kind is guessed`)
     .argument('[file]', 'the file that the map is for')
@@ -297,7 +297,7 @@ interface OptionsImportTemplate extends PrintOptions {
   readonly out?: string;
 }
 
-export function declareImportTemplate(command: Command, context: CliContext): void {
+function declareImportTemplate(command: Command, context: CliContext): void {
   command
     .argument('<kind>', `one of ${IMPORT_KINDS.join(', ')}`)
     .option('--out <file>', 'the new workbook; without it, template-<kind>.xlsx in this folder')

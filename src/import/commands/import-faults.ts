@@ -13,7 +13,7 @@ import { IMPORT_COLUMNS } from '../table/columns.ts';
 import type { FileToShow } from './import-output.ts';
 
 /** Limit of the different faults shown of one file, and of the kept values; the rest is counted. */
-export const SHOWN_FAULTS = 20;
+const SHOWN_FAULTS = 20;
 
 /** Shows a message. @param lines first lines of the file that it is about */
 export type Show = (text: Text, lines?: readonly number[]) => void;

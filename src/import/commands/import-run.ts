@@ -45,7 +45,7 @@ import { createImportScreen } from './import-screen.ts';
 
 // Files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`
 
-export interface SideFileKind<T> {
+interface SideFileKind<T> {
   /** Name of the option, such as `--rejects`. */
   readonly option: string;
   /** Name for messages, such as `a rejects file`. */
@@ -61,7 +61,7 @@ export interface SideFileKind<T> {
  * @param files that are to be imported
  * @throws CommandError `usage` for any other existing file, one of the registry or one to be imported
  */
-export async function openSideFile<T>(
+async function openSideFile<T>(
   path: string,
   { option, name, isReplaceable, create }: SideFileKind<T>,
   files: readonly ImportFile[],
@@ -84,7 +84,7 @@ export async function openSideFile<T>(
 }
 
 /** @throws CommandError `usage` as `openSideFile` */
-export const openListFile = <Row>(
+const openListFile = <Row>(
   path: string,
   { format, ...kind }: Pick<SideFileKind<unknown>, 'option' | 'name'> & { readonly format: ListFormat<Row> },
   files: readonly ImportFile[],
@@ -117,7 +117,7 @@ const INDENT = ' '.repeat(8);
 /** Lists of a file that are known once it is checked, in the order in which they are written. */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
-export function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
+function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
   const document = createJsonWriter(context.out);
   document.write(`{\n  "database": ${JSON.stringify(database)},\n  "dry_run": ${isDryRun},\n  "files": [`);
   let before: RegistrySize | undefined;
@@ -217,7 +217,7 @@ const describeReport = (report: FileReport) => ({
  * @param isForPage true if a page offers them: its users know columns by their labels
  * @throws CommandError `usage`
  */
-export async function openRejects(
+async function openRejects(
   path: string,
   files: readonly ImportFile[],
   storage: Storage,
@@ -236,7 +236,7 @@ export async function openRejects(
  * @returns the path of the file's refused rows; undefined if no row is refused by itself
  * @throws ImportError if the disk takes no more
  */
-export const appendRejects = (
+const appendRejects = (
   rejects: RejectsFile,
   checked: CheckedFile,
   source: RecordSource,

@@ -37,7 +37,7 @@ import {
 // Notes of a file for an operator: one line for all headings, one for each other kind and column
 
 /** The headings that the dictionary recognised, with their columns. */
-export function describeHeadings({ header }: Pick<FileFindings, 'header'>): Message[] {
+function describeHeadings({ header }: Pick<FileFindings, 'header'>): Message[] {
   const headings = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
     .map(({ text, column }) => say('"{heading}" is {column}', { heading: text, column: column ?? '' }));
@@ -45,7 +45,7 @@ export function describeHeadings({ header }: Pick<FileFindings, 'header'>): Mess
 }
 
 /** Notes that are not about headings. */
-export const describeNotes = ({ notes }: Pick<FileFindings, 'notes'>): Message[] =>
+const describeNotes = ({ notes }: Pick<FileFindings, 'notes'>): Message[] =>
   notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column').map(describeNote);
 
 const ignoredIn = ({ notes }: Pick<FileFindings, 'notes'>): readonly string[] =>
@@ -57,7 +57,7 @@ const isPosition = (column: string): boolean => column.startsWith('#');
  * Columns of which nothing is imported, for output without a preview. A heading that may be personal data is
  * replaced by its position, `#5`.
  */
-export function describeIgnored(findings: Pick<FileFindings, 'notes'>): Message[] {
+function describeIgnored(findings: Pick<FileFindings, 'notes'>): Message[] {
   const ignored = ignoredIn(findings);
   const columns = ignored.map((column) => (isPosition(column) ? column : `"${column}"`));
   if (columns.length === 0) return [];
@@ -70,7 +70,7 @@ export function describeIgnored(findings: Pick<FileFindings, 'notes'>): Message[
  * Columns of which nothing is imported, for an operator who is asked to confirm: includes those that a map
  * ignores, with the headings of the file.
  */
-export function describePlaceless({ notes, header }: FileFindings): Message[] {
+function describePlaceless({ notes, header }: FileFindings): Message[] {
   if (header === undefined) return describeIgnored({ notes });
   const headed = ignoredHeadings(header);
   const known = new Set(headed.map(({ position }) => `#${position}`));
@@ -84,7 +84,7 @@ export function describePlaceless({ notes, header }: FileFindings): Message[] {
   return columns.length === 0 ? [] : [say('ignored columns: {columns}', { columns })];
 }
 
-export const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
+const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   encoding: 'encoding',
   title_row: 'title row',
   heading: 'heading',
@@ -125,7 +125,7 @@ const SHOWN_EXAMPLES = 3;
 const SEARCHED_CHANGES = 10_000;
 
 /** Number of changed values in each column, with the first ones. National IDs are never among them. */
-export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
+function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   let searched = 0;
   for (const change of accepted.listChanges()) {
@@ -152,7 +152,7 @@ export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
  * @param name of the file
  * @param empty placeholder for a missing value
  */
-export function describePreview(
+function describePreview(
   name: string,
   changes: readonly ColumnChanges[],
   zone: TimeZone,
@@ -173,7 +173,7 @@ export function describePreview(
 }
 
 /** The first rows as they were understood, without national IDs. */
-export const listFirstRows = ({ file, findings }: FileToShow): FirstRow[] =>
+const listFirstRows = ({ file, findings }: FileToShow): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({
     line,
     values: Object.fromEntries(
@@ -197,7 +197,7 @@ interface Finding {
 }
 
 /** @param isPreview true if the operator is to confirm the file, or has only asked for a dry run */
-export function findingsOf(shown: FileToShow, file: string, isPreview: boolean): readonly Finding[] {
+function findingsOf(shown: FileToShow, file: string, isPreview: boolean): readonly Finding[] {
   const { findings } = shown;
   const noting = (part: NewsPart) => (text: Message) => ({
     part,
@@ -233,7 +233,7 @@ const describeWarning = ({ message, count }: ImportWarning, lines: readonly numb
 const MOST_CHARACTERS = 80;
 
 /** Reads the file again, up to the last of the lines. @returns names by line, for rows that have one */
-export async function namesOn(
+async function namesOn(
   lines: ReadonlySet<number>,
   { source, findings: { header } }: Pick<FileToShow, 'source' | 'findings'>,
 ): Promise<{ readonly [line: number]: string }> {

@@ -36,7 +36,7 @@ export const FIELD = {
 } as const;
 
 /** Places of the headings in the form: the recognised ones, and the first of the others. */
-export function askedHeadings({ headings }: MapProposal): readonly number[] {
+function askedHeadings({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
     if (!isNameable) return [];
@@ -45,7 +45,7 @@ export function askedHeadings({ headings }: MapProposal): readonly number[] {
 }
 
 /** Columns without a heading that need a value for every row, or are offered first. */
-export function askedConstants({ document, headings }: MapProposal): readonly string[] {
+function askedConstants({ document, headings }: MapProposal): readonly string[] {
   const { kind, constants = {} } = document;
   const given = new Set(headings.map(({ column }) => column));
   const also = IMPORT_COLUMNS[kind].map(({ name }) => name).filter((name) => name === 'paid_until');
@@ -63,7 +63,7 @@ function mayBeAlike(kind: ImportKind, { name, role }: FileColumn): boolean {
 }
 
 /** Further columns that the file lacks, and that may have one value in all its rows. */
-export function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
+function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
   const { document, headings } = proposal;
   const asked = askedConstants(proposal);
   const given = new Set([...headings.map(({ column }) => column), ...asked]);
@@ -82,7 +82,7 @@ export function chosenTwice(proposal: MapProposal, form: Form): readonly string[
 export type Given = (field: string) => string | undefined;
 
 /** Restores the fields of the form from the map of `chosenMap`. */
-export function givenFields(proposal: MapProposal, given: ImportChoices | undefined): Given {
+function givenFields(proposal: MapProposal, given: ImportChoices | undefined): Given {
   if (given === undefined) return () => undefined;
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(given.map) as ChosenMap;
   const fields = new Map<string, string | undefined>([
@@ -138,7 +138,7 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
 
 // Values of every row of a file, offered for the columns without a heading
 
-export function constantsForm(visit: Visit, proposal: MapProposal, given: Given): Html | false {
+function constantsForm(visit: Visit, proposal: MapProposal, given: Given): Html | false {
   const offered = offeredConstants(proposal);
   const isNeeded = offered.some(({ name, isRequired }) => isRequired || proposal.missing.includes(name));
   const isGiven = offered.some(({ name }) => (given(FIELD.constant(name)) ?? '') !== '');

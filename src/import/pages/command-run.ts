@@ -9,7 +9,7 @@ import type { MapProposal } from '../reading/propose-map.ts';
 /** Limits of the messages and characters that are kept: nobody reads more. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly program: string;
   readonly storage: string;
   readonly environment: NodeJS.ProcessEnv;

@@ -35,7 +35,7 @@ export interface ImportChoices {
   readonly skipInvalid: boolean;
 }
 
-export interface KeptFile {
+interface KeptFile {
   readonly name: string;
   readonly kind: ImportKind | undefined;
   readonly sheets: readonly string[] | undefined;
@@ -55,7 +55,7 @@ const FORGOTTEN: KeptFile = {
   ...{ as: { user: '', startedAt: 0 }, proposing: undefined, check: undefined },
 };
 
-export class DeskFolder {
+class DeskFolder {
   private readonly folder: string;
 
   constructor(folder: string) {
@@ -150,7 +150,7 @@ export interface DeskFile {
 
 const MAX_NAME_CHARACTERS = 120;
 
-export interface DeskFilesOptions extends QueueOptions {
+interface DeskFilesOptions extends QueueOptions {
   readonly folder: string;
   /** Epoch of the registry's sequence: findings and imports of another one are not shown. */
   readonly epoch: string;

@@ -29,7 +29,7 @@ import {
 // The kind of a file, and the sheet of a workbook
 
 /** Form for the kind and the sheet, which may have been guessed wrongly. */
-export const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
+const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
   form(visit, {
     path: `/import/${file.id}`,
     action: 'kind',

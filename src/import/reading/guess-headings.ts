@@ -130,7 +130,7 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
 // Columns of unknown headings, guessed from their values and spelling. A heading gets a guess only if nearly
 // all of its values fit one column, and no other heading fits that column.
 
-export interface UnknownHeading {
+interface UnknownHeading {
   /** Index of its cells. */
   readonly place: number;
   readonly text: string;
@@ -138,7 +138,7 @@ export interface UnknownHeading {
   readonly values: readonly string[];
 }
 
-export interface Guess {
+interface Guess {
   readonly place: number;
   readonly column: string;
   readonly by: 'values' | 'spelling';

@@ -18,9 +18,9 @@ export interface MapFault {
   readonly message: string;
 }
 
-export type OnMapFault = (path: string, message: string) => void;
+type OnMapFault = (path: string, message: string) => void;
 
-export interface MapEntry {
+interface MapEntry {
   readonly key: string;
   readonly path: string;
   readonly value: Node;
@@ -40,7 +40,7 @@ const SYNTAX_FAULTS: { readonly [code: string]: string } = {
 };
 
 /** The tree of a document, or its first syntax fault, from which the others follow. */
-export function parseMapJson(text: string): Node | MapFault {
+function parseMapJson(text: string): Node | MapFault {
   const errors: ParseError[] = [];
   let tree: Node | undefined;
   try {
@@ -107,7 +107,7 @@ export function isMapDocument(text: string): boolean {
 // Messages about unknown names and words in a map
 
 /** `Unknown column "fullname". Did you mean "full_name"?` */
-export const unknownName = (what: 'key' | 'column', given: string, known: readonly string[]): string =>
+const unknownName = (what: 'key' | 'column', given: string, known: readonly string[]): string =>
   `Unknown ${what}${shown(given)}. ${hint(given, known)}`;
 
 /** @param given undefined for a value that is not a text */
@@ -117,7 +117,7 @@ export const unknownChoice = (given: string | undefined, choices: readonly strin
     : `Unknown value${shown(given)}. ${hint(given, choices)}`;
 
 /** Message for a null that `import map` left to be replaced. */
-export const openChoice = (choices: readonly string[]): string =>
+const openChoice = (choices: readonly string[]): string =>
   `Not chosen yet: replace null by ${list(choices)}.`;
 
 function hint(given: string, known: readonly string[]): string {
@@ -146,7 +146,7 @@ interface MapCheck {
 type Columns = ReadonlyMap<string, string | null>;
 
 /** Columns by folded heading; null for a heading to be ignored. */
-export function readColumns({ declared, onFault }: MapCheck, entry: MapEntry | undefined): Columns {
+function readColumns({ declared, onFault }: MapCheck, entry: MapEntry | undefined): Columns {
   const columns = new Map<string, string | null>();
   const taken = new Set<string>();
   for (const { key, path, value } of entriesIn(entry, onFault)) {
@@ -261,7 +261,7 @@ const find = (declared: readonly ImportColumn[], name: string): ImportColumn | u
 
 const namesOf = (declared: readonly ImportColumn[]): string[] => declared.map(({ name }) => name);
 
-export interface MapContext {
+interface MapContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
   /** Constants by column of the kind, which win over those of the document. */

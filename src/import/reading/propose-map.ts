@@ -21,7 +21,7 @@ import {
 } from './guess-headings.ts';
 
 /** A map document, with its keys in the order in which they are written. */
-export interface MapDocument {
+interface MapDocument {
   readonly kind: ImportKind;
   readonly columns?: { readonly [heading: string]: string | null };
   readonly constants?: { readonly [column: string]: null };

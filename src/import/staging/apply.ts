@@ -21,13 +21,13 @@ import type { FileScope } from './staging-tables.ts';
 // trigger on the insert of imported rows is in one of these groups.
 
 /** Rows that were inserted while the triggers of their table were dropped. */
-export interface AddedRows {
+interface AddedRows {
   readonly table: string;
   /** Condition on members that holds for the owners of some of the rows. */
   readonly members: string;
 }
 
-export interface TriggerGroup {
+interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
   /** Does what the triggers would have done for the rows. */
   readonly twin: (db: Connection, rows: AddedRows) => void;

@@ -54,7 +54,7 @@ const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor 
  * Keeps related values: a void payment stays void, whatever made it so and whatever else is imported, and an
  * opening balance that is kept keeps its end.
  */
-export function keepRelated(scope: FileScope): void {
+function keepRelated(scope: FileScope): void {
   if (scope.kind === 'payments')
     keepStored(
       scope,
@@ -70,7 +70,7 @@ export function keepRelated(scope: FileScope): void {
 }
 
 /** Moves the corrected values from the staged changes to the kept ones. */
-export function keepCorrections(scope: FileScope): void {
+function keepCorrections(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
   // Before the first correction since the last import, the value was the one that this import had set, or
@@ -118,7 +118,7 @@ export function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: b
 // Changes that the payments of a file make to the paid amounts of loans, found before the lock is taken
 
 /** Fills `paid_amounts`, once the changes of the file are staged. */
-export function stagePaidAmounts(scope: FileScope): void {
+function stagePaidAmounts(scope: FileScope): void {
   const bitOf = new Map(assignmentsOf(scope).map(({ column, bit }) => [column, bit]));
   /** The value of a changed payment: that of the file where this cell changes. */
   const changed = (column: string, stored: string) =>

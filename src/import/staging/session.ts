@@ -79,7 +79,7 @@ export function attachStaging(db: Connection, file: string): void {
   }
 }
 
-export function removeStagingFile(file: string): void {
+function removeStagingFile(file: string): void {
   for (const suffix of ['', JOURNAL]) rmSync(file + suffix, { force: true });
 }
 
@@ -165,7 +165,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
  * Replaces former members by those who remain. Runs once, before references are derived: later changes are
  * faults of the repeated checks.
  */
-export function readFormerMembers({ db, kind }: FileScope): void {
+function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
   findFormerMembers(db);

@@ -52,7 +52,7 @@ export interface CellReaderOptions {
 }
 
 /** A fault of an entire column. */
-export interface ColumnFault {
+interface ColumnFault {
   readonly column: string;
   readonly message: string;
 }

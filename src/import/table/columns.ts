@@ -49,7 +49,7 @@ export function readMobile(cell: string, context: CellContext): string | FieldEr
 // National IDs as spreadsheets write them, read as 16 digits (docs/import-reference.md#what-spreadsheets-do)
 
 /** Spaces between groups of digits, including the no-break spaces of spreadsheets. */
-export const SPACES = /\s/g;
+const SPACES = /\s/g;
 
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
 const NUMBER_FAULT = new FieldError(
@@ -57,7 +57,7 @@ const NUMBER_FAULT = new FieldError(
     'Format the column as text and enter it again.',
 );
 
-export function readIdentityCard(cell: string, { isNumber }: CellContext): string | FieldError {
+function readIdentityCard(cell: string, { isNumber }: CellContext): string | FieldError {
   // A workbook keeps only 15 digits of a number, whatever the cell shows.
   if (isNumber) return NUMBER_FAULT;
   if (isIdentityCard(cell)) return cell;
@@ -136,7 +136,7 @@ export const IMPORT_COLUMNS = byKind((kind) =>
 );
 
 /** Columns of which a file, and each of its rows, needs the first or all of the others. */
-export interface Alternatives {
+interface Alternatives {
   readonly column: string;
   readonly others: readonly string[];
   /** Message for a file that has none of them. */

@@ -13,7 +13,7 @@ import type { Header } from './header.ts';
 
 type Values = readonly StagedValue[];
 
-export interface TotalsCheck {
+interface TotalsCheck {
   /** @param faulty columns of the row with a fault, whose values are unknown */
   addRow(values: Values, faulty: readonly string[]): void;
   /** Compares the values of a row of totals. */

@@ -45,7 +45,7 @@ interface HeaderFault {
   readonly message: Text;
 }
 
-export interface HeaderOptions {
+interface HeaderOptions {
   readonly map?: FileLayout | undefined;
   /** True if the row was recognised as the header; otherwise an unknown column is a fault. */
   readonly isCertain: boolean;
@@ -164,7 +164,7 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
 }
 
 /** A heading that is read as no column. */
-export interface IgnoredHeading {
+interface IgnoredHeading {
   /** Position of its column, from 1. */
   readonly position: number;
   /** Undefined if it may be personal data. */
@@ -213,7 +213,7 @@ function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderF
 /** A row with fewer recognised headings may as well be data. */
 const LOWEST_SCORE = 2;
 
-export interface HeaderPlace {
+interface HeaderPlace {
   /** Index of its record. */
   readonly index: number;
   /** True if its headings or the map identify it. Otherwise it may be data, of which nothing is shown. */

@@ -23,7 +23,7 @@ import { type Header, withHeaderRows } from './header.ts';
 import { type FileSurvey, surveyDates } from './survey-dates.ts';
 import { openTable, type Table } from './table.ts';
 
-export interface StageOptions extends CheckOptions {
+interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
   /** Makes a fault of everything that would be read leniently or skipped. */

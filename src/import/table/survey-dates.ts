@@ -13,7 +13,7 @@ import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header } from './header.ts';
 
 /** Evidence of the date order by column. */
-export type DateSurvey = ReadonlyMap<string, DateEvidence>;
+type DateSurvey = ReadonlyMap<string, DateEvidence>;
 
 /** Facts about an entire file from earlier readings. */
 export interface FileSurvey {

@@ -38,7 +38,7 @@ const PAID_UNTIL = PAID_AMOUNT + 1;
  * @param isConstant true if every row has the same cut-off, which then applies to rows with a paid amount
  *   only
  */
-export function completeOpeningBalance(
+function completeOpeningBalance(
   values: StagedValue[],
   isConstant: boolean,
   nowSeconds: number,
@@ -51,14 +51,14 @@ export function completeOpeningBalance(
     findings.fault('paid_until', 'Give the paid amount until then as well.');
 }
 
-export interface RowReader extends Omit<CellReader, 'read'> {
+interface RowReader extends Omit<CellReader, 'read'> {
   /** Columns that the file has, including those composed from others. */
   readonly columns: ReadonlySet<string>;
   /** Checks one row. The evidence of its cells counts once the row is accepted. */
   read(record: FileRecord): ReadRow;
 }
 
-export interface ReadRow {
+interface ReadRow {
   /** Values in the order of the kind's columns; null for an empty or invalid cell. */
   readonly values: StagedValue[];
   readonly findings: RowFindings;
@@ -70,7 +70,7 @@ const NAMES = {
 };
 
 /** @throws FileFault if a constant of the map is invalid */
-export function createRowReader(options: CellReaderOptions): RowReader {
+function createRowReader(options: CellReaderOptions): RowReader {
   const { kind, header, format, map, context } = options;
   const declared = IMPORT_COLUMNS[kind];
   const { columns, places, headings } = header;
@@ -150,7 +150,7 @@ function composeFullName(values: StagedValue[], findings: RowFindings): void {
   else values[FULL_NAME] = names.fullName;
 }
 
-export interface TableOptions {
+interface TableOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
   readonly cells: CellContext;

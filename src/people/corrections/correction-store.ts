@@ -149,7 +149,7 @@ const LEFT: { readonly [reason in Uncleared]: Text } = {
 };
 
 /** @throws RegistryError as every correction */
-export function eraseCompletely(
+function eraseCompletely(
   scope: OperationScope,
   identityCard: string,
   options: CorrectionOptions,

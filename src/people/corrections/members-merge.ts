@@ -37,13 +37,13 @@ const noteOf = ({ from, into }: MemberPair, what: string): Message =>
   say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(what) });
 
 /** @returns notes without the values */
-export function noteNames(db: Connection, pair: MemberPair): Message[] {
+function noteNames(db: Connection, pair: MemberPair): Message[] {
   const [from, into] = [describe(db, pair.from), describe(db, pair.into)];
   return haveCommonWord(from.full_name, into.full_name) ? [] : [noteOf(pair, 'names without a common word')];
 }
 
 /** @returns notes without the values; unknown values are not compared */
-export function noteBirthAndGender(db: Connection, pair: MemberPair): Message[] {
+function noteBirthAndGender(db: Connection, pair: MemberPair): Message[] {
   const [from, into] = [describe(db, pair.from), describe(db, pair.into)];
   return [
     ...(differ(from.date_of_birth, into.date_of_birth) ? [noteOf(pair, 'different dates of birth')] : []),

@@ -20,7 +20,7 @@ interface Holder extends Described {
   readonly cooperativeId: number;
 }
 
-export interface Replacement extends ReplacementOptions {
+interface Replacement extends ReplacementOptions {
   readonly old: string;
   readonly current: string;
   readonly year: number;

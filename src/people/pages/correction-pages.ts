@@ -38,8 +38,8 @@ export const HEADINGS = {
 export type Name = keyof typeof HEADINGS;
 
 /** Corrections with a form of their own; entries have their removal button in their row. */
-export const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
-export type FormName = (typeof FORMS)[number];
+const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
+type FormName = (typeof FORMS)[number];
 
 const EXPLAINED: { readonly [name in FormName]: Message } = {
   number: say(

@@ -26,7 +26,7 @@ interface Search<Found> {
 }
 
 /** @returns the results; until the search has finished, the page that waits for it or explains a failure */
-export function searchFor<Found>(
+function searchFor<Found>(
   visit: Visit,
   work: Work,
   path: string,
@@ -42,7 +42,7 @@ export function searchFor<Found>(
   return { found, at: run.startedAt };
 }
 
-export const searchAgain =
+const searchAgain =
   (work: Work, path: string): Action =>
   (visit) => {
     deskFilesOf(visit).commands.startWork(work, [], runAs(visit));
@@ -64,7 +64,7 @@ export const again = (visit: Visit, path: string, at?: number): Html =>
           })}</p>`,
   });
 
-export const pageOf = ({ query }: Visit): PageRequest => ({
+const pageOf = ({ query }: Visit): PageRequest => ({
   page: pageNumber(query, 'page'),
   pageSize: PAGE_SIZE,
 });

@@ -4,7 +4,7 @@ import { FieldError } from '../../values/errors.ts';
 import { mayContainIdentityCard } from '../../values/identity-card.ts';
 import { parseText } from '../../values/text.ts';
 
-export const CORRECTION_KINDS = [
+const CORRECTION_KINDS = [
   'nid_replace',
   'nid_release',
   'members_merge',

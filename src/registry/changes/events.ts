@@ -157,7 +157,7 @@ export interface ChangedRow {
  * Appends one event about one row.
  * @param fields changed fields; empty unless the action is `updated`
  */
-export type AppendEvent = (
+type AppendEvent = (
   action: EventAction,
   row: ChangedRow,
   fields: readonly string[],

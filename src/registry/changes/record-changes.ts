@@ -315,7 +315,7 @@ export const userOf = (actor: string): string =>
 
 type Value = string | number | null;
 
-export interface ChangeRecorder {
+interface ChangeRecorder {
   /** Records the origin of a new row. */
   created(row: ChangedRow, nowSeconds: number, actor: Actor): void;
   /**
@@ -361,7 +361,7 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity): Chan
 }
 
 /** Records new rows of one member as a single event of the member: the entry, and rows created for it. */
-export interface EntryRecorder {
+interface EntryRecorder {
   /**
    * Records the origin of each row.
    * @param rows ids of the new rows by entity

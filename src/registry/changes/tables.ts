@@ -35,7 +35,7 @@ export const markStaleSql = (column: ReadModelColumn, members: string): string =
   `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;
 
 /** Event representation of a changed row: an event of its own, or a field of its member's event. */
-export type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
+type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
 
 interface Description {
   readonly table: string;
@@ -188,7 +188,7 @@ export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column)
 /** Columns that are computed or hold the time of the change itself. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];
 
-export interface RecordedColumn {
+interface RecordedColumn {
   readonly column: string;
   readonly field: string;
 }

@@ -57,6 +57,15 @@ export const lendingFilters = (whose: string, zone: TimeZone) => ({
   ),
 });
 
+export const statusFilter = <T extends string>(
+  field: Parameters<typeof kindOf>[0],
+  statuses: readonly T[],
+) => ({
+  description: 'Only those of this status.',
+  schema: kindOf(field).schema,
+  parse: (value: string) => parseChoice(value, statuses),
+});
+
 // Body of a loan → its values, with all faults: of fields, rules and conflicts with stored rows
 
 /** Skips the check of the dates if one of them is invalid itself. */
@@ -71,10 +80,7 @@ function addEndFault(
 }
 
 /** Values of a new loan from a checked body. Adds all faults at once. */
-export function readNewLoan(
-  body: Partial<GivenLoan>,
-  { faults, nowSeconds }: Decision,
-): [values: LoanValues] {
+function readNewLoan(body: Partial<GivenLoan>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as GivenLoan & { memberId: number }, nowSeconds)];
 }
@@ -83,7 +89,7 @@ export function readNewLoan(
  * Values of a changed loan from a checked body. Stored values stand in for fields that are invalid or
  * missing. Adds all faults of the change.
  */
-export function readLoanValues(
+function readLoanValues(
   body: Partial<GivenLoan>,
   stored: LoanRecord,
   { faults, nowSeconds }: Decision,
@@ -128,11 +134,7 @@ export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Cloc
 
 const FILTERS = {
   member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
-  status: {
-    description: 'Only those of this status.',
-    schema: kindOf(LOAN_FIELDS.status).schema,
-    parse: (value: string) => parseChoice(value, LOAN_STATUSES),
-  },
+  status: statusFilter(LOAN_FIELDS.status, LOAN_STATUSES),
 };
 
 const CREATING = {

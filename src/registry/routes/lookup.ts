@@ -42,7 +42,7 @@ const CURRENT_IDENTITY_CARD = {
   }),
 };
 
-export const SHOWN_MEMBERSHIP = shownObject<Membership>(
+const SHOWN_MEMBERSHIP = shownObject<Membership>(
   'Membership',
   {
     cooperative: {
@@ -81,7 +81,7 @@ export const SHOWN_MEMBERSHIP = shownObject<Membership>(
 );
 export const { schema: MEMBERSHIP, serialize: serializeMembership } = SHOWN_MEMBERSHIP;
 
-export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
+const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
   'ConsolidatedMember',
   {
     ...shownFields(MEMBER_FIELDS, ['identityCard']),

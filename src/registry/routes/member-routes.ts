@@ -79,7 +79,7 @@ const ALL = {
   narrowed: { lookupOnly: ({ search }: Asked) => search.has('identity_card'), cooperatives: 'narrowed' },
 } as const;
 
-export const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZone): Route[] => [
+const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZone): Route[] => [
   ...more(MEMBER, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }),
   listRoute(
     ALL,
@@ -136,7 +136,7 @@ function readNames(
  * faults that depend on several fields or on the stored member.
  * @param stored undefined for a new member
  */
-export function readMemberValues(
+function readMemberValues(
   body: Partial<GivenMember>,
   stored: Member | undefined,
   faults: FieldErrorList,

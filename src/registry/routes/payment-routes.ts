@@ -17,8 +17,6 @@ import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../values/errors.ts';
-import { kindOf } from '../../values/field-json.ts';
-import { parseChoice } from '../../values/text.ts';
 import type { LoanRecord } from '../loans.ts';
 import {
   DEFAULT_PAYMENT_STATUS,
@@ -35,7 +33,7 @@ import {
 import type { LoanStore, NarrowableStore } from '../registry-store.ts';
 import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
-import { lendingFilters } from './loan-routes.ts';
+import { lendingFilters, statusFilter } from './loan-routes.ts';
 
 // Body of a payment → its values, with all faults: of fields, rules and conflicts
 
@@ -49,7 +47,7 @@ const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS 
  * Values of a new payment from a checked body, with a function that checks them against the loan as it is at
  * the time of the write. Adds all faults against the loan as it is now.
  */
-export function readNewPayment(
+function readNewPayment(
   loans: Pick<LoanStore, 'find'>,
   body: Partial<GivenPayment>,
   { faults, nowSeconds }: Decision,
@@ -66,7 +64,7 @@ export function readNewPayment(
 }
 
 /** Loan of a payment, needed to decide about changes of the payment. */
-export function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRecord): [loan: LoanRecord] {
+function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRecord): [loan: LoanRecord] {
   const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
   return [loan];
@@ -77,7 +75,7 @@ export function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRe
  * missing. Adds all faults of the change.
  * @param zone for times in messages
  */
-export function readPaymentValues(
+function readPaymentValues(
   body: Partial<GivenPayment>,
   stored: PaymentRecord,
   loan: LoanRecord,
@@ -143,11 +141,7 @@ export function paymentRoutes(
 
 const FILTERS = {
   loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
-  status: {
-    description: 'Only those of this status.',
-    schema: kindOf(PAYMENT_FIELDS.status).schema,
-    parse: (value: string) => parseChoice(value, PAYMENT_STATUSES),
-  },
+  status: statusFilter(PAYMENT_FIELDS.status, PAYMENT_STATUSES),
 };
 
 const CREATING = {

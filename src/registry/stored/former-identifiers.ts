@@ -155,7 +155,7 @@ const BEGINNINGS = {
   readonly [kind in ImportKind]?: { readonly column: string; readonly condition: string };
 };
 
-export type BeginningKind = keyof typeof BEGINNINGS;
+type BeginningKind = keyof typeof BEGINNINGS;
 
 /** True for kinds with rows that begin something after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;

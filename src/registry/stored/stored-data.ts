@@ -411,7 +411,7 @@ const HELD_NUMBERS = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
 
 /** @throws StorageError `unusable` if there is no registry */
-export function openStoredDataAt(databaseFile: string): StoredDataStore {
+function openStoredDataAt(databaseFile: string): StoredDataStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
     listCooperatives: () =>

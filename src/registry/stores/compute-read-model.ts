@@ -18,7 +18,7 @@ import { type Loan, selectLoanHistory } from '../loans.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
 /** Row of an `exactSum` SELECT. */
-export interface ExactSum {
+interface ExactSum {
   count: number;
   // The sum is split in two parts, each far below 2^53, because SQLite's own sum of the largest amounts
   // overflows.
@@ -32,7 +32,7 @@ interface DatedSum extends ExactSum {
 
 const MILLION = 1_000_000;
 /** SQL of a count, and of a sum that cannot overflow. */
-export const exactSum = (column: string): string =>
+const exactSum = (column: string): string =>
   `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
 const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);

@@ -99,7 +99,7 @@ const referenceSql = (first: string, place: string): string =>
  * SELECT of the first free reference for another entry equal to stored ones in `@cooperativeId`, of which the
  * first has the reference `@first`.
  */
-export const nextReferenceSql = (table: string): string =>
+const nextReferenceSql = (table: string): string =>
   `WITH RECURSIVE places (place, reference) AS (
      SELECT 1, @first
      UNION ALL SELECT place + 1, ${referenceSql('@first', '(place + 1)')} FROM places
@@ -117,7 +117,7 @@ export const numberEqualRows = (db: Connection): void =>
 
 // New deliveries and savings transactions from single requests, by the rules of imports
 
-export interface NewEntriesOptions extends Pick<StoreDependencies, 'snapshot' | 'responses'> {
+interface NewEntriesOptions extends Pick<StoreDependencies, 'snapshot' | 'responses'> {
   readonly format: ReadModelFormat;
   /** Finds visible members; throws for those that are gone. */
   readonly membersOf: StoreOf<Pick<MemberStore, 'find'>>;
@@ -267,7 +267,7 @@ function openSavings(
 }
 
 /** @returns a function that gives the writes for the visible cooperatives */
-export function openNewEntries(
+function openNewEntries(
   db: Connection,
   { snapshot, responses, format, membersOf }: NewEntriesOptions,
 ): (visible: Visible) => Pick<EntryStore, 'deliveries' | 'savingsTransactions'> {

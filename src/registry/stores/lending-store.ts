@@ -98,7 +98,7 @@ function openChanged<Row>(db: Connection, listed: ListRows) {
   };
 }
 
-export function openLoanLists(db: Connection) {
+function openLoanLists(db: Connection) {
   const ofPerson = openFewRows<LoanRecord, Few & { identityCard: string; memberId: number | null }>(
     db,
     LOANS,
@@ -127,7 +127,7 @@ export function openLoanLists(db: Connection) {
   };
 }
 
-export function openPaymentLists(db: Connection) {
+function openPaymentLists(db: Connection) {
   const ofPerson = openFewRows<PaymentRecord, Few & { identityCard: string }>(
     db,
     PAYMENTS,
@@ -155,7 +155,7 @@ export function openPaymentLists(db: Connection) {
 }
 
 /** @returns a function that reads one loan, inside a write or a read of the snapshot */
-export function openLoanReader(db: Connection): (id: number) => LoanRecord | undefined {
+function openLoanReader(db: Connection): (id: number) => LoanRecord | undefined {
   const select = db.prepare<[number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
   return (id) => select.get(id);
 }

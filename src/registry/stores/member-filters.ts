@@ -133,11 +133,11 @@ const MARK = 31;
 const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
 
 /** Index word of all members of a cooperative. */
-export const wordOfCooperative = (id: number): string =>
+const wordOfCooperative = (id: number): string =>
   String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
 
 /** Index word of all members with a status: the mark and the first letter, which is unique among statuses. */
-export const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
+const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
 
 const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
 

@@ -21,7 +21,7 @@ const KNOWN_DAYS = 31;
 /** Members per transaction: it holds the lock for 100 ms, or 350 ms if all columns are computed. */
 const BATCH = 5_000;
 
-export interface RefreshOptions {
+interface RefreshOptions {
   /** Epoch seconds; end of the production window. */
   readonly nowSeconds: number;
   /** Called between two transactions, so that a waiting writer gets the lock. */

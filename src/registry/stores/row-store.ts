@@ -43,17 +43,13 @@ export interface OtherConflict {
 }
 
 /** @param exceptId id of the row that is written; undefined for a new one */
-export type FindConflicts<Values> = (
-  values: Partial<Values>,
-  visible: Visible,
-  exceptId?: number,
-) => FieldMessages;
+type FindConflicts<Values> = (values: Partial<Values>, visible: Visible, exceptId?: number) => FieldMessages;
 
 interface Cooperative {
   readonly cooperative: number;
 }
 
-export function openConflicts<Values>(
+function openConflicts<Values>(
   db: Connection,
   entity: RecordedEntity,
   fields: Fields,
@@ -148,7 +144,7 @@ interface Decided<Values> {
   readonly follow?: () => void;
 }
 
-export interface RowStore<Stored, Values> {
+interface RowStore<Stored, Values> {
   readonly conflicts: FindConflicts<Values>;
   /**
    * @param values values of the fields, including those not set by clients

@@ -3,8 +3,7 @@ import type { ApiKey } from '../access/api-keys.ts';
 import type { LastBackup, SequencePosition } from '../backup/backup-types.ts';
 import { locate, readRemembered } from '../backup/dated-backups.ts';
 import type { Visit } from '../desk/screen.ts';
-import type { RegistrySize, RunningImports } from '../import/import-session.ts';
-import { readRunningImports, readSize } from '../import/staging/session.ts';
+import { type RegistrySize, readRunningImports, readSize } from '../import/staging/session.ts';
 import { findOperation, type RecordedImport } from '../journal/operations.ts';
 import { IS_STALE } from '../registry/changes/tables.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
@@ -31,7 +30,7 @@ export interface RegistryStatus {
   readonly readModel: ReadModelStatus;
   /** Undefined for a registry that has lost its epoch, which `check` reports. */
   readonly sequence: SequencePosition | undefined;
-  readonly imports: RunningImports;
+  readonly imports: ReturnType<typeof readRunningImports>;
   /** Includes undone imports; excludes corrections. */
   readonly lastImport: RecordedImport | undefined;
   /** Last complete backup made on this machine; null if none is known. */

@@ -11,7 +11,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import type { StagedRow } from '../values/declared-fields.ts';
 import type { Text } from '../values/message.ts';
 import { importFiles } from './import-files.ts';
-import type { ImportSession } from './import-session.ts';
+import type { ImportSession } from './staging/session.ts';
 
 /** Line of the only row: the header is on the first. */
 const LINE = 2;

@@ -13,10 +13,12 @@ import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { StagedValue } from '../values/declared-fields.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
-import type { AcceptedFile, CheckedFile, CheckOptions, ImportSession } from './import-session.ts';
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';
 import type { ImportNote } from './reading/notes.ts';
+import type { AcceptedFile, CheckedFile } from './staging/import-transaction.ts';
+import type { ImportSession } from './staging/session.ts';
+import type { CheckOptions } from './staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from './table/columns.ts';
 import { type FileFindings, readAndCheck } from './table/read-and-check.ts';
 import { scoreHeader } from './table/recognise-headings.ts';
@@ -249,7 +251,7 @@ function settle(
   onlyAsShown: boolean,
 ): Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'> {
   if (!isDryRun) {
-    const result = accepted.apply(nowSeconds(clock), record, { onlyAsShown });
+    const result = accepted.apply(nowSeconds(clock), record, onlyAsShown);
     const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
     const done = { outcome: 'imported' as const, changes, importId, lockMs };
     if (error === undefined) return done;

@@ -2,7 +2,7 @@
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
-import type { ImportWarning } from '../import-session.ts';
+import type { ImportWarning } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 import { stageNames } from './ledger-of-another-cooperative.ts';
 import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';

@@ -20,7 +20,6 @@ import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { mayEchoCell } from '../../values/errors.ts';
-import type { MissingRows } from '../import-session.ts';
 import { type FileScope, isLedger } from '../staging/staging-tables.ts';
 import { saying } from './check-statements.ts';
 
@@ -162,13 +161,15 @@ export function removedSql({ kind, replaces }: FileScope): string | undefined {
 }
 
 /** The missing rows for reports; undefined for a file that replaces no import. */
-export function openMissing(scope: FileScope): MissingRows | undefined {
+export function openMissing(scope: FileScope) {
   const { db, kind, replaces, assertCurrent } = scope;
   if (replaces === undefined) return undefined;
   return {
     count: db.count('staging.missing'),
+    /** True if an apply removes them; members and cooperatives stay. */
     areRemoved: isLedger(kind),
-    list() {
+    /** Rows as stored, in the order of the columns of the kind and of ids. May be read until the apply. */
+    list(): Iterable<readonly StagedValue[]> {
       assertCurrent();
       return listMissing(db, kind);
     },

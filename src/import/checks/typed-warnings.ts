@@ -7,7 +7,7 @@ import { MOST_TIMES_PAID } from '../../registry/payments.ts';
 import { formatDecimal, MONEY, WEIGHT } from '../../values/decimal.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say, type Text, Written } from '../../values/message.ts';
-import type { WarningKind } from '../import-session.ts';
+import type { WarningKind } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 
 /**

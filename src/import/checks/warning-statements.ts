@@ -15,7 +15,7 @@ import { ENDED } from '../../registry/stored/former-identifiers.ts';
 import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import { currentSql } from '../../sqlite/declared-totals.ts';
 import { say, type Text, unpack } from '../../values/message.ts';
-import { WARNINGS, type WarningKind } from '../import-session.ts';
+import { WARNINGS, type WarningKind } from '../import-warnings.ts';
 import {
   AMOUNT,
   dayOf,
@@ -160,7 +160,7 @@ const newerVersion = (kind: 'production' | 'savings') =>
   ({ kind: 'newer_version', needs: [], sql: newerVersionSql, message: describeNewer(kind) }) as const;
 
 // Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings). The signs
-// that stop a file are in import/import-session.ts; import/import-files.ts stops it.
+// that stop a file are in import/import-warnings.ts; import/import-files.ts stops it.
 
 /**
  * One or two people may join a second cooperative; with fewer rows than this a share says nothing. Members to

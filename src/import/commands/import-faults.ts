@@ -8,7 +8,7 @@ import type { TimeZone } from '../../values/date-time.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, joinTexts, type Message, say, type Text, Written } from '../../values/message.ts';
 import { nameOf } from '../import-report.ts';
-import type { AcceptedFile } from '../import-session.ts';
+import type { AcceptedFile } from '../staging/import-transaction.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import type { FileToShow } from './import-output.ts';
 

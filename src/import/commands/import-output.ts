@@ -4,7 +4,9 @@ import type { RecordSource } from '../../formats/records.ts';
 import type { Awaitable } from '../../values/errors.ts';
 import { say } from '../../values/message.ts';
 import type { FileReport, ImportFile } from '../import-report.ts';
-import type { CheckedFile, ImportWarning, RegistrySize } from '../import-session.ts';
+import type { ImportWarning } from '../import-warnings.ts';
+import type { CheckedFile } from '../staging/import-transaction.ts';
+import type { RegistrySize } from '../staging/session.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
 
 /** A file that was read and checked, before anything of it is written. */

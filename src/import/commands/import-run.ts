@@ -30,7 +30,6 @@ import {
   type ListFormat,
 } from '../import-files.ts';
 import { type FileReport, ImportError, type ImportFile, nameOf } from '../import-report.ts';
-import type { AcceptedFile, CheckedFile, RegistrySize } from '../import-session.ts';
 import {
   createRejectsFile,
   hasRepeatedRow,
@@ -38,6 +37,8 @@ import {
   type RejectsFile,
   rejectsPath,
 } from '../rejects-file.ts';
+import type { AcceptedFile, CheckedFile } from '../staging/import-transaction.ts';
+import type { RegistrySize } from '../staging/session.ts';
 import { openImportSession } from '../staging/session.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, warningsOf } from './import-output.ts';

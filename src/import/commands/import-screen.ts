@@ -19,8 +19,10 @@ import {
   nameOf,
   type ReportNews,
 } from '../import-report.ts';
-import type { AcceptedFile, ImportWarning, RegistrySize } from '../import-session.ts';
+import type { ImportWarning } from '../import-warnings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
+import type { AcceptedFile } from '../staging/import-transaction.ts';
+import type { RegistrySize } from '../staging/session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';
 import type { FileFindings } from '../table/read-and-check.ts';

@@ -1,6 +1,7 @@
 /** A file after its checks: its findings, and the operations on its accepted rows. */
 
 import { isDeepStrictEqual } from 'node:util';
+import type { ImportFault } from '../../formats/records.ts';
 import { tidyUp } from '../../journal/command-transaction.ts';
 import {
   beginOperation,
@@ -10,6 +11,7 @@ import {
   type ImportRecord,
   keepCreatedRows,
   keepFile,
+  type StagedChange,
 } from '../../journal/operations.ts';
 import { addPaidAmounts } from '../../journal/track.ts';
 import { announce, insertChanges, REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
@@ -24,7 +26,6 @@ import { warnOfPeopleElsewhere } from '../checks/ledger-of-another-cooperative.t
 import { addMembersOfMissing, openMissing, removeEmptied, removeMissing } from '../checks/missing-rows.ts';
 import { KEEP_LOANS } from '../checks/payment-checks.ts';
 import { keepCurrentNumbers, keepTimeZone, readDataVersion, resolveAndCheck } from '../checks/run-checks.ts';
-import type { CheckedFile, CheckOptions, ImportResult } from '../import-session.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import {
   assignmentsOf,
@@ -140,22 +141,26 @@ function stagePaidAmounts(scope: FileScope): void {
     GROUP BY 1 HAVING sum(delta) <> 0`);
 }
 
+export type CheckedFile = ReturnType<typeof openCheckedFile>;
+/** A file whose rows, except for the refused ones, may be applied. */
+export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
+
 /**
  * Must be called in the transaction of the checks, so that the file is compared with the registry they have
- * seen.
+ * seen. Changes are those that an apply would make to the registry as it was when the file was checked; rows
+ * of files that were kept for reference count as not stored. Lists may be read until the apply.
  * @param checkedVersion data version of the registry that the file was checked against
  */
-export function openCheckedFile(
-  scope: FileScope,
-  checkedVersion: number,
-  { skipInvalid, overwritesCorrections }: CheckOptions,
-): CheckedFile {
-  const { db, assertCurrent, end } = scope;
+export function openCheckedFile(scope: FileScope, checkedVersion: number) {
+  const { db, assertCurrent, end, skipInvalid = false, overwritesCorrections = false } = scope;
   const counted = {
+    /** Number of staged rows, including the refused ones. */
     rows: db.count('staging.rows') + countUnstaged(db),
+    /** Number of lines that have a fault. */
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
-    listFaults() {
+    /** In order of line, and on one line in the order in which they were found. */
+    listFaults(): Iterable<ImportFault> {
       assertCurrent();
       return listFaults(db);
     },
@@ -167,7 +172,7 @@ export function openCheckedFile(
   /** Stages the changes of the file, compared with the registry at this moment. */
   const compare = () => {
     stageChanges(scope);
-    if (overwritesCorrections !== true) keepCorrections(scope);
+    if (!overwritesCorrections) keepCorrections(scope);
     canOverwriteKept = db.count(CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
     keepRelated(scope);
@@ -175,39 +180,54 @@ export function openCheckedFile(
     findWarnings(scope);
   };
   compare();
+  /** Warnings are about rows without faults, those that stop the file first. */
   const check = { ...counted, warnings: listWarnings(scope) };
   const mayHaveFaults = skipInvalid && scope.replaces === undefined;
   if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))
-    return { ...check, isRefused: true, isFileFaulty };
+    return { ...check, isRefused: true as const, isFileFaulty };
 
   return {
     ...check,
-    isRefused: false,
+    isRefused: false as const,
+    /** True if values are kept that `overwritesCorrections` would import. */
     canOverwriteKept,
     missing: openMissing(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
-    listChanges() {
+    /** Every stored value that an apply would change, in order of line. */
+    listChanges(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope);
     },
-    listKept() {
+    /** Values that the file would change but an apply keeps as they are stored, in the same order. */
+    listKept(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope, 'kept');
     },
-    keepForReference() {
+    /** Dry run: lets the next files of this session refer to the rows of this one, which is not applied. */
+    keepForReference(): void {
       assertCurrent();
       keepForReference(scope);
       end();
     },
-    apply(nowSeconds, record, options) {
+    /**
+     * Writes all accepted rows in one transaction, and none of them on an error. New rows get ids in order of
+     * line. A row that equals the stored one is not written and keeps its `updatedAt`. The import and each
+     * value that it changes are recorded in the same transaction.
+     * @param nowSeconds epoch seconds, for the timestamps of written rows and for empty cells that mean "now"
+     * @param onlyAsShown refuses to apply a file that would by now make other changes than the confirmed ones
+     * @returns with `lockMs`, for which other writers were locked out, and the error after the commit, while
+     *   the read model was refreshed
+     * @throws RegistryError `unavailable` if the registry has changed and no longer agrees with the file, if
+     *   other writers keep the lock, or if the disk is full
+     */
+    apply(nowSeconds: number, record: ImportRecord, onlyAsShown = false) {
       assertCurrent();
-      const again = () => checkAgain(scope, compare, options?.onlyAsShown === true);
+      const again = () => checkAgain(scope, compare, onlyAsShown);
       const checked = { version: checkedVersion, refusedRows: check.refusedRows, again };
       const result = apply(scope, checked, nowSeconds, record);
       end();
-      const errorAfterCommit = tidyUp(db, scope.format, nowSeconds);
-      return errorAfterCommit === undefined ? result : { ...result, errorAfterCommit };
+      return { ...result, errorAfterCommit: tidyUp(db, scope.format, nowSeconds) };
     },
   };
 }
@@ -243,7 +263,7 @@ function apply(
   checked: { readonly version: number; readonly refusedRows: number; readonly again: () => void },
   nowSeconds: number,
   record: ImportRecord,
-): ImportResult {
+): ImportChanges & { readonly importId: number; readonly lockMs: number } {
   const { db, monotonicMs } = scope;
   // References were resolved from the rows themselves, in the snapshot that the transaction continues from,
   // and rows to be removed were checked for references (checks/missing-rows.ts): looking each one up again

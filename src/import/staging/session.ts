@@ -6,8 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { ImportFault } from '../../formats/records.ts';
 import { findSameImport } from '../../journal/operations.ts';
 import { stagedColumns } from '../../registry/changes/tables.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
 import { wasReplacedSql } from '../../registry/stored/former-identifiers.ts';
 import { hasDerivedReferences, numberEqualRows } from '../../registry/stores/entry-store.ts';
 import { formatOf, type ReadModelFormat } from '../../registry/stores/read-model.ts';
@@ -29,6 +31,7 @@ import { exists, STAGING_INFIX, sizeOf } from '../../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { renewTotalsUnlessBusy } from '../../statistics/stored-totals.ts';
+import type { StagedRow } from '../../values/declared-fields.ts';
 import { TRAILING_ZERO } from '../checks/checks.ts';
 import {
   addPaymentMessages,
@@ -39,9 +42,9 @@ import {
   resolveAndCheck,
   runChecks,
 } from '../checks/run-checks.ts';
-import type { FileStaging, ImportSession, RegistrySize, RunningImports } from '../import-session.ts';
-import { openCheckedFile } from './import-transaction.ts';
+import { type CheckedFile, openCheckedFile } from './import-transaction.ts';
 import {
+  type CheckOptions,
   createFileTables,
   createSessionTables,
   type FileScope,
@@ -94,8 +97,11 @@ export function removeStaleStagingAt(databaseFile: string): number {
   return stale.length;
 }
 
-/** The imports under way. Nothing else of them can be read, as staged data is locked. */
-export function readRunningImports(databaseFile: string): RunningImports {
+/**
+ * The imports under way in any process, and the size of their staging files. Nothing else of them can be
+ * read, as staged data is locked.
+ */
+export function readRunningImports(databaseFile: string) {
   const files = listStaging(databaseFile).filter(isInUse);
   const sizes = files.map(sizeOf);
   return { running: files.length, stagedBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
@@ -122,7 +128,10 @@ function isRunningImport(file: string): boolean {
 
 // Size of the registry, for the operator who imports into it
 
-export function readSize(db: Connection): RegistrySize {
+export type RegistrySize = ReturnType<typeof readSize>;
+
+/** Current numbers of rows of each kind; exact, in time that does not grow with them. */
+export function readSize(db: Connection) {
   const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
   // One snapshot for all counts.
   return db.transaction.deferred(() => ({
@@ -197,7 +206,8 @@ function findFormerMembers(db: Connection): void {
     WHERE m.status <> '${ERASED_STATUS}'`);
 }
 
-export function openStaging(scope: FileScope): FileStaging {
+/** A file that is being read. Rows and faults come in batches, so that memory does not grow with the file. */
+export function openStaging(scope: FileScope) {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
   const insertRows = openRowInsert(db, kind, scope.columns);
@@ -210,15 +220,25 @@ export function openStaging(scope: FileScope): FileStaging {
   };
 
   return {
-    addRows(rows) {
+    /**
+     * @param rows in order of line, within and across batches; including rows with faults, so that all are
+     *   checked
+     */
+    addRows(rows: readonly StagedRow[]): void {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;
     },
-    addFaults(faults) {
+    /** @param faults found while reading; may precede or follow the rows of their lines */
+    addFaults(faults: readonly ImportFault[]): void {
       assertUnchecked();
       inStaging(db, () => insertFaults(faults));
     },
-    check(options) {
+    /**
+     * Ends the file: detects references without a target and keys that are not unique, against the registry,
+     * inside the file, and against the files of this session that were kept for reference. Takes no lock
+     * that a writer waits for.
+     */
+    check(options: CheckOptions): CheckedFile {
       assertUnchecked();
       isChecked = true;
       // One transaction, so that the version, all checks and the changes refer to the same registry.
@@ -234,11 +254,9 @@ export function openStaging(scope: FileScope): FileStaging {
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const { sha256, readAs, replaces, despiteErasure, isTyped } = options;
-        const given = { zone, sha256, readAs, replaces, despiteErasure: despiteErasure === true, isTyped };
-        const decided = { ...scope, ...given, hasDerived };
-        resolveAndCheck(decided);
-        return openCheckedFile(decided, checkedVersion, options);
+        const checkedScope = { ...scope, ...options, zone, hasDerived };
+        resolveAndCheck(checkedScope);
+        return openCheckedFile(checkedScope, checkedVersion);
       });
     },
   };
@@ -261,9 +279,13 @@ function addMemberCodes({ db, kind, columns }: FileScope): void {
 
 const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 
+export type ImportSession = ReturnType<typeof openImportSessionAt>;
+
 /**
- * Opens a session on a registry, and creates a missing database; a dry run instead compares with an empty one
- * and creates nothing.
+ * Opens a session on a registry, in which files are imported one after the other: `stage` a file, `check` it,
+ * and apply what the check accepted, the only step that writes to the registry. The object of a step throws
+ * once the next step was taken or another file was staged. Creates a missing database; a dry run instead
+ * compares with an empty one and creates nothing.
  * @param format of the read model
  * @param monotonicMs clock that never steps back
  * @param use `dryRun` refuses a database of an older release, which an import would migrate
@@ -274,7 +296,7 @@ export function openImportSessionAt(
   format: ReadModelFormat,
   monotonicMs: () => number,
   use: 'import' | 'dryRun' = 'import',
-): ImportSession {
+) {
   const isTemporary = use === 'dryRun' && !exists(databaseFile);
   const db = isTemporary ? openTemporary(REGISTRY_SCHEMA, SETTINGS) : openRegistryFile(databaseFile, use);
   // Empty for a staging file without a name, as even the folder of the database may be missing.
@@ -304,9 +326,16 @@ export function openImportSessionAt(
   let current: symbol | undefined;
   return {
     readSize: () => readSize(db),
-    findSameImport: (kind, sha256) => findSameImport(db, kind, sha256),
+    /** The last import of this kind of the same bytes that was not undone. */
+    findSameImport: (kind: ImportKind, sha256: string) => findSameImport(db, kind, sha256),
+    /** True if the registry has neither cooperatives nor members. */
     isRegistryEmpty: () => !db.has('main.cooperatives'),
-    stage(kind, columns) {
+    /**
+     * Begins a file and discards the one before, unless it was applied or kept.
+     * @param columns those the file has: a stored row keeps its value in a missing one, while an empty cell
+     *   may clear it
+     */
+    stage(kind: ImportKind, columns: ReadonlySet<string>) {
       const own = Symbol(kind);
       current = own;
       const scope: FileScope = {
@@ -324,7 +353,8 @@ export function openImportSessionAt(
       };
       return openStaging(scope);
     },
-    close() {
+    /** Discards staged data. May be called at any time, after an error too. */
+    close(): void {
       current = undefined;
       close();
     },
@@ -345,7 +375,7 @@ const openRegistryFile = (databaseFile: string, use: 'import' | 'dryRun'): Conne
  *   and refuses a database of an older release instead of migrating it
  * @throws StorageError
  */
-export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun'): ImportSession =>
+export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun') =>
   openImportSessionAt(storage.readable(), formatOf(storage), storage.monotonicMs, use);
 
 /** Removes the staging files of killed imports. @returns the number of these imports */

@@ -200,25 +200,43 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
   for (const { id: _id, message, ...fault } of faults) yield { ...fault, message: unpack(message) };
 }
 
-// State of one file that all steps share, from its staging to its apply
+// State of one file that all steps share
 
-export interface FileScope {
+export interface CheckOptions {
+  /** Accepts a file in which 20 or more national IDs all end in 0. */
+  readonly acceptTrailingZero: boolean;
+  /** Leaves refused rows out; by default, one refused row refuses the file. */
+  readonly skipInvalid: boolean;
+  /**
+   * Also writes values that the file sets back to those before a correction over HTTP or by a command; by
+   * default they are kept.
+   */
+  readonly overwritesCorrections?: boolean | undefined;
+  /** Imports rows of members who were erased; by default they are refused. */
+  readonly despiteErasure?: boolean | undefined;
+  /** SHA-256 of the bytes of the file, 64 hexadecimal digits, by which an earlier import of them is found. */
+  readonly sha256?: string | undefined;
+  /**
+   * The layout by which they were read, as the import will record it (`map`): another sheet has other rows.
+   */
+  readonly readAs?: unknown;
+  /**
+   * The import of which this file is the newer version: rows that it created and the file no longer has are
+   * removed. Members and cooperatives stay. Not together with `skipInvalid`.
+   */
+  readonly replaces?: number | undefined;
+  /** Time zone in which faults show instants; by default UTC. */
+  readonly zone?: TimeZone | undefined;
+  /** True for a single row typed by a user, who can be asked about more than the sender of a file. */
+  readonly isTyped?: boolean | undefined;
+}
+
+/** A file from its staging to its apply; the options of its check are set when it is checked. */
+export interface FileScope extends Partial<CheckOptions> {
   readonly db: Connection;
   readonly kind: ImportKind;
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
-  /** Time zone in which the dates of the file were read; set when it is checked. */
-  readonly zone?: TimeZone;
-  /** SHA-256 of the bytes of the file, 64 hexadecimal digits; set when it is checked. */
-  readonly sha256?: string | undefined;
-  /** The layout by which they were read, as the registry records it; set when the file is checked. */
-  readonly readAs?: unknown;
-  /** The import of which the file is the newer version; set when the file is checked. */
-  readonly replaces?: number | undefined;
-  /** True if rows of erased persons are imported; set when the file is checked. */
-  readonly despiteErasure?: boolean;
-  /** True for a single row typed by a user; set when it is checked. */
-  readonly isTyped?: boolean | undefined;
   /** True if some of its rows had no reference; set when it is checked. */
   readonly hasDerived?: boolean;
   /** A clock that never steps back. */

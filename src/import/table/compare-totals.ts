@@ -7,7 +7,7 @@ import { byKind, type ImportKind } from '../../registry/file-columns.ts';
 import { type DecimalKind, formatDecimal, RATE } from '../../values/decimal.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { say, Written } from '../../values/message.ts';
-import { type ImportWarning, WARNINGS } from '../import-session.ts';
+import { type ImportWarning, WARNINGS } from '../import-warnings.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import type { Header } from './header.ts';
 

@@ -9,16 +9,13 @@ import {
 } from '../../formats/records.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
-import type {
-  CheckedFile,
-  CheckOptions,
-  FileStaging,
-  ImportSession,
-  ImportWarning,
-} from '../import-session.ts';
+import type { ImportWarning } from '../import-warnings.ts';
 import type { CellContext } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { createNoteTaker, type ImportNote } from '../reading/notes.ts';
+import type { CheckedFile } from '../staging/import-transaction.ts';
+import type { ImportSession } from '../staging/session.ts';
+import type { CheckOptions } from '../staging/staging-tables.ts';
 import { type Header, withHeaderRows } from './header.ts';
 import { type FileSurvey, surveyDates } from './survey-dates.ts';
 import { openTable, type Table } from './table.ts';
@@ -79,7 +76,7 @@ export async function readAndCheck(
 }
 
 interface Staged {
-  readonly staging: FileStaging;
+  readonly staging: ReturnType<ImportSession['stage']>;
   /** Undefined for a file without a readable header. */
   readonly table: Table | undefined;
   readonly notes: readonly ImportNote[];
@@ -98,7 +95,7 @@ async function stageOnce(
   const notes = createNoteTaker(isStrict === true);
   if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
   let table: Table | undefined;
-  let staging: FileStaging | undefined;
+  let staging: ReturnType<ImportSession['stage']> | undefined;
   const firstRows: StagedRow[] = [];
   try {
     for await (const batch of withHeaderRows(source.read(), map)) {

@@ -12,7 +12,7 @@ import { composeNames } from '../../registry/members.ts';
 import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { asMessage, say } from '../../values/message.ts';
-import type { ImportWarning } from '../import-session.ts';
+import type { ImportWarning } from '../import-warnings.ts';
 import type { CellContext } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import type { NoteTaker } from '../reading/notes.ts';

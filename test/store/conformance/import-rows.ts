@@ -1,13 +1,9 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
 import type { ImportFault } from '../../../src/formats/records.ts';
-import type {
-  AcceptedFile,
-  CheckedFile,
-  CheckOptions,
-  ImportSession,
-  RefusedFile,
-} from '../../../src/import/import-session.ts';
+import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/import-transaction.ts';
+import type { ImportSession } from '../../../src/import/staging/session.ts';
+import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
 import type { ImportChanges, ImportRecord, Journal, StagedChange } from '../../../src/journal/operations.ts';
 import type { RegistryStore } from '../../../src/open-registry.ts';
@@ -92,7 +88,9 @@ export async function accepted(...args: Parameters<typeof check>): Promise<Accep
   return checked;
 }
 
-export async function refused(...args: Parameters<typeof check>): Promise<RefusedFile> {
+export async function refused(
+  ...args: Parameters<typeof check>
+): Promise<Exclude<CheckedFile, AcceptedFile>> {
   const checked = await check(...args);
   assert.ok(checked.isRefused, 'The file was accepted.');
   return checked;

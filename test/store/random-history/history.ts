@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
 import { openExportSession } from '../../../src/export/open-export-session.ts';
-import type { AcceptedFile } from '../../../src/import/import-session.ts';
+import type { AcceptedFile } from '../../../src/import/staging/import-transaction.ts';
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openJournal } from '../../../src/journal/journal.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';

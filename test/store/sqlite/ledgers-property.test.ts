@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
-import type { CheckedFile } from '../../../src/import/import-session.ts';
+import type { CheckedFile } from '../../../src/import/staging/import-transaction.ts';
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openJournal } from '../../../src/journal/journal.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';

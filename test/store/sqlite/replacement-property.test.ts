@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
 import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
-import type { CheckedFile } from '../../../src/import/import-session.ts';
+import type { CheckedFile } from '../../../src/import/staging/import-transaction.ts';
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openJournal } from '../../../src/journal/journal.ts';
 import type { Storage } from '../../../src/sqlite/storage.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WARNING_STATEMENTS } from '../../../src/import/checks/warning-statements.ts';
-import { WARNINGS } from '../../../src/import/import-session.ts';
+import { WARNINGS } from '../../../src/import/import-warnings.ts';
 import { SUMMED } from '../../../src/import/table/compare-totals.ts';
 import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 import { rowsOf } from '../../support/markdown.ts';

@@ -1,7 +1,6 @@
 /** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
 
-import { COMPARE } from './browse/compare.ts';
-import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
+import { cooperativePage, cooperativesPage } from './browse/cooperative-page.ts';
 import { LATE_LOANS, MEMBERS, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
 import { FOUND, startPage } from './browse/found.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
@@ -29,11 +28,14 @@ import { sequenceOf } from './sqlite/storage.ts';
 
 const ADDED = await loadStatus();
 const OF_COOPERATIVE = await Promise.all(MODULES.flatMap(({ ofCooperative }) => ofCooperative?.() ?? []));
+const [FIGURES] = await Promise.all(MODULES.flatMap(({ figures }) => figures?.() ?? []));
+const OF_MODULES = await Promise.all(MODULES.flatMap(({ screens }) => screens?.() ?? []));
 
 /** In menu order. To add a screen, declare it in the directory of its subject and list it here. */
 export const SCREENS: readonly Screen[] = [
   ...[startPage(ADDED), FOUND, PERSON, HELD, READERS],
-  ...[COOPERATIVES, cooperativePage(OF_COOPERATIVE), MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, COMPARE],
+  ...[cooperativesPage(FIGURES), cooperativePage(OF_COOPERATIVE, FIGURES)],
+  ...[MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, ...OF_MODULES.flat()],
   ...Object.values(RECORDED),
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],

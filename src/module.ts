@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
 import type { ApiKeyStore } from './access/api-key-store.ts';
 import type { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
-import type { PagePart } from './desk/screen.ts';
+import type { CooperativeFigures, PagePart, Screen } from './desk/screen.ts';
 import type { Unready } from './health/health-routes.ts';
 import type { ReadAdded } from './health/registry-status.ts';
 import type { MoreRoutes } from './http/declare/resource.ts';
@@ -26,6 +26,9 @@ export interface Module {
   readonly status?: () => Promise<ReadAdded>;
   /** A part of the desk's page of a cooperative. */
   readonly ofCooperative?: () => Promise<PagePart>;
+  readonly screens?: () => Promise<readonly Screen[]>;
+  /** Figures on the desk's pages of a cooperative and of all of them; of one module at most. */
+  readonly figures?: () => Promise<CooperativeFigures>;
 }
 
 export interface CommandEntry {
@@ -47,16 +50,24 @@ export interface ServicePart {
   readonly measures?: Measures;
   /** Described with the routes, as what the service sends by itself. */
   readonly outgoing?: OutgoingMessages;
-  /** Routes over the rows of each resource, beside its others, and over the entries of all members. */
-  readonly routes?: (
-    storage: Storage,
-    store: NarrowableStore<ServedRows>,
-  ) => { readonly more: MoreRoutes; readonly ofEntries: readonly Route[] };
+  readonly routes?: (storage: Storage, store: NarrowableStore<ServedRows>, clock: Clock) => AddedRoutes;
   /** Starts what runs beside the service, once that listens. @throws CommandError */
   readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
   /** Values by the names of metrics. */
   readonly metrics?: () => object;
+  /** Called when the service begins to close. */
   readonly close?: () => Promise<void> | undefined;
+  /** Closes what routes read from, once no request is under way. */
+  readonly release?: () => Promise<void>;
+}
+
+interface AddedRoutes {
+  /** Over the rows of a resource, beside its others. */
+  readonly more?: MoreRoutes;
+  /** Over the entries of all members. */
+  readonly ofEntries?: readonly Route[];
+  /** Over the rows of all resources. */
+  readonly ofRegistry?: readonly Route[];
 }
 
 /** A server on an address of its own. */

@@ -5,6 +5,7 @@ import type { Module } from './module.ts';
 /** In the order in which their commands are listed, and in which they start. */
 export const MODULES: readonly Module[] = [
   (await import('./export/export-module.ts')).EXPORT,
+  (await import('./statistics/statistics-module.ts')).STATISTICS,
   (await import('./webhooks/webhook-module.ts')).WEBHOOKS,
   { service: async () => (await import('./metrics/service-metrics.ts')).serveMetrics },
 ];

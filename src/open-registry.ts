@@ -26,13 +26,11 @@ import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from './sqlite/schemas.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { StorageError } from './sqlite/storage-error.ts';
-import { openStatistics, type StatisticsStore } from './statistics/statistics-store.ts';
-import { renewTotalsUnlessBusy } from './statistics/stored-totals.ts';
+import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
-/** Rows of the registry, the sequence of their changes, and their statistics. */
+/** Rows of the registry, and the sequence of their changes. */
 export interface ServedRows extends OwnedRows {
   readonly events: EventStore;
-  readonly statistics: StatisticsStore;
 }
 
 export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
@@ -94,10 +92,6 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   });
   const events = openEvents(db, snapshot);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
-  const statistics = openStatistics(db, snapshot, {
-    file: options.file,
-    zone: options.format.zone,
-  });
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
   const searching = openSearching(options.file);
@@ -110,7 +104,6 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     loans: openLoans(db, dependencies, format),
     payments: openPayments(db, dependencies, format),
     events: events.narrowedTo,
-    statistics: statistics.narrowedTo,
   });
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
@@ -131,7 +124,6 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     },
     async close() {
       commits.close();
-      await statistics.close();
       events.endWaits();
       snapshot.end();
       db.close();
@@ -153,7 +145,6 @@ function openNarrowing(
     loans: stores.loans(visible),
     payments: stores.payments(visible),
     events: stores.events(visible),
-    statistics: stores.statistics(visible),
   });
   const all = open(null);
   // A key's array stays the same until a change of keys is detected.

@@ -75,10 +75,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'members who may be one person, registered twice; those that are two people are dismissed',
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
-  statistics: {
-    description: 'sums of a cooperative, or of all: members, production, loans, savings',
-    load: async () => (await import('./statistics/statistics-command.ts')).declareStatistics,
-  },
   ledger: {
     description: 'who has read whose data: person, key, verify, prune, export',
     load: async () => (await import('./ledger/ledger-commands.ts')).declareLedger,

@@ -19,7 +19,6 @@ import { memberRoutes } from './registry/routes/member-routes.ts';
 import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
-import { statisticsRoutes } from './statistics/statistics-routes.ts';
 import type { TimeZone } from './values/date-time.ts';
 
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
@@ -46,17 +45,18 @@ export function createRoutes({
   findUnready,
   parts,
 }: RouteDependencies): Route[] {
-  const added = parts.flatMap((part) => part.routes?.(storage, store) ?? []);
-  const more: MoreRoutes = (resource, filters) => added.flatMap((each) => each.more(resource, filters));
+  const added = parts.flatMap((part) => part.routes?.(storage, store, clock) ?? []);
+  const more: MoreRoutes = (resource, filters) =>
+    added.flatMap((part) => part.more?.(resource, filters) ?? []);
   const routes = [
     ...cooperativeRoutes(store, more, clock, zone),
     ...memberRoutes(store, more, clock, zone),
     ...memberEntryRoutes(store, clock, zone),
-    ...added.flatMap(({ ofEntries }) => ofEntries),
+    ...added.flatMap(({ ofEntries = [] }) => ofEntries),
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, more, clock, zone),
     ...paymentRoutes(store, more, clock, zone),
-    ...statisticsRoutes(store, clock, zone),
+    ...added.flatMap(({ ofRegistry = [] }) => ofRegistry),
     ...eventRoutes(store, zone),
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(findUnready),

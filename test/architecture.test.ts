@@ -40,29 +40,35 @@ const SPECIFICATION = ['registry'];
 /** Each capability with the others that it leans on: each is one thing more to know. */
 const CAPABILITIES: { readonly [room: string]: readonly string[] } = {
   events: [],
-  statistics: [],
   search: [],
-  // The registry as it is served, with the sequence of its changes and its sums.
-  'open-registry.ts': ['events', 'statistics', 'search'],
+  // The registry as it is served, with the sequence of its changes.
+  'open-registry.ts': ['events', 'search'],
   journal: ['search'],
-  import: ['statistics', 'search', 'journal', 'open-registry.ts'],
+  import: ['search', 'journal', 'open-registry.ts'],
   entering: ['import', 'open-registry.ts'],
   keys: ['entering', 'open-registry.ts'],
   ledger: ['journal', 'keys'],
   people: ['search', 'journal', 'import', 'keys', 'ledger'],
-  check: ['statistics', 'search', 'ledger'],
+  check: ['search', 'ledger'],
   backup: ['journal', 'import', 'ledger', 'people', 'check'],
-  health: ['statistics', 'search', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
+  health: ['search', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
   // What a module may add to the program.
   'module.ts': ['open-registry.ts', 'health'],
   export: ['module.ts', 'events'],
-  webhooks: ['module.ts', 'events', 'statistics', 'open-registry.ts', 'health'],
+  statistics: ['module.ts'],
+  webhooks: ['module.ts', 'events', 'open-registry.ts', 'health'],
   metrics: ['module.ts', 'health'],
-  browse: ['statistics', 'search', 'open-registry.ts', 'journal', 'people', 'health'],
+  browse: ['search', 'open-registry.ts', 'journal', 'people', 'health'],
   demo: ['import', 'keys'],
 };
 /** What can be left out with the one line of another file that imports it. */
-const LEAVES = { export: 'modules.ts', webhooks: 'modules.ts', metrics: 'modules.ts', embedding: 'index.ts' };
+const LEAVES = {
+  export: 'modules.ts',
+  statistics: 'modules.ts',
+  webhooks: 'modules.ts',
+  metrics: 'modules.ts',
+  embedding: 'index.ts',
+};
 /** What puts the rest together may import all of it. */
 const COMPOSITION = [
   'modules.ts',

@@ -1,25 +1,28 @@
-/** The desk's pages of one cooperative (statistics, files and merge) and of all cooperatives. */
+/** The desk's pages of one cooperative (figures, files and merge) and of all cooperatives. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { fields, form, input, refuseGiven, table } from '../desk/parts.ts';
-import type { PagePart, Screen, Visit } from '../desk/screen.ts';
+import type { CooperativeFigures, PagePart, Screen, Visit } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
 import { proposeCorrection } from '../people/pages/propose-correction.ts';
 import { COOPERATIVE_STATUSES, type Cooperative, SECTORS } from '../registry/cooperatives.ts';
 import { codeOf, cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
 import { ENTERED, nameOf } from '../registry/pages/stored-values.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
 import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
 import { RECORDED } from './follow-up-lists.ts';
-import { statistics } from './statistics-plots.ts';
 
 const MERGING = say('Merge two cooperatives');
 
 /** @param parts what modules let a user do there */
-export const cooperativePage = (parts: readonly PagePart[]): Screen => ({
+export const cooperativePage = (
+  parts: readonly PagePart[],
+  figures: CooperativeFigures | undefined,
+): Screen => ({
   path: '/cooperative/:code',
   title: say('Cooperative'),
   // The statistics show no persons; files of its rows do.
@@ -27,10 +30,9 @@ export const cooperativePage = (parts: readonly PagePart[]): Screen => ({
   async read(visit) {
     const registry = visit.use((storage) => openRegistry(storage));
     const cooperative = await findCooperative(visit, registry);
-    const sums = cooperative && registry.statistics.ofCooperative(cooperative.id, visit.now);
-    if (cooperative === undefined || sums === undefined) return undefined;
-    const body = html`${head(visit, cooperative)}
-${statistics(visit, sums)}
+    if (cooperative === undefined) return undefined;
+    const body = html`${head(visit, cooperative, figures)}
+${figures?.show(visit, cooperative.id)}
 ${actions(visit, parts)}`;
     return { body, shows: 'nobody' };
   },
@@ -58,7 +60,8 @@ ${actions(visit, parts)}`;
   },
 });
 
-function head({ say, translate, write }: Visit, cooperative: Cooperative): Html {
+function head(visit: Visit, cooperative: Cooperative, figures: CooperativeFigures | undefined): Html {
+  const { say, translate, write } = visit;
   const { code, name, sector, province, district, registrationDate, status, membersCount } = cooperative;
   return html`<h1>${name}</h1>
 ${fields([
@@ -72,8 +75,9 @@ ${fields([
 <p><a href="/cooperative/${code}/members">${say('Its members')}</a> ·
 <a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a> ·
 <a href="/cooperative/${code}/without-delivery">${say('Members without a delivery this year')}</a> ·
-<a href="/cooperative/${code}/late-loans">${say('Late loans')}</a> ·
-<a href="/compare?of=${code}">${say('Compare')}</a></p>
+<a href="/cooperative/${code}/late-loans">${say('Late loans')}</a>${
+    figures && html` ·\n${figures.link(visit, code)}`
+  }</p>
 <p>${say('Recorded:')} ${Object.values(RECORDED).map(
     ({ path, title }, i) =>
       html`${i > 0 && ' · '}<a href="${path.replace(':code', code)}">${translate(title)}</a>`,
@@ -104,7 +108,7 @@ const PATH = '/cooperatives';
 const COLUMNS = ['code', 'name', 'sector', 'district', 'status'] as const;
 const MEMBERS = 'members';
 
-export const COOPERATIVES: Screen = {
+export const cooperativesPage = (figures: CooperativeFigures | undefined): Screen => ({
   path: PATH,
   title: say('Cooperatives'),
   menu: say('Cooperatives'),
@@ -114,8 +118,7 @@ export const COOPERATIVES: Screen = {
     const registry = visit.use((storage) => openRegistry(storage));
     const asked = askedOf(visit);
     const named = (value: string) => [value, translate(nameOf(value))] as const;
-    const sums = await registry.statistics.ofCountry(visit.now);
-    const districts = sums.districts.flatMap(({ name }) => (name === null ? [] : [name]));
+    const { district: districts } = visit.use((storage) => openStoredData(storage)).listPlaces();
     const filter = onlyGiven({
       search: asked.words,
       district: asked.choice('district', districts),
@@ -133,8 +136,9 @@ export const COOPERATIVES: Screen = {
     );
     const by = orderLinks(visit, PATH);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
-<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a> ·
-<a href="/compare?by=district">${visit.say('Compare')}</a></p>
+<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a>${
+      figures && html` ·\n${figures.link(visit)}`
+    }</p>
 ${filterForm(visit, PATH, asked, [
   { name: 'district', label: translate(nameOf('district')), values: districts.map((each) => [each, each]) },
   { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
@@ -156,8 +160,8 @@ ${table(
     write.number(row.membersCount),
   ]),
 )}${pages(visit, PATH, count, asked.page)}
-<h2>${visit.say('All cooperatives together')}</h2>${statistics(visit, sums)}`;
+${figures && html`<h2>${visit.say('All cooperatives together')}</h2>${figures.show(visit)}`}`;
     return { body };
   },
   actions: { filter: filterAction(() => PATH, ['district', 'sector', 'status']) },
-};
+});

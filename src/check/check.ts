@@ -24,7 +24,7 @@ import { erasuresFileOf, keysFileOf, webhooksFileOf } from '../sqlite/registry-f
 import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from '../sqlite/schemas.ts';
 import { isDamaged } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { TOTALS_CHECKS } from '../statistics/stored-totals.ts';
+import { TOTALS_CHECKS } from '../sqlite/stored-totals.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatRows, proposed } from '../terminal/output.ts';
 import { showingNobody } from '../terminal/record-reading.ts';

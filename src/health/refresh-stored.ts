@@ -10,7 +10,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { renewTotals } from '../statistics/stored-totals.ts';
+import { renewTotals } from '../sqlite/stored-totals.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';

@@ -6,7 +6,7 @@ export const TOTALS_VERSION = 'SELECT version FROM main.totals_zone';
 /**
  * Declares the totals for statistics, one declaration per table; they are updated with each write
  * (docs/decisions/0029-stored-totals.md). They are part of files in use: a change needs a migration that
- * recreates the triggers, and a new version of the rules (statistics/stored-totals.ts).
+ * recreates the triggers, and a new version of the rules (sqlite/stored-totals.ts).
  */
 type Sql = (row: string) => string;
 

@@ -13,20 +13,20 @@ import {
   type ShownCountry,
   type ShownStatistics,
 } from './statistics.ts';
-import { type CommandStatistics, openStatisticsOf } from './statistics-store.ts';
+import { openStatisticsOf, type StatisticsStore } from './statistics-store.ts';
 
 interface StatisticsOptions extends PrintOptions {
   readonly csv?: true;
 }
 
-export function declareStatistics(statistics: Command, context: CliContext): void {
-  addPrintOptions(showingNobody(statistics))
+export function declareStatistics(command: Command, context: CliContext): void {
+  addPrintOptions(showingNobody(command))
     .addOption(new Option('--csv', 'print rows for a spreadsheet, one number in each').conflicts('json'))
     .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
     .action(
       acting(context, async (run: Run<StatisticsOptions>, code: string | undefined) => {
-        const { name, shown } = await withStore(openStatisticsOf(run.storage), (store) =>
-          code === undefined ? ofCountry(store, run) : ofCooperative(store, code, run),
+        const { name, shown } = await withStore(openStatisticsOf(run.storage), (statistics) =>
+          code === undefined ? describeAll(statistics, run) : describeOne(statistics, code, run),
         );
         if (run.options.csv === true) run.out(formatStatisticsCsv(shown));
         else run.show(shown, formatStatistics(name, shown));
@@ -34,21 +34,16 @@ export function declareStatistics(statistics: Command, context: CliContext): voi
     );
 }
 
-interface NamedStatistics {
-  readonly name: string;
-  readonly shown: Shown;
-}
-
-const ofCountry = async (store: CommandStatistics, { now, zone }: Run): Promise<NamedStatistics> => ({
+const describeAll = (statistics: StatisticsStore, { now, zone }: Run) => ({
   name: 'all cooperatives',
-  shown: describeCountry(await store.ofCountry(now), zone, true),
+  shown: describeCountry(statistics.ofCountry(null, now), zone, true),
 });
 
-function ofCooperative(store: CommandStatistics, code: string, { now, zone }: Run): NamedStatistics {
-  const found = store.findCooperative(code);
-  const sums = found && store.ofCooperative(found.id, now);
+function describeOne(statistics: StatisticsStore, code: string, { now, zone }: Run) {
+  const cooperative = statistics.findCooperative(code);
+  const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
   if (sums === undefined) throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
-  return { name: `${found?.code} ${found?.name}`, shown: describeStatistics(sums, zone, true) };
+  return { name: `${code} ${cooperative?.name}`, shown: describeStatistics(sums, zone, true) };
 }
 
 type Shown = ShownStatistics | ShownCountry;

@@ -1,17 +1,22 @@
 /** Routes of statistics: of one cooperative, and of all that a key may see. */
 
+import { isVisible } from '../access/api-keys.ts';
 import { SHOWS_COOPERATIVES } from '../http/declare/narrowing.ts';
 import { readPathId } from '../http/declare/resource.ts';
 import { ok } from '../http/declare/response.ts';
 import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
-import type { NarrowableStore } from '../registry/registry-store.ts';
+import type { AddToService } from '../module.ts';
 import { COOPERATIVE, DISTRICT_FILTER } from '../registry/routes/cooperative-routes.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { notFound } from '../values/errors.ts';
 import { EXAMPLE_MOMENT } from '../values/schema.ts';
 import { COUNTRY_STATISTICS, describeCountry, describeStatistics, STATISTICS } from './statistics.ts';
-import type { StatisticsStore } from './statistics-store.ts';
+import { openStatistics } from './statistics-store.ts';
+import type { StatisticsTasks } from './statistics-thread.ts';
 
 const DESCRIPTION =
   'Exact, as of one moment. Groups of few people are not hidden: whoever may ask sees the members. ' +
@@ -77,11 +82,22 @@ const SHARED = {
 const seesFinancials = ({ caller }: Pick<RouteRequest, 'caller'>): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
-export const statisticsRoutes = (
-  stores: NarrowableStore<{ readonly statistics: StatisticsStore }>,
-  clock: Clock,
-  zone: TimeZone,
-): Route[] => [
+/** Limit of queued requests for several cooperatives. */
+const MAX_WAITING = 64;
+
+/** The few totals of one cooperative are summed here, those of thousands in a thread. */
+function openServed(storage: Storage) {
+  const setup = { file: storage.readable(), zone: storage.zone };
+  const module = moduleBeside(import.meta.url, 'statistics-thread');
+  return {
+    statistics: openStatistics(setup.file, setup.zone, WAIT_MS.serving),
+    thread: new TaskThread<StatisticsTasks>({ module, setup, maxWaiting: MAX_WAITING }),
+  };
+}
+type Served = ReturnType<typeof openServed>;
+
+/** @param open opens at the first request what all share */
+const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Route[] => [
   {
     ...SHARED,
     path: '/cooperatives/{id}/statistics',
@@ -94,10 +110,10 @@ export const statisticsRoutes = (
     },
     refusals: [404, 503],
     handle(request) {
-      const store = stores.narrowedTo(request.visible).statistics;
-      const found = store.ofCooperative(readPathId(request), nowSeconds(clock));
-      if (found === undefined) throw notFound();
-      return ok(describeStatistics(found, zone, seesFinancials(request)));
+      const id = readPathId(request);
+      const sums = isVisible(request.visible, id) && open().statistics.ofCooperative(id, nowSeconds(clock));
+      if (!sums) throw notFound();
+      return ok(describeStatistics(sums, zone, seesFinancials(request)));
     },
   },
   defineRoute({
@@ -112,9 +128,27 @@ export const statisticsRoutes = (
     },
     refusals: [503],
     async handle(request) {
-      const { statistics } = stores.narrowedTo(request.visible);
-      const found = await statistics.ofCountry(nowSeconds(clock), request.query.district);
-      return ok(describeCountry(found, zone, seesFinancials(request)));
+      const { visible, query } = request;
+      const country = { visible, now: nowSeconds(clock), district: query.district };
+      const sums = await open().thread.run('country', country);
+      return ok(describeCountry(sums, zone, seesFinancials(request)));
     },
   }),
 ];
+
+export const serveStatistics: AddToService = ({ zone }) => {
+  let served: Served | undefined;
+  return {
+    routes(storage, _, clock) {
+      const open = () => {
+        served ??= openServed(storage);
+        return served;
+      };
+      return { ofRegistry: statisticsRoutes(open, clock, zone) };
+    },
+    async release() {
+      served?.statistics.close();
+      await served?.thread.close();
+    },
+  };
+};

@@ -1,81 +1,243 @@
-/** Statistics of an open registry and of a command. */
+/** Computes statistics on one connection from the stored totals of cooperatives. */
 
-import { isVisible, type Visible } from '../access/api-keys.ts';
+import type { Visible } from '../access/api-keys.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
-import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import type { Connection } from '../sqlite/connection.ts';
-import type { ReadSnapshot } from '../sqlite/group-commit.ts';
+import { LOAN_STATUSES, type LoanStatus } from '../registry/loans.ts';
+import { toExactInteger } from '../registry/stores/compute-read-model.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { activeMembersSql, ERASED_STATUS } from '../sqlite/counts.ts';
+import { currentSql, TOTALS, type Totals } from '../sqlite/declared-totals.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import { hasTotals, OTHER_TOTALS } from '../sqlite/stored-totals.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import type { Awaitable } from '../values/errors.ts';
-import type { CountryStatistics, Statistics } from './statistics.ts';
-import type { StatisticsTasks } from './statistics-thread.ts';
-import { hasTotals, OTHER_TOTALS, openForStatistics } from './stored-totals.ts';
-import { openStatisticsReader } from './sum-totals.ts';
+import { RegistryError } from '../values/errors.ts';
+import { isSameIgnoringCase } from '../values/text.ts';
+import {
+  addCount,
+  type CooperativeTotals,
+  type CountryStatistics,
+  type GroupTotals,
+  inOrder,
+  isRepaid,
+  type LoanTotals,
+  type MemberTotals,
+  monthsUntil,
+  NO_LOANS,
+  noMembers,
+  type ProductTotals,
+  type Statistics,
+  UNKNOWN_GENDER,
+} from './statistics.ts';
 
-/** Sums over cooperatives, from one snapshot. */
-export interface StatisticsStore {
-  /**
-   * @param now epoch seconds
-   * @returns undefined for an unknown cooperative
-   */
-  ofCooperative(id: number, now: number): Statistics | undefined;
-  /** Sums of all visible cooperatives, or of those in a district (case-insensitive). */
-  ofCountry(now: number, district?: string): Awaitable<CountryStatistics>;
+/** Limit of cached sums of several cooperatives. */
+const CACHED_SUMS = 16;
+
+interface CooperativeRow {
+  readonly id: number;
+  readonly district: string | null;
+  readonly sector: string | null;
+  readonly activeMembers: number;
 }
 
-export interface CommandStatistics extends StatisticsStore {
-  findCooperative(code: string): CooperativeSummary | undefined;
-  close(): void;
-}
-
-/** Limit of queued requests for several cooperatives. */
-const MAX_WAITING = 64;
-
-interface SqliteStatistics {
-  narrowedTo(visible: Visible): StatisticsStore;
-  close(): Promise<void>;
-}
+type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
- * The few totals of one cooperative are summed here. Those of thousands are summed in a thread, which starts
- * with the first such request.
+ * Call the methods inside one snapshot. They throw RegistryError `unavailable` if the totals have another
+ * version or zone.
+ * @param zone in which months and years begin
  */
-export function openStatistics(
-  db: Connection,
-  snapshot: ReadSnapshot,
-  setup: { readonly file: string; readonly zone: TimeZone },
-): SqliteStatistics {
-  const reader = openStatisticsReader(db, setup.zone);
-  const module = moduleBeside(import.meta.url, 'statistics-thread');
-  const thread = new TaskThread<StatisticsTasks>({ module, setup, maxWaiting: MAX_WAITING });
+export function openStatisticsReader(db: Connection, zone: TimeZone) {
+  const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
+    `SELECT id, district, sector,
+       ${activeMembersSql('c.id')} AS activeMembers
+     FROM cooperatives c
+     WHERE @visible IS NULL OR id IN (SELECT value FROM json_each(@visible)) ORDER BY id`,
+    'a few thousand cooperatives',
+  );
+  const addUp = openTotals(db);
+  /** Sums of several cooperatives, valid until the next write or month. */
+  const cache = new Map<string, Sums>();
+  let cacheState = '';
+
+  function sum(cooperatives: readonly { readonly id: number }[], now: number) {
+    if (!hasTotals(db, zone)) throw new RegistryError('unavailable', OTHER_TOTALS);
+    const ids = cooperatives.map(({ id }) => id);
+    const sequence = db.value<number>('SELECT coalesce(max(sequence), 0) FROM events');
+    return { sequence, ...addUp(ids, monthsUntil(now, zone)) };
+  }
+
+  function sumAll(visible: Visible, now: number, district: string | undefined): Sums {
+    const isWanted = (row: CooperativeRow) =>
+      district === undefined || (row.district !== null && isSameIgnoringCase(row.district, district));
+    const cooperatives = list.all({ visible: visible && JSON.stringify(visible) }).filter(isWanted);
+    return {
+      ...sum(cooperatives, now),
+      districts: groupsOf(cooperatives, 'district'),
+      sectors: groupsOf(cooperatives, 'sector'),
+    };
+  }
+
   return {
-    narrowedTo: (visible) => ({
-      ofCooperative: (id, now) =>
-        isVisible(visible, id) ? snapshot.read(() => reader.ofCooperative(id, now)) : undefined,
-      ofCountry: (now, district) => thread.run('country', { visible, now, district }),
-    }),
-    close: () => thread.close(),
+    /**
+     * @param now epoch seconds
+     * @returns undefined for an unknown cooperative
+     */
+    ofCooperative(id: number, now: number): Statistics | undefined {
+      if (db.count('cooperatives WHERE id = ?', [id]) === 0) return undefined;
+      return { asOf: now, ...sum([{ id }], now) };
+    },
+
+    /** @param district case-insensitive */
+    ofCountry(visible: Visible, now: number, district?: string): CountryStatistics {
+      const state = `${db.value('PRAGMA data_version')} ${monthsUntil(now, zone)[0]}`;
+      if (state !== cacheState || cache.size >= CACHED_SUMS) cache.clear();
+      cacheState = state;
+      const key = JSON.stringify([visible, district]);
+      const sums = cache.get(key) ?? sumAll(visible, now, district);
+      cache.set(key, sums);
+      return { asOf: now, ...sums };
+    },
   };
 }
 
-/** @throws StorageError `unusable` if there is no registry of this release, or its totals are of another */
-function openCommandStatistics(file: string, zone: TimeZone): CommandStatistics {
-  const db = openForStatistics(file);
-  if (!hasTotals(db, zone)) {
-    db.close();
-    throw new StorageError('unusable', OTHER_TOTALS);
+const IS_WANTED = 'cooperative_id IN (SELECT value FROM json_each(@ids))';
+const OF_TOTALS = 'the totals of some cooperatives: tens for each';
+/** Two columns of an exact sum. */
+const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
+type Exact = [millions: number, rest: number];
+const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
+
+/** Subquery of the totals of the wanted cooperatives. */
+function totalsOf(table: (typeof TOTALS)[number]['table'], where = 'true'): string {
+  const totals = TOTALS.find((each) => each.table === table) as Totals;
+  return `(${currentSql(totals, `${IS_WANTED} AND ${where}`)})`;
+}
+
+/** @returns a function that sums the totals of cooperatives */
+function openTotals(db: Connection) {
+  const prepare = <Row extends readonly unknown[]>(sql: string) =>
+    db.prepareTuples<[{ ids: string; from?: string; until?: string }], Row>(sql, OF_TOTALS);
+  const members = prepare<[status: string, gender: string, role: string, year: string, count: number]>(
+    `SELECT status, gender, role, joining_year, sum(members) AS members
+     FROM ${totalsOf('member_totals', `status <> '${ERASED_STATUS}'`)}
+     GROUP BY 1, 2, 3, 4 HAVING sum(members) <> 0`,
+  );
+  const production = prepare<[month: string, product: string, deliveries: number, ...Exact]>(
+    `SELECT month, product, sum(deliveries), ${exact('grams')}
+     FROM ${totalsOf('production_totals', 'month BETWEEN @from AND @until')}
+     GROUP BY 1, 2 HAVING sum(deliveries) <> 0`,
+  );
+  const loans = prepare<[status: LoanStatus, count: number, ...Exact, ...Exact, ...Exact]>(
+    `SELECT status, sum(loans), ${exact('amount')}, ${exact('paid')}, ${exact('outstanding')}
+     FROM ${totalsOf('loan_totals')} GROUP BY 1`,
+  );
+  const accounts = prepare<[number]>(`SELECT coalesce(sum(accounts), 0) FROM ${totalsOf('account_totals')}`);
+  const savings = prepare<[kind: string, ...Exact]>(
+    `SELECT kind, ${exact('amount')} FROM ${totalsOf('savings_totals')} GROUP BY 1`,
+  );
+
+  function membersOf(ids: string): MemberTotals {
+    const totals = noMembers();
+    for (const [status, gender, role, year, count] of members.iterate({ ids })) {
+      totals.total += count;
+      addCount(totals.byStatus, status, count);
+      addCount(totals.byJoiningYear, year, count);
+      if (status !== 'active') continue;
+      addCount(totals.byGender, gender === '' ? UNKNOWN_GENDER : gender, count);
+      addCount(totals.byRole, role, count);
+    }
+    return totals;
   }
+
+  const productionOf = (ids: string, months: readonly string[]): ProductTotals[] =>
+    inOrder(
+      production
+        .all({ ids, from: months[0] as string, until: months.at(-1) as string })
+        .map(([month, product, deliveries, ...grams]) => ({
+          month,
+          product: product === '' ? null : product,
+          deliveries,
+          grams: toExact(...grams),
+        })),
+    );
+
+  function loansOf(ids: string): CooperativeTotals['loans'] {
+    const found = new Map<LoanStatus, LoanTotals>();
+    for (const [status, count, amount, amountRest, paid, paidRest, ...outstanding] of loans.all({ ids }))
+      found.set(status, {
+        count,
+        amountMinor: toExact(amount, amountRest),
+        paidAmountMinor: toExact(paid, paidRest),
+        outstandingMinor: isRepaid(status) ? toExact(...outstanding) : 0,
+      });
+    return Object.fromEntries(
+      LOAN_STATUSES.map((status) => [status, found.get(status) ?? NO_LOANS]),
+    ) as unknown as CooperativeTotals['loans'];
+  }
+
+  function savingsOf(ids: string): CooperativeTotals['savings'] {
+    const sums = new Map(savings.all({ ids }).map(([kind, ...amount]) => [kind, toExact(...amount)]));
+    return {
+      accounts: accounts.get({ ids })?.[0] as number,
+      contributionsMinor: sums.get('contribution') ?? 0,
+      withdrawalsMinor: sums.get('withdrawal') ?? 0,
+    };
+  }
+
+  return (cooperatives: readonly number[], months: readonly string[]): CooperativeTotals => {
+    const ids = JSON.stringify(cooperatives);
+    return {
+      members: membersOf(ids),
+      production: productionOf(ids, months),
+      loans: loansOf(ids),
+      savings: savingsOf(ids),
+    };
+  };
+}
+
+/** Sorted by name, null last. */
+function groupsOf(rows: readonly CooperativeRow[], column: 'district' | 'sector'): GroupTotals[] {
+  const groups = [...Map.groupBy(rows, (row) => row[column])].map(([name, members]) => ({
+    name,
+    cooperatives: members.length,
+    activeMembers: members.reduce((total, { activeMembers }) => total + activeMembers, 0),
+  }));
+  return groups.sort((a, b) => (a.name === null ? 1 : b.name === null ? -1 : a.name < b.name ? -1 : 1));
+}
+
+export type StatisticsStore = ReturnType<typeof openStatistics>;
+
+/** Opens a read-only connection. @throws StorageError `unusable` if there is no registry of this release */
+export function openStatistics(file: string, zone: TimeZone, waitMs: number = WAIT_MS.command) {
+  const db = openDatabase(file, { readOnly: true, schema: REGISTRY_SCHEMA, waitMs });
   const reader = openStatisticsReader(db, zone);
   return {
-    findCooperative: (code) => db.row('SELECT id, code, name FROM cooperatives WHERE code = ?', [code]),
-    ofCooperative: (id, now) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
-    ofCountry: (now, district) => db.transaction.deferred(() => reader.ofCountry(null, now, district)),
+    hasTotals: () => hasTotals(db, zone),
+    /** In order of code. */
+    listCooperatives: () => db.rows<ListedCooperative>(`${COOPERATIVES} ORDER BY code`),
+    findCooperative: (code: string) => db.row<ListedCooperative>(`${COOPERATIVES} WHERE code = ?`, [code]),
+    ofCooperative: (id: number, now: number) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
+    /** Sums of the visible cooperatives, or of those in a district. */
+    ofCountry: (visible: Visible, now: number, district?: string) =>
+      db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
     close: () => db.close(),
   };
 }
 
-/** @throws StorageError `unusable` if there is no registry of this release */
-export const openStatisticsOf = (storage: Storage): CommandStatistics =>
-  openCommandStatistics(storage.readable(), storage.zone);
+const COOPERATIVES = 'SELECT id, code, name, district, province FROM cooperatives';
+
+interface ListedCooperative extends CooperativeSummary {
+  readonly district: string | null;
+  readonly province: string | null;
+}
+
+/** @throws StorageError `unusable` also if the totals are of another release */
+export function openStatisticsOf(storage: Storage): StatisticsStore {
+  const statistics = openStatistics(storage.readable(), storage.zone);
+  if (statistics.hasTotals()) return statistics;
+  statistics.close();
+  throw new StorageError('unusable', OTHER_TOTALS);
+}

@@ -3,8 +3,7 @@
 import type { Visible } from '../access/api-keys.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import { openForStatistics } from './stored-totals.ts';
-import { openStatisticsReader } from './sum-totals.ts';
+import { openStatistics } from './statistics-store.ts';
 
 interface StatisticsSetup {
   readonly file: string;
@@ -18,11 +17,9 @@ interface Country {
 }
 
 function openTasks({ file, zone }: StatisticsSetup) {
-  const db = openForStatistics(file);
-  const reader = openStatisticsReader(db, zone);
+  const statistics = openStatistics(file, zone);
   return {
-    country: ({ visible, now, district }: Country) =>
-      db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
+    country: ({ visible, now, district }: Country) => statistics.ofCountry(visible, now, district),
   };
 }
 export type StatisticsTasks = ReturnType<typeof openTasks>;

@@ -2,7 +2,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { type ImportRange, serializeEvent } from '../events/feed.ts';
 import type { EventType, RegistryEvent } from '../registry/changes/events.ts';
-import type { Counts } from '../statistics/statistics.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { choiceOf, integer, literal, object, type Schema, type Static, string } from '../values/schema.ts';
 import type { WebhookAttempt } from './open-webhook-store.ts';
@@ -27,7 +26,7 @@ export const IMPORT_MESSAGE = object(
         type: 'object',
         description: 'Its events that the key sees, by their types.',
         additionalProperties: integer({ minimum: 1 }),
-      } as Schema<Counts>,
+      } as Schema<{ [type: string]: number }>,
     }),
   },
   { title: 'ImportMessage' },

@@ -100,18 +100,18 @@ test('names are in the same order wherever the machine is', async (context) => {
   await place.load('cooperatives', 'code,name,district\nD-4,Dukore,Zaza\nE-5,Ejo,Östra\n');
   // Of the languages of machines, Swedish has Ö after Z. Intl has no rules for Kinyarwanda.
   const code = `
-    import { compareAll } from './src/browse/compare.ts';
+    import { compareAll } from './src/statistics/compare.ts';
     import { listInOrder } from './src/desk/list.ts';
-    import { openRegistry } from './src/open-registry.ts';
+    import { openStatisticsOf } from './src/statistics/statistics-store.ts';
     import { KIGALI } from './src/values/date-time.ts';
     import { storageAt } from './test/support/storage.ts';
-    const registry = openRegistry(storageAt('${place.databaseFile}'));
-    const groups = (await compareAll(registry, 'district', 1_750_000_000, KIGALI)).map(({ name }) => name);
+    const statistics = openStatisticsOf(storageAt('${place.databaseFile}'));
+    const groups = compareAll(statistics, 'district', 1_750_000_000, KIGALI).map(({ name }) => name);
     const all = { rows: groups, count: groups.length };
     const page = { page: 1, pageSize: 50 };
     const listed = await listInOrder(() => all, page, { language: 'rw' }, (name) => name);
     console.log([...groups, ...listed.rows].join());
-    await registry.close();`;
+    statistics.close();`;
   const cwd = new URL('../../', import.meta.url);
   const env = { ...process.env, LC_ALL: 'sv_SE.UTF-8' };
   const out = execFileSync(process.execPath, { cwd, env, input: code });

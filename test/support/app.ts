@@ -14,6 +14,7 @@ import { serveMetrics } from '../../src/metrics/service-metrics.ts';
 import { type Config, readConfig, type SettingName } from '../../src/runtime/config.ts';
 import type { Clock } from '../../src/runtime/scheduler.ts';
 import { timeZoneOf } from '../../src/sqlite/registry-facts.ts';
+import { serveStatistics } from '../../src/statistics/statistics-routes.ts';
 import type { WebhookSettings } from '../../src/webhooks/delivery.ts';
 import { deliverWebhooks } from '../../src/webhooks/service.ts';
 import { createDescriber, type Describer } from './described.ts';
@@ -118,7 +119,9 @@ export async function startApp(
     clock,
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
-    added: options.webhooks && [serveExports, deliverWebhooks(options.webhooks), serveMetrics],
+    added: options.webhooks && [
+      ...[serveExports, serveStatistics, deliverWebhooks(options.webhooks), serveMetrics],
+    ],
     // Every response with personal data waits for it, as in a service; files of one are of no use here.
     ledger: options.ledger ?? (config.accessLedger ? undefined : memoryLedger()),
   });

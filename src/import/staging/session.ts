@@ -30,7 +30,7 @@ import { openDatabase, openTemporary } from '../../sqlite/open-database.ts';
 import { exists, STAGING_INFIX, sizeOf } from '../../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
-import { renewTotalsUnlessBusy } from '../../statistics/stored-totals.ts';
+import { renewTotalsUnlessBusy } from '../../sqlite/stored-totals.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import { TRAILING_ZERO } from '../checks/checks.ts';
 import {

@@ -11,7 +11,7 @@ import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts'
 import type { CorrectionResult } from '../../../src/people/correction-types.ts';
 import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
 import type { Storage } from '../../../src/sqlite/storage.ts';
-import { type CommandStatistics, openStatisticsOf } from '../../../src/statistics/statistics-store.ts';
+import { openStatisticsOf, type StatisticsStore } from '../../../src/statistics/statistics-store.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, failCommits, openFile } from '../../support/sqlite.ts';
@@ -50,7 +50,7 @@ export class History {
   private readonly storage: Storage;
   private readonly registry: RegistryStore;
   /** Open all the time: what it keeps must follow every change. */
-  private readonly statistics: CommandStatistics;
+  private readonly statistics: StatisticsStore;
   private readonly db: Connection;
   private readonly texts: PersonTexts;
   private readonly copy: ExportedCopy;
@@ -79,7 +79,7 @@ export class History {
   async close(): Promise<void> {
     this.copy.close();
     this.db.close();
-    await this.statistics.close();
+    this.statistics.close();
     await this.registry.close();
   }
 

@@ -1,6 +1,6 @@
 /** Statistics as the service gives them, against sums from scratch over all rows. */
 import assert from 'node:assert/strict';
-import type { CommandStatistics } from '../../../src/statistics/statistics-store.ts';
+import type { StatisticsStore } from '../../../src/statistics/statistics-store.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 /** In the zone of the tests. */
@@ -80,14 +80,14 @@ const inAnyOrder = <T extends { readonly production: readonly OfProduct[] }>(tot
  * @param sequence of the last event
  */
 export async function checkStatistics(
-  statistics: CommandStatistics,
+  statistics: StatisticsStore,
   rows: Rows,
   now: number,
   sequence: number,
 ): Promise<void> {
   const cooperatives = rowsOf(rows, 'cooperative');
   const ids = cooperatives.map(({ id }) => id);
-  const { districts, sectors, ...country } = await statistics.ofCountry(now);
+  const { districts, sectors, ...country } = statistics.ofCountry(null, now);
   assert.deepEqual(inAnyOrder(country), { asOf: now, sequence, ...inAnyOrder(naive(rows, ids, now)) });
   const active = country.members.byStatus.active ?? 0;
   for (const groups of [districts, sectors]) {
@@ -101,7 +101,7 @@ export async function checkStatistics(
     );
   }
   for (const id of ids) {
-    const found = await statistics.ofCooperative(id as number, now);
+    const found = statistics.ofCooperative(id as number, now);
     assert.deepEqual(found && inAnyOrder(found), {
       ...{ asOf: now, sequence, ...inAnyOrder(naive(rows, [id], now)) },
     });

@@ -12,7 +12,7 @@ import {
 import { ROW_ORDERS } from '../../../src/registry/stored/stored-data-types.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';
 import type { Connection, PreparedStatement } from '../../../src/sqlite/connection.ts';
-import { openStatisticsReader } from '../../../src/statistics/sum-totals.ts';
+import { openStatisticsReader } from '../../../src/statistics/statistics-store.ts';
 import { KIGALI } from '../../../src/values/date-time.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore, openWebhooksAt } from '../../support/sqlite.ts';
@@ -89,7 +89,7 @@ test('every statement of the registry and of what is beside it has an index and 
     [registry, 25],
     [keys, 8],
     [webhooks, 15],
-    [statistics, 8],
+    [statistics, 6],
   ] as const) {
     assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
     for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);

@@ -5,20 +5,15 @@ import { form, input, table } from '../desk/parts.ts';
 import { lineFigure } from '../desk/plots.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
-import { openRegistry, type RegistryStore } from '../open-registry.ts';
-import type { Cooperative } from '../registry/cooperatives.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
-import type { CountryStatistics } from '../statistics/statistics.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
 import { type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
+import type { Statistics } from './statistics.ts';
+import { openStatisticsOf, type StatisticsStore } from './statistics-store.ts';
 
 // Groups to compare: named cooperatives, or all of them by district or province
-
-/** Cooperatives read at a time. */
-const PAGE_SIZE = 200;
 
 type GroupedBy = 'district' | 'province';
 
@@ -43,54 +38,39 @@ interface YearAndBefore {
 }
 
 /** @param codes in display order; unknown codes are skipped */
-async function compareCooperatives(
-  registry: RegistryStore,
+function compareCooperatives(
+  statistics: StatisticsStore,
   codes: readonly string[],
   now: number,
   zone: TimeZone,
-): Promise<ComparedGroup[]> {
-  const groups: ComparedGroup[] = [];
-  for (const code of codes) {
-    const [found] = (await registry.cooperatives.list({ code }, { page: 1, pageSize: 1 })).rows;
-    if (found === undefined) continue;
-    const sums = await registry.narrowedTo([found.id]).statistics.ofCountry(now);
-    groups.push({ ...groupOf(found.name, sums, now, zone), code: found.code, cooperatives: 1 });
-  }
-  return groups;
+): ComparedGroup[] {
+  return codes.flatMap((code) => {
+    const cooperative = statistics.findCooperative(code);
+    const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
+    return sums ? [{ ...groupOf(cooperative.name, sums, now, zone), code, cooperatives: 1 }] : [];
+  });
 }
 
 /** Groups all cooperatives, ordered by group name; the group without a name comes last. */
-export async function compareAll(
-  registry: RegistryStore,
+export function compareAll(
+  statistics: StatisticsStore,
   by: GroupedBy,
   now: number,
   zone: TimeZone,
-): Promise<ComparedGroup[]> {
-  const ids = Map.groupBy(await listAll(registry), (cooperative) => cooperative[by]);
-  const names = [...ids.keys()].sort((one, other) =>
+): ComparedGroup[] {
+  const groups = Map.groupBy(statistics.listCooperatives(), (cooperative) => cooperative[by]);
+  const sorted = [...groups].sort(([one], [other]) =>
     one === null ? 1 : other === null ? -1 : one.localeCompare(other, 'en'),
   );
-  const groups: ComparedGroup[] = [];
-  for (const name of names) {
-    const own = ids.get(name) ?? [];
-    const sums = await registry.narrowedTo(own.map(({ id }) => id)).statistics.ofCountry(now);
-    groups.push({ ...groupOf(name, sums, now, zone), cooperatives: own.length });
-  }
-  return groups;
-}
-
-async function listAll(registry: RegistryStore): Promise<Cooperative[]> {
-  const all: Cooperative[] = [];
-  for (let page = 1; ; page++) {
-    const { rows, count } = await registry.cooperatives.list({}, { page, pageSize: PAGE_SIZE });
-    all.push(...rows);
-    if (all.length >= count || rows.length === 0) return all;
-  }
+  return sorted.map(([name, cooperatives]) => {
+    const ids = cooperatives.map(({ id }) => id);
+    return { ...groupOf(name, statistics.ofCountry(ids, now), now, zone), cooperatives: ids.length };
+  });
 }
 
 function groupOf(
   name: string | null,
-  { members, production, loans, savings }: CountryStatistics,
+  { members, production, loans, savings }: Statistics,
   now: number,
   zone: TimeZone,
 ): Omit<ComparedGroup, 'cooperatives'> {
@@ -134,8 +114,8 @@ export const COMPARE: Screen = {
   path: PATH,
   title: say('Compare'),
   personal: 'none',
-  async read(visit) {
-    const groups = await groupsOf(visit);
+  read(visit) {
+    const groups = groupsOf(visit);
     const unknown = codesOf(visit).filter((each) => groups.every(({ code }) => code !== each));
     const body = html`<h1>${visit.say('Compare')}</h1>
 ${
@@ -166,7 +146,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       return { goTo: addressOf([...new Set([...codesOf(visit), ...typed])]) };
     },
     async export(visit) {
-      const groups = await groupsOf(visit);
+      const groups = groupsOf(visit);
       const measures = measuresOf(visit);
       const headings = [visit.say('Name'), ...measures.map(({ heading }) => heading)];
       const rows = sorted(visit, groups, measures).map((group) => [
@@ -192,9 +172,10 @@ const codesOf = ({ query }: Visit): string[] =>
 
 /** @returns codes of cooperatives whose name contains the text; undefined for none or too many */
 function codesByName(visit: Visit, text: string): readonly string[] | undefined {
-  const all = visit.use((storage) => openStoredData(storage)).listCooperatives();
-  const found = all.filter(({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()));
-  return found.length === 0 || found.length > MOST ? undefined : found.map(({ code }) => code);
+  const matches = listCooperatives(visit).filter(
+    ({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()),
+  );
+  return matches.length === 0 || matches.length > MOST ? undefined : matches.map(({ code }) => code);
 }
 
 const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
@@ -202,8 +183,7 @@ const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slic
 /** Lists the compared cooperatives, each with a link that removes it, and a form that adds more. */
 function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
   const codes = codesOf(visit);
-  const all = visit.use((storage) => openStoredData(storage)).listCooperatives();
-  const left = all.filter(({ code }) => !codes.includes(code)).slice(0, MOST_PROPOSED);
+  const proposed = listCooperatives(visit).filter(({ code }) => !codes.includes(code));
   return html`${
     codes.length > 0 &&
     html`<ul>${codes.map((code) => {
@@ -220,20 +200,22 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
       label: visit.say('Cooperative to compare'),
       hint: visit.say('Its code, or several with spaces between them'),
       maxLength: 400,
-      proposed: left.map(({ code, name }) => [code, name]),
+      proposed: proposed.slice(0, MOST_PROPOSED).map(({ code, name }) => [code, name]),
     }),
   })}`;
 }
 
-async function groupsOf(visit: Visit): Promise<ComparedGroup[]> {
+const listCooperatives = (visit: Visit) => visit.use(openStatisticsOf).listCooperatives();
+
+function groupsOf(visit: Visit): ComparedGroup[] {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
   const by = query.get('by');
   if (by !== 'district' && by !== 'province' && codesOf(visit).length === 0) return [];
-  const registry = visit.use((storage) => openRegistry(storage));
+  const statistics = visit.use(openStatisticsOf);
   return by === 'district' || by === 'province'
-    ? compareAll(registry, by, now, zone)
-    : compareCooperatives(registry, codesOf(visit), now, zone);
+    ? compareAll(statistics, by, now, zone)
+    : compareCooperatives(statistics, codesOf(visit), now, zone);
 }
 
 const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>

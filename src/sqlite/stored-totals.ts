@@ -1,12 +1,10 @@
 /** The stored totals as a set: their version, recomputation and check. */
 
-import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
-import { addRows, type CountCheck, wrongSumSql } from '../sqlite/counts.ts';
-import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from '../sqlite/declared-totals.ts';
-import { openDatabase } from '../sqlite/open-database.ts';
-import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
-import { isBusy } from '../sqlite/sqlite-errors.ts';
 import type { TimeZone } from '../values/date-time.ts';
+import type { Connection } from './connection.ts';
+import { addRows, type CountCheck, wrongSumSql } from './counts.ts';
+import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from './declared-totals.ts';
+import { isBusy } from './sqlite-errors.ts';
 
 /** Version of the rules and of the zone in which months and years begin. */
 export const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
@@ -48,10 +46,3 @@ export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
   name: `totals of ${totals.rows}`,
   sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,
 }));
-
-/**
- * Read-only.
- * @throws StorageError `unusable` if there is no registry of this release
- */
-export const openForStatistics = (file: string): Connection =>
-  openDatabase(file, { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command });

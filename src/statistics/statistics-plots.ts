@@ -1,18 +1,32 @@
 /** Plots the statistics of one cooperative or of all. */
 
 import { barFigure, lineFigure, MOST_PARTS } from '../desk/plots.ts';
-import type { Visit } from '../desk/screen.ts';
+import type { CooperativeFigures, Visit } from '../desk/screen.ts';
 import { LOAN_STATUSES } from '../registry/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../registry/members.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
-import { type Counts, monthsUntil, type Statistics, UNKNOWN_GENDER } from '../statistics/statistics.ts';
 import type { ExactInteger } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
+import { type Counts, monthsUntil, type Statistics, UNKNOWN_GENDER } from './statistics.ts';
+import { openStatisticsOf } from './statistics-store.ts';
 
 /** Number of products with colours of their own; the others share one. */
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
-export const statistics = (visit: Visit, sums: Statistics): Html =>
+export const FIGURES: CooperativeFigures = {
+  link: ({ say }, code) => {
+    const query = code === undefined ? 'by=district' : `of=${code}`;
+    return html`<a href="/compare?${query}">${say('Compare')}</a>`;
+  },
+  show(visit, cooperativeId) {
+    const statistics = visit.use(openStatisticsOf);
+    if (cooperativeId === undefined) return plots(visit, statistics.ofCountry(null, visit.now));
+    const sums = statistics.ofCooperative(cooperativeId, visit.now);
+    return sums === undefined ? html`` : plots(visit, sums);
+  },
+};
+
+const plots = (visit: Visit, sums: Statistics): Html =>
   html`<div class="beside">${joined(visit, sums.members.byJoiningYear)}${counted(visit, sums)}</div>
 ${produced(visit, sums)}
 <div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>`;

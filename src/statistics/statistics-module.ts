@@ -1,0 +1,15 @@
+/** The module of statistics. */
+import type { Module } from '../module.ts';
+
+export const STATISTICS: Module = {
+  commands: {
+    statistics: {
+      description: 'sums of a cooperative, or of all: members, production, loans, savings',
+      before: 'ledger',
+      load: async () => (await import('./statistics-command.ts')).declareStatistics,
+    },
+  },
+  service: async () => (await import('./statistics-routes.ts')).serveStatistics,
+  screens: async () => [(await import('./compare.ts')).COMPARE],
+  figures: async () => (await import('./statistics-plots.ts')).FIGURES,
+};

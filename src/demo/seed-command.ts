@@ -236,8 +236,6 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
       clock,
       isDryRun: false,
       systemUser: user,
-      acceptTrailingZero: false,
-      skipInvalid: false,
     });
     const wrong = reports.find(({ outcome }) => outcome !== 'imported');
     if (wrong !== undefined) {

@@ -61,7 +61,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
       zone: visit.desk.config.zone,
       clock: visit.desk.clock,
       systemUser: visit.session.user,
-      ...(expected === '' ? {} : { agreed: expected }),
+      agreed: expected || undefined,
       isDirect: entering.isDirect === true,
     },
   );

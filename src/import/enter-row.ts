@@ -4,30 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { RecordSource } from '../formats/records.ts';
-import type { ImportChanges, StagedChange } from '../journal/operations.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
-import type { Clock } from '../runtime/scheduler.ts';
-import type { TimeZone } from '../values/date-time.ts';
-import type { StagedRow } from '../values/declared-fields.ts';
 import type { Text } from '../values/message.ts';
-import { importFiles } from './import-files.ts';
+import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
 import type { ImportSession } from './staging/session.ts';
 
 /** Line of the only row: the header is on the first. */
 const LINE = 2;
 
-interface TypedRow {
-  readonly kind: ImportKind;
-  /** Texts by column name; a stored row keeps its value in a missing column. */
-  readonly values: ReadonlyMap<string, string>;
-}
-
-interface EnterOptions {
-  readonly zone: TimeZone;
-  readonly clock: Clock;
-  readonly systemUser: string;
+interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
   /** Fingerprint of the plan that the user has seen and agreed to. */
-  readonly agreed?: string;
+  readonly agreed?: string | undefined;
   /** True if a new row without warnings is entered without being shown first. */
   readonly isDirect?: boolean;
 }
@@ -38,55 +25,29 @@ export interface RowFault {
   readonly message: Text;
 }
 
-export interface RowPlan {
-  readonly changes: ImportChanges;
-  /** Stored values that it changes. */
-  readonly listed: readonly StagedChange[];
-  readonly warnings: readonly Text[];
-  /** Values as they were understood, in the order of the columns of the kind. */
-  readonly understood: StagedRow['values'];
-  /** Hash of the above, which the user agrees to. */
-  readonly fingerprint: string;
-}
-
-export type Entered =
-  | { readonly outcome: 'refused'; readonly faults: readonly RowFault[] }
-  | { readonly outcome: 'planned'; readonly plan: RowPlan }
-  | { readonly outcome: 'failed'; readonly message: Text }
-  | { readonly outcome: 'entered'; readonly plan: RowPlan; readonly operationId: number };
+export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
+export type Entered = Awaited<ReturnType<typeof enterRow>>;
 
 /**
  * Enters a row if it was agreed to, or may be entered directly; otherwise returns its plan.
+ * @param values texts by column name; a stored row keeps its value in a missing column
  * @throws an unexpected error
  */
 export async function enterRow(
   session: ImportSession,
-  { kind, values }: TypedRow,
-  { agreed, isDirect = false, ...options }: EnterOptions,
-): Promise<Entered> {
+  { kind, values }: { readonly kind: ImportKind; readonly values: ReadonlyMap<string, string> },
+  { agreed, isDirect = false, ...options }: EnteringOptions,
+) {
   let faults: readonly RowFault[] = [];
   let plan: RowPlan | undefined;
-  const entered = sourceOf(values);
   const [report] = await importFiles(
     session,
-    [{ kind, path: '', name: '', entered }],
+    [{ kind, path: '', name: '', entered: sourceOf(values) }],
+    { ...options, isDryRun: false, asks: true, acceptTrailingZero: true, overwritesCorrections: true },
     {
-      ...options,
-      isDryRun: false,
-      asks: true,
-      acceptTrailingZero: true,
-      skipInvalid: false,
-      overwritesCorrections: true,
-    },
-    {
-      checked(_file, checked, _source, findings) {
-        faults = [...checked.listFaults()].map(({ column, message }) => ({ column, message }));
-        if (checked.isRefused) return;
-        const listed = [...checked.listChanges()];
-        const warnings = checked.warnings.map(({ message }) => message);
-        const understood = findings.firstRows[0]?.values ?? [];
-        const shown = { changes: checked.changes, listed, warnings, understood };
-        plan = { ...shown, fingerprint: fingerprintOf(shown) };
+      checked(check) {
+        faults = [...check.checked.listFaults()];
+        plan = planOf(check);
       },
       confirm: async ({ outcome, changes }) =>
         changes.created + changes.changed > 0 &&
@@ -95,18 +56,30 @@ export async function enterRow(
     },
   );
   if (report === undefined) throw new Error('A row has no report.');
-  if (report.failure?.isExpected === true) return { outcome: 'failed', message: report.failure.message };
-  if (report.failure !== undefined && report.importId === undefined) throw report.failure.error;
-  if (plan === undefined) return { outcome: 'refused', faults };
-  return report.importId === undefined
-    ? { outcome: 'planned', plan }
-    : { outcome: 'entered', plan, operationId: report.importId };
+  const { failure, importId } = report;
+  if (failure?.isExpected === true) return { outcome: 'failed', message: failure.message } as const;
+  if (failure !== undefined && importId === undefined) throw failure.error;
+  if (plan === undefined) return { outcome: 'refused', faults } as const;
+  if (importId === undefined) return { outcome: 'planned', plan } as const;
+  return { outcome: 'entered', plan, operationId: importId } as const;
 }
 
-const fingerprintOf = (shown: Omit<RowPlan, 'fingerprint'>): string =>
-  createHash('sha256')
-    .update(JSON.stringify({ ...shown, warnings: shown.warnings.map(String) }))
-    .digest('base64url');
+/** The changes that the row would make, with a hash of them, which the user agrees to. */
+function planOf({ checked, findings }: FileCheck) {
+  if (checked.isRefused) return undefined;
+  const plan = {
+    changes: checked.changes,
+    /** Stored values that it changes. */
+    listed: [...checked.listChanges()],
+    warnings: checked.warnings.map(({ message }) => message),
+    /** Values as they were understood, in the order of the columns of the kind. */
+    understood: findings.firstRows[0]?.values ?? [],
+  };
+  return { ...plan, fingerprint: hashOf({ ...plan, warnings: plan.warnings.map(String) }, 'base64url') };
+}
+
+const hashOf = (value: unknown, encoding: 'base64url' | 'hex'): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest(encoding);
 
 function sourceOf(values: ReadonlyMap<string, string>): RecordSource {
   const records = [
@@ -115,9 +88,7 @@ function sourceOf(values: ReadonlyMap<string, string>): RecordSource {
   ];
   return {
     bytes: 0,
-    sha256: createHash('sha256')
-      .update(JSON.stringify([...values]))
-      .digest('hex'),
+    sha256: hashOf([...values], 'hex'),
     format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
     async *read() {
       yield { records, bytesRead: 0 };

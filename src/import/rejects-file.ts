@@ -24,9 +24,9 @@ import {
 } from '../registry/file-columns.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import { Message, type Text } from '../values/message.ts';
+import type { FileCheck } from './import-files.ts';
 import { createMarks, filesOf } from './table/file-column.ts';
 import type { Header } from './table/header.ts';
-import type { FileFindings } from './table/read-and-check.ts';
 import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-headings.ts';
 
 // Rows of the rejects, which are read again as the originals were
@@ -35,53 +35,51 @@ import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
-interface RejectedRows {
-  /** The headings of the file and that of the reasons. */
-  header(cells: readonly string[]): string[];
-  /** @param isRepeat true if the file has the row twice */
-  row(record: FileRecord, reason: string, isRepeat: boolean): string[];
-}
-
-interface RejectsOptions {
-  /** True if spreadsheets must be kept from changing the cells again. */
-  readonly isWorkbook: boolean;
-  /** SHA-256 of the file, if each row is to name the file that it comes from. */
-  readonly sha256: string | undefined;
+interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
+  /** True if rows without a reference are to name the file that they come from. */
+  readonly isReferenceMissing?: boolean;
   /** True if any row is one that the file has twice. */
-  readonly hasRepeats: boolean;
-  /** Language of the headings that are added; without it, they are names. */
-  readonly labels?: Language | undefined;
+  readonly hasRepeats?: boolean;
+  /** Language of the reasons. */
+  readonly language?: Language;
+  /**
+   * Kind of the file if the added headings, and columns in the reasons, are labels in that language; without
+   * it they are names.
+   */
+  readonly labelled?: ImportKind | undefined;
 }
 
 function createRejectedRows(
-  { headings }: Pick<Header, 'headings'>,
-  { isWorkbook, sha256, hasRepeats, labels }: RejectsOptions,
-): RejectedRows {
+  { format, sha256 }: RecordSource,
+  { headings, isReferenceMissing = false, hasRepeats = false, language, labelled }: RejectsOptions,
+) {
+  // Spreadsheets must be kept from changing the cells again.
+  const isWorkbook = format.type === 'workbook';
+  const labels = labelled && language;
   const width = headings.length;
   const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
   const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
   // If rejects are refused again, the earlier reasons are replaced.
-  const [faultsAt, filesAt] = [placeOf(FAULTS_COLUMN), placeOf(FILE_COLUMN)];
-  const repeatsAt = placeOf(REPEATS_COLUMN);
-  const addedBefore = [faultsAt, filesAt, repeatsAt];
+  const earlierPlaces = [FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].map(placeOf);
+  const [faultsAt = -1, filesAt = -1, repeatsAt = -1] = earlierPlaces;
   const marksRepeats = hasRepeats || repeatsAt >= 0;
   const markOf = createMarks(headings);
-  const ownOf = (cells: readonly string[]) => cells.filter((_, i) => !addedBefore.includes(i));
-  const ownReasons = beforeReasons(addedHeading(FAULTS_COLUMN, labels));
+  const originalCells = (cells: readonly string[]) => cells.filter((_, i) => !earlierPlaces.includes(i));
+  const reasonsPrefix = beforeReasons(addedHeading(FAULTS_COLUMN, labels));
   const identityAt = headings.findIndex(({ column }) => column === 'identity_card');
 
   function row({ cells, numbers }: FileRecord, reason: string, isRepeat: boolean): string[] {
-    const shown = isWorkbook
+    const written = isWorkbook
       ? cells.map((cell, i) => keptAsText(cell, numbers?.has(i) === true, i === identityAt))
       : cells;
     const isComplete = isOfHeadersWidth(cells);
-    const own = isComplete
-      ? ownOf(Array.from({ length: width }, (_, i) => shown[i] ?? ''))
-      : cellsOfAnyWidth(shown);
-    const files = sha256 === undefined ? [] : [filesOf(sha256, cells[filesAt] ?? '')];
-    const markBefore = isComplete ? (cells[repeatsAt] ?? '') : '';
-    const mark = isRepeat ? markOf(cells) : markBefore;
-    return [...own, ...files, ...(marksRepeats ? [mark] : []), isComplete ? reason : ownReasons + reason];
+    const original = isComplete
+      ? originalCells(Array.from({ length: width }, (_, i) => written[i] ?? ''))
+      : cellsOfAnyWidth(written);
+    const files = isReferenceMissing ? [filesOf(sha256, cells[filesAt] ?? '')] : [];
+    const earlierMark = isComplete ? (cells[repeatsAt] ?? '') : '';
+    const marks = marksRepeats ? [isRepeat ? markOf(cells) : earlierMark] : [];
+    return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
   }
 
   /** True if a row gets all cells of the header, so that the reasons are below their heading. */
@@ -94,19 +92,20 @@ function createRejectedRows(
 
   /** Cells of a row of another width: filled up, it could be read with values in wrong columns. */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
-    const hasReasons = faultsAt >= 0 && REASONS.some((each) => cells.at(-1)?.startsWith(each));
-    return hasReasons ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
+    const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
+    return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;
   }
 
-  const added = [
-    ...(sha256 === undefined ? [] : ([FILE_COLUMN] as const)),
+  const addedColumns = [
+    ...(isReferenceMissing ? ([FILE_COLUMN] as const) : []),
     ...(marksRepeats ? ([REPEATS_COLUMN] as const) : []),
     FAULTS_COLUMN,
   ] as const;
-  return {
-    header: (cells) => [...ownOf(cells), ...added.map((column) => addedHeading(column, labels))],
-    row,
-  };
+  const header = (cells: readonly string[]) => [
+    ...originalCells(cells),
+    ...addedColumns.map((column) => addedHeading(column, labels)),
+  ];
+  return { header, row };
 }
 
 /** Excel turns long digits and leading zeros into numbers, unless a formula marks them as text. */
@@ -114,26 +113,6 @@ function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): s
   if (!isNumber) return /^(?:0\d+|\d{12,})$/.test(cell) ? `="${cell}"` : cell;
   // A number that has lost digits must not look like one that has them all.
   return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
-}
-
-export interface RejectsFile {
-  /**
-   * Writes the refused rows of a file, with a header: those of the first file to the path of the rejects,
-   * those of further files to paths of their own.
-   * @param faults in order of line
-   * @param findings without a header if the file has none that can be read
-   * @param hasRepeats true if a fault is that the file has a row twice
-   * @returns the path; undefined if no row is refused by itself
-   * @throws the system's error if the disk takes no more
-   */
-  append(
-    faults: Iterable<ImportFault>,
-    source: RecordSource,
-    findings: Pick<FileFindings, 'header' | 'isReferenceMissing'>,
-    hasRepeats?: boolean,
-  ): Promise<string | undefined>;
-  /** Removes the file if no row was refused. */
-  close(): Promise<void>;
 }
 
 /** @param place 1 for the first file with refused rows: `refused.csv`, then `refused-2.csv` */
@@ -168,31 +147,35 @@ export async function isReplaceable(path: string): Promise<boolean> {
 /**
  * Creates the first file before anything is imported, so that an unwritable path stops nothing halfway.
  * @param language of the reasons
- * @param labelled kind of the file if the added headings, and columns in the reasons, are labels in that
- *   language; without it they are names
+ * @param labelled as in `RejectsOptions`
  * @throws the system's error, also if the file exists
  */
-export async function createRejectsFile(
-  path: string,
-  language: Language,
-  labelled?: ImportKind,
-): Promise<RejectsFile> {
+export async function createRejectsFile(path: string, language: Language, labelled?: ImportKind) {
   const create = (place: number) => open(rejectsPath(path, place), 'wx', 0o600);
   let unused: FileHandle | undefined = await create(1);
   let files = 0;
   return {
-    async append(faults, source, { header, isReferenceMissing }, hasRepeats) {
+    /**
+     * Writes the refused rows of a file, with a header: those of the first file to the path of the rejects,
+     * those of further files to paths of their own.
+     * @returns the path; undefined if no row is refused by itself, or the file has no readable header
+     * @throws the system's error if the disk takes no more
+     */
+    async append({ checked, source, findings }: FileCheck): Promise<string | undefined> {
+      const { header, isReferenceMissing } = findings;
       if (header === undefined) return undefined;
       const handle = unused ?? (await create(files + 1));
       unused = handle;
-      const rows = { ...header, isReferenceMissing, hasRepeats, language, labelled };
-      if (!(await writeRejects(handle, faults, source, rows))) return undefined;
+      const hasRepeats = Iterator.from(checked.listFaults()).some(isRepeatFault);
+      const options = { ...header, isReferenceMissing, hasRepeats, language, labelled };
+      if (!(await writeRejects(handle, checked.listFaults(), source, options))) return undefined;
       await handle.close();
       unused = undefined;
       files++;
       return rejectsPath(path, files);
     },
-    async close() {
+    /** Removes the file if no row was refused. */
+    async close(): Promise<void> {
       await unused?.close();
       if (unused !== undefined) await rm(rejectsPath(path, files + 1), { force: true });
     },
@@ -201,28 +184,18 @@ export async function createRejectsFile(
 
 /**
  * Writes each batch to the disk before the next one is read.
+ * @param faults in order of line
  * @returns true if any row was written
  */
 export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
   faults: Iterable<ImportFault>,
   source: RecordSource,
-  header: Pick<Header, 'line' | 'headings'> & {
-    readonly isReferenceMissing?: boolean;
-    readonly hasRepeats?: boolean | undefined;
-    readonly language?: Language;
-    readonly labelled?: ImportKind | undefined;
-  },
+  options: RejectsOptions,
 ): Promise<boolean> {
   const { encoding, separator } = layoutOf(source);
-  const { language = 'en', labelled } = header;
-  const rows = createRejectedRows(header, {
-    isWorkbook: source.format.type === 'workbook',
-    sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
-    hasRepeats: header.hasRepeats === true,
-    labels: labelled && language,
-  });
-  const reasons = reasonsByLine(faults, language, labelled);
+  const rows = createRejectedRows(source, options);
+  const reasons = reasonsByLine(faults, options);
   let next = reasons.next();
   let headerRow: string | undefined;
   let isWritten = false;
@@ -230,11 +203,11 @@ export async function writeRejects(
     for await (const { records } of source.read()) {
       let text = '';
       for (const record of records) {
-        if (record.line === header.line) headerRow = formatRow(rows.header(record.cells), separator);
+        if (record.line === options.line) headerRow = formatRow(rows.header(record.cells), separator);
         // A line without a record is empty, with nothing to correct.
         while (next.done !== true && next.value.line < record.line) next = reasons.next();
         if (next.done === true) break;
-        if (next.value.line === record.line && record.line !== header.line)
+        if (next.value.line === record.line && record.line !== options.line)
           text += formatRow(rows.row(record, next.value.reason, next.value.isRepeat), separator);
       }
       if (text !== '') {
@@ -265,45 +238,31 @@ const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
     ? markOf(encoding)
     : Buffer.alloc(0);
 
-interface RowReasons {
-  readonly line: number;
-  reason: string;
-  isRepeat: boolean;
-}
-
-const isRepeatFault = (message: Text): boolean =>
+const isRepeatFault = ({ message }: ImportFault): boolean =>
   message instanceof Message && message.template === SAME_AS_LINE;
 
-/** True if the file has one of the refused rows twice. */
-export function hasRepeatedRow(faults: Iterable<ImportFault>): boolean {
-  for (const { message } of faults) if (isRepeatFault(message)) return true;
-  return false;
-}
-
 /** The faults of each row in one text, without those of the file, which concern no row. */
-function* reasonsByLine(
-  faults: Iterable<ImportFault>,
-  language: Language,
-  labelled: ImportKind | undefined,
-): Generator<RowReasons> {
+function* reasonsByLine(faults: Iterable<ImportFault>, { language = 'en', labelled }: RejectsOptions) {
   const labels = new Map<string, Text>(
     labelled && [
       ...FILE_COLUMNS[labelled].map(({ name, label }) => [name, label] as const),
       ...Object.entries(ADDED_LABELS),
     ],
   );
-  let last: RowReasons | undefined;
-  for (const { line, column, message, refuses } of faults) {
-    if (refuses === 'file') continue;
+  let row: { readonly line: number; reason: string; isRepeat: boolean } | undefined;
+  for (const fault of faults) {
+    const { line, column, message } = fault;
+    if (fault.refuses === 'file') continue;
     const text = inLanguage(message, language);
     const reason = column === '' ? text : `${inLanguage(labels.get(column) ?? column, language)}: ${text}`;
-    if (last?.line === line) {
-      last.reason += `; ${reason}`;
-      last.isRepeat ||= isRepeatFault(message);
+    const isRepeat = isRepeatFault(fault);
+    if (row?.line === line) {
+      row.reason += `; ${reason}`;
+      row.isRepeat ||= isRepeat;
       continue;
     }
-    if (last !== undefined) yield last;
-    last = { line, reason, isRepeat: isRepeatFault(message) };
+    if (row !== undefined) yield row;
+    row = { line, reason, isRepeat };
   }
-  if (last !== undefined) yield last;
+  if (row !== undefined) yield row;
 }

@@ -144,7 +144,7 @@ test('a file that is deleted between its check and its apply is imported', async
   const path = join(folder, 'members-1.csv');
   assert.equal((await place.run(folder)).status, 0);
   writeFileSync(path, members(`A-1,${nid(1)},M-1,Renamed`));
-  const reports = await importFolder(place, folder, { checked: (file) => rmSync(file.path) });
+  const reports = await importFolder(place, folder, { checked: ({ file }) => rmSync(file.path) });
   assert.deepEqual(
     reports.map(({ outcome, changes }) => [outcome, changes.changed]),
     [

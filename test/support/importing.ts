@@ -95,9 +95,11 @@ export const member = (n: number, cooperative = 'A-1'): string =>
   `${cooperative},${nid(n)},M-${n},Person ${n}`;
 
 /** Options that import a file of the place only without faults. */
-export const importOptions = (place: ImportPlace): ImportOptions => ({
-  ...{ zone: KIGALI, clock: place.clock, isDryRun: false, systemUser: 'operator' },
-  ...{ acceptTrailingZero: false, skipInvalid: false },
+export const importOptions = ({ clock }: ImportPlace): ImportOptions => ({
+  zone: KIGALI,
+  clock,
+  isDryRun: false,
+  systemUser: 'operator',
 });
 
 /** With its message in English. */
@@ -125,7 +127,7 @@ export async function importFile(
       [file],
       { ...importOptions(place), ...options },
       {
-        async checked(_file, checked) {
+        async checked({ checked }) {
           for await (const fault of checked.listFaults())
             faults.push({ ...fault, message: String(fault.message) });
         },

@@ -13,17 +13,16 @@ import { showingNobody } from '../../terminal/record-reading.ts';
 import { acting, type Run } from '../../terminal/run.ts';
 import { addSettingOptions, type PrintOptions, type SettingOptions } from '../../terminal/settings.ts';
 import { pack, say, type Text } from '../../values/message.ts';
-import { type ImportOptions, listImportFiles } from '../import-files.ts';
+import { listImportFiles } from '../import-files.ts';
 import { type ImportFile, nameOf } from '../import-report.ts';
-import { cellContext } from '../reading/cell-context.ts';
-import type { FileLayout } from '../reading/file-layout.ts';
-import type { PlacedHeading } from '../reading/guess-headings.ts';
+import { type CellContext, cellContext } from '../reading/cell-context.ts';
 import { isMapDocument, parseMap } from '../reading/parse-map.ts';
 import { guessKind, type MapProposal, proposeMap } from '../reading/propose-map.ts';
 import { describeColumns } from '../table/columns.ts';
 import { scoreHeader } from '../table/recognise-headings.ts';
 import { templateOf } from '../template.ts';
-import { type ImportCommandOptions, runImport } from './import-run.ts';
+import type { ImportCommandOptions } from './import-output.ts';
+import { type Layout, runImport } from './import-run.ts';
 
 // Layout of the imported files: map documents, and the options --map, --cooperative, --sheet and --strict
 
@@ -45,20 +44,6 @@ async function readMapFile(path: string): Promise<string> {
   }
 }
 
-/** True for an earlier map or an empty file, which may be replaced. */
-async function isReplaceableMap(path: string): Promise<boolean> {
-  const { size } = statOf(path);
-  return size === 0 || (size <= MAX_MAP_BYTES && isMapDocument(await readMapFile(path)));
-}
-
-/** @throws CommandError `usage` if the operating system refuses it */
-const writeMapFile = (path: string, text: string): Promise<void> =>
-  refusing(
-    (code) =>
-      new CommandError(EXIT.usage, `${path} cannot be written (${code}). Choose another file for --out.`),
-    () => writeFileSync(path, text),
-  );
-
 interface LayoutOptions extends SettingOptions {
   readonly map?: string;
   readonly cooperative?: string;
@@ -67,26 +52,13 @@ interface LayoutOptions extends SettingOptions {
   readonly fileName?: string;
 }
 
-const addLayoutOptions = (command: Command): Command =>
-  command
-    .option('--map <map>', 'read the file as this map says; "import map" proposes one')
-    .option('--cooperative <code>', 'the cooperative of every row', parseCode)
-    .option('--sheet <name>', 'the sheet of a workbook')
-    .option('--strict', 'refuse what would be read with a note')
-    .option('--file-name <name>', 'what the file is called, where its path does not say it');
-
 /**
  * @param kind of the only file of the import; undefined for a folder
  * @throws CommandError `usage` with every fault of the map
  */
-async function readLayoutOptions(
-  run: Run<LayoutOptions>,
-  kind: ImportKind | undefined,
-): Promise<Pick<ImportOptions, 'map' | 'isStrict'>> {
-  const { options } = run;
-  const { cooperative, sheet, fileName } = options;
-  const isStrict = options.strict === true;
-  const isReadAsIs = [options.map, cooperative, sheet].every((given) => given === undefined);
+async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | undefined): Promise<Layout> {
+  const { map: path, cooperative, sheet, fileName, strict: isStrict } = run.options;
+  const isReadAsIs = [path, cooperative, sheet].every((option) => option === undefined);
   if (isReadAsIs && (fileName === undefined || kind !== undefined)) return { isStrict };
   if (kind === undefined) {
     const text = '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.';
@@ -95,31 +67,20 @@ async function readLayoutOptions(
   if (cooperative !== undefined && kind === 'cooperatives')
     throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
   const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
-  const empty: FileLayout = { kind, columns: new Map(), constants, values: new Map() };
-  const map = options.map === undefined ? empty : await readMap(run, options.map, { kind, constants });
-  return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
-}
-
-interface MapUse {
-  readonly kind: ImportKind;
-  readonly constants: ReadonlyMap<string, string>;
-}
-
-async function readMap(
-  { zone, now }: Run<LayoutOptions>,
-  path: string,
-  { kind, constants }: MapUse,
-): Promise<FileLayout> {
-  const cells = cellContext(zone, now);
-  const map = parseMap(await readMapFile(path), { kind, cells, constants });
-  if ('kind' in map) return map;
-  const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
+  const layout: ReturnType<typeof parseMap> =
+    path === undefined
+      ? { kind, columns: new Map(), constants, values: new Map() }
+      : parseMap(await readMapFile(path), { kind, cells: cellContext(run.zone, run.now), constants });
+  if ('kind' in layout) return { isStrict, map: sheet === undefined ? layout : { ...layout, sheet } };
+  const lines = layout.map(
+    (fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`,
+  );
   throw new CommandError(EXIT.usage, lines.join('\n'));
 }
 
 /** @throws CommandError `usage` */
 function parseKind(name: string): ImportKind {
-  const kind = IMPORT_KINDS.find((known) => known === name);
+  const kind = IMPORT_KINDS.find((each) => each === name);
   if (kind !== undefined) return kind;
   throw new CommandError(EXIT.usage, say('Known kinds: {kinds}.', { kinds: IMPORT_KINDS }));
 }
@@ -160,13 +121,24 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
       storage: run.storage,
       instead: 'another file for --out',
       inputs: { paths: [path], are: 'is the file that the map is for' },
-      replaces: { kind: 'a map', accepts: isReplaceableMap },
+      replaces: {
+        kind: 'a map',
+        accepts: async () => {
+          const { size } = statOf(out);
+          return size === 0 || (size <= MAX_MAP_BYTES && isMapDocument(await readMapFile(out)));
+        },
+      },
     });
   const cells = cellContext(run.zone, run.now);
   const proposal = await orRefuse(run, file, () => propose(file, { cells, sheet }));
   run.news?.({ proposal });
   const text = formatJson(proposal.document);
-  if (out !== undefined) await writeMapFile(out, text);
+  if (out !== undefined)
+    await refusing(
+      (code) =>
+        new CommandError(EXIT.usage, `${out} cannot be written (${code}). Choose another file for --out.`),
+      () => writeFileSync(out, text),
+    );
   if (json === true || out === undefined) run.show(describeProposal(proposal), text);
   if (json === true) return;
   for (const remark of remarksOn(proposal)) run.err(`${nameOf(file)}: ${remark}\n`);
@@ -179,10 +151,10 @@ function assertFile(path: string): void {
 
 async function propose(
   { kind, path }: ImportFile,
-  options: { cells: ReturnType<typeof cellContext>; sheet: string | undefined },
+  options: { readonly cells: CellContext; readonly sheet: string | undefined },
 ): Promise<MapProposal> {
-  const { sheet } = options;
-  const source = await openFile(path, { sheet, scoreHeader: (cells) => scoreHeader(kind, cells) });
+  const scoreCells = (cells: readonly string[]) => scoreHeader(kind, cells);
+  const source = await openFile(path, { sheet: options.sheet, scoreHeader: scoreCells });
   try {
     return await proposeMap(source, { kind, ...options });
   } finally {
@@ -192,13 +164,14 @@ async function propose(
 
 /** @throws CommandError for any reason that keeps a file from being read */
 async function orRefuse<T>(
-  { news }: Pick<CliContext, 'news'>,
+  { news }: CliContext,
   file: Pick<ImportFile, 'path' | 'name'>,
   work: () => Promise<T>,
 ): Promise<T> {
+  const name = nameOf(file);
   try {
     return await refusing(
-      (code) => new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${code}).`),
+      (code) => new CommandError(EXIT.refused, `${name} cannot be read (${code}).`),
       work,
     );
   } catch (error) {
@@ -207,95 +180,76 @@ async function orRefuse<T>(
       inform(error.message);
       throw new CommandError(EXIT.usage, error.message);
     }
-    if (error instanceof FileFault) {
-      for (const { message } of error.faults) inform(message);
-      if (error.cause instanceof SeveralSheets) news?.({ sheets: error.cause.sheets });
-      const lines = error.faults.map(({ line, message }) => `${nameOf(file)} line ${line}: ${message}`);
-      throw new CommandError(EXIT.refused, lines.join('\n'));
-    }
-    throw error;
+    if (!(error instanceof FileFault)) throw error;
+    for (const { message } of error.faults) inform(message);
+    if (error.cause instanceof SeveralSheets) news?.({ sheets: error.cause.sheets });
+    const lines = error.faults.map(({ line, message }) => `${name} line ${line}: ${message}`);
+    throw new CommandError(EXIT.refused, lines.join('\n'));
   }
 }
 
-/** The JSON document for programs: the map, and its open places. */
+/** Headings by what an operator has to do about them. */
+function sortHeadings({ headings }: MapProposal) {
+  return {
+    guessed: headings.filter(({ by }) => by === 'values' || by === 'spelling'),
+    ignored: headings
+      .filter(({ column, isNameable }) => isNameable && column === null)
+      .map(({ text }) => text),
+    /** Positions, from 1, of headings that repeat another or may be personal data. */
+    unnamed: headings.flatMap(({ text, column, isNameable }, place) =>
+      text === '' || isNameable || column !== null ? [] : [place + 1],
+    ),
+  };
+}
+
+/** The JSON document for programs: the map, and its open places, which are nulls that an import refuses. */
 function describeProposal(proposal: MapProposal): object {
-  const { document, headerLine, headings, unknownWords, missing } = proposal;
+  const { document, headerLine, unknownWords, missing } = proposal;
+  const { guessed, ignored, unnamed } = sortHeadings(proposal);
   return {
     map: document,
     header_line: headerLine,
-    guessed: guessed(headings).map(({ text, column, by }) => ({ heading: text, column, by })),
-    ignored: ignored(headings).map(({ text }) => text),
-    unnamed: unnamed(headings),
-    open: openPlaces(proposal),
+    guessed: guessed.map(({ text, column, by }) => ({ heading: text, column, by })),
+    ignored,
+    unnamed,
+    open: [
+      ...Object.keys(document.constants ?? {}).map((column) => `constants.${column}`),
+      ...unknownWords.flatMap(({ column, words }) => words.map((word) => `values.${column}.${word}`)),
+      ...(['dates', 'decimal'] as const).filter((key) => document[key] === null),
+    ],
     more_words: unknownWords.flatMap(({ column, hasMore }) => (hasMore ? column : [])),
     missing,
   };
 }
 
-function remarksOn(proposal: MapProposal): string[] {
-  const { document, headerLine, headings, unknownWords, missing } = proposal;
-  const unknown = ignored(headings).map(({ text }) => quote(text));
-  const positions = unnamed(headings);
-  return [
-    `The header is on line ${headerLine}.`,
-    ...guessed(headings).map(
-      ({ text, column, by }) => `${quote(text)} is read as ${column}, guessed from its ${by}: check it.`,
-    ),
-    ...(unknown.length === 0 ? [] : [`Left null, which ignores the column: ${unknown.join(', ')}.`]),
-    ...(positions.length === 0
-      ? []
-      : [`No map can name the headings in these positions, which are ignored: ${positions.join(', ')}.`]),
-    ...unknownWords.flatMap(({ column, words, hasMore }) => [
-      ...(words.length === 0
-        ? []
-        : [`${column}: write what these words mean in place of null: ${words.map(quote).join(', ')}.`]),
-      ...(hasMore
-        ? [`${column}: it has other unknown words, which are not shown, as they may be somebody's data.`]
-        : []),
-    ]),
-    ...Object.keys(document.constants ?? {}).map(
-      (column) => `${column}: no heading gives it. Write the value of every row in place of null.`,
-    ),
-    ...(document.dates === null
-      ? ['dates: the file does not settle the order of day and month. Write "dmy" or "mdy" in place of null.']
-      : []),
-    ...(document.decimal === null
-      ? ['decimal: the file does not settle the decimal mark. Write "," or "." in place of null.']
-      : []),
-    ...(missing.length === 0
-      ? []
-      : [`Needed, and no heading is read as it: ${missing.join(', ')}. Write it beside its heading.`]),
-  ];
+function* remarksOn(proposal: MapProposal): Generator<string> {
+  const { document, headerLine, unknownWords, missing } = proposal;
+  const { guessed, ignored, unnamed } = sortHeadings(proposal);
+  const quote = (text: string) => `"${text}"`;
+  yield `The header is on line ${headerLine}.`;
+  for (const { text, column, by } of guessed)
+    yield `${quote(text)} is read as ${column}, guessed from its ${by}: check it.`;
+  if (ignored.length > 0) yield `Left null, which ignores the column: ${ignored.map(quote).join(', ')}.`;
+  if (unnamed.length > 0)
+    yield `No map can name the headings in these positions, which are ignored: ${unnamed.join(', ')}.`;
+  for (const { column, words, hasMore } of unknownWords) {
+    if (words.length > 0)
+      yield `${column}: write what these words mean in place of null: ${words.map(quote).join(', ')}.`;
+    if (hasMore)
+      yield `${column}: it has other unknown words, which are not shown, as they may be somebody's data.`;
+  }
+  for (const column of Object.keys(document.constants ?? {}))
+    yield `${column}: no heading gives it. Write the value of every row in place of null.`;
+  if (document.dates === null)
+    yield 'dates: the file does not settle the order of day and month. ' +
+      'Write "dmy" or "mdy" in place of null.';
+  if (document.decimal === null)
+    yield 'decimal: the file does not settle the decimal mark. Write "," or "." in place of null.';
+  if (missing.length > 0)
+    yield `Needed, and no heading is read as it: ${missing.join(', ')}. Write it beside its heading.`;
 }
-
-const guessed = (headings: readonly PlacedHeading[]): PlacedHeading[] =>
-  headings.filter(({ by }) => by === 'values' || by === 'spelling');
-
-const ignored = (headings: readonly PlacedHeading[]): PlacedHeading[] =>
-  headings.filter(({ column, isNameable }) => isNameable && column === null);
-
-/** Positions, from 1, of headings that repeat another or may be personal data. */
-const unnamed = (headings: readonly PlacedHeading[]): number[] =>
-  headings.flatMap(({ text, column, isNameable }, place) =>
-    text === '' || isNameable || column !== null ? [] : [place + 1],
-  );
-
-/** Paths of the nulls that an import refuses. */
-function openPlaces({ document, unknownWords }: MapProposal): string[] {
-  return [
-    ...Object.keys(document.constants ?? {}).map((column) => `constants.${column}`),
-    ...unknownWords.flatMap(({ column, words }) => words.map((word) => `values.${column}.${word}`)),
-    ...(['dates', 'decimal'] as const).filter((key) => document[key] === null),
-  ];
-}
-
-const quote = (text: string): string => `"${text}"`;
 
 // `import template`: a workbook for a cooperative to fill in (docs/importing.md#a-template)
-
-interface OptionsImportTemplate extends PrintOptions {
-  readonly out?: string;
-}
 
 function declareImportTemplate(command: Command, context: CliContext): void {
   command
@@ -303,8 +257,8 @@ function declareImportTemplate(command: Command, context: CliContext): void {
     .option('--out <file>', 'the new workbook; without it, template-<kind>.xlsx in this folder')
     .option('--json', 'one JSON document: the file')
     .action(
-      acting(context, async (run: Run<OptionsImportTemplate>, given: string) => {
-        const kind = parseKind(given);
+      acting(context, async (run: Run<PrintOptions & { readonly out?: string }>, name: string) => {
+        const kind = parseKind(name);
         // The name must not begin with a kind, or an import of the folder would read the file.
         const { out = `template-${kind}.xlsx` } = run.options;
         await assertPlace(out, { storage: run.storage, instead: 'another --out' });
@@ -328,10 +282,13 @@ Examples:
   import template members --out members-of-huye.xlsx
 `;
 
-type Options = ImportCommandOptions & LayoutOptions;
-
 export function declareImport(command: Command, context: CliContext): void {
-  addLayoutOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
+  addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER')
+    .option('--map <map>', 'read the file as this map says; "import map" proposes one')
+    .option('--cooperative <code>', 'the cooperative of every row', parseCode)
+    .option('--sheet <name>', 'the sheet of a workbook')
+    .option('--strict', 'refuse what would be read with a note')
+    .option('--file-name <name>', 'what the file is called, where its path does not say it')
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
@@ -353,13 +310,20 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--json', 'one JSON document, every fault included')
     .addHelpText('after', MORE_HELP)
     .action(
-      acting(context, async (run: Run<Options>, kindOrFolder: string, path: string | undefined) => {
-        const name = run.options.fileName;
-        const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
-        assertReplacement(path, run.options);
-        const kind = path === undefined ? undefined : files[0]?.kind;
-        await runImport(run, files, await readLayoutOptions(run, kind));
-      }),
+      acting(
+        context,
+        async (
+          run: Run<ImportCommandOptions & LayoutOptions>,
+          kindOrFolder: string,
+          path: string | undefined,
+        ) => {
+          const name = run.options.fileName;
+          const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
+          assertReplacement(path, run.options);
+          const kind = path === undefined ? undefined : files[0]?.kind;
+          await runImport(run, files, await readLayoutOptions(run, kind));
+        },
+      ),
     );
   // A folder may be called `help`.
   command.helpCommand(false);
@@ -377,26 +341,28 @@ export function declareImport(command: Command, context: CliContext): void {
   );
 }
 
+/** @throws CommandError `usage` */
 function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {
-  if (path === undefined) {
-    if (existsSync(kindOrFolder) && statSync(kindOrFolder).isDirectory())
-      return findFilesIn(context, kindOrFolder);
-    const isKind = IMPORT_KINDS.some((known) => known === kindOrFolder);
-    const what = !isKind ? `${kindOrFolder} is not a folder.` : 'Name the file too.';
-    throw new CommandError(EXIT.usage, `${what} Usage: import DIR, or import <kind> FILE.`);
+  const refuse = (text: string) => new CommandError(EXIT.usage, text);
+  if (path !== undefined) {
+    const kind = parseKind(kindOrFolder);
+    if (statOf(path).isFile()) return [{ kind, path }];
+    throw refuse(`${path} is not a file. To import a folder, leave out the kind: import ${path}.`);
   }
-  const kind = parseKind(kindOrFolder);
-  if (!statOf(path).isFile()) {
-    throw new CommandError(
-      EXIT.usage,
-      `${path} is not a file. To import a folder, leave out the kind: import ${path}.`,
-    );
+  if (!existsSync(kindOrFolder) || !statSync(kindOrFolder).isDirectory()) {
+    const isKind = IMPORT_KINDS.some((kind) => kind === kindOrFolder);
+    const reason = isKind ? 'Name the file too.' : `${kindOrFolder} is not a folder.`;
+    throw refuse(`${reason} Usage: import DIR, or import <kind> FILE.`);
   }
-  return [{ kind, path }];
+  const { files, skipped } = listImportFiles(kindOrFolder);
+  for (const { name, reason } of skipped) context.err(`Skipped ${nameOf({ path: name })}: ${reason}.\n`);
+  if (files.length > 0) return files;
+  const kinds = IMPORT_KINDS.join(', ');
+  throw refuse(`${kindOrFolder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
 }
 
 /** @throws CommandError `usage` */
-function assertReplacement(path: string | undefined, options: Options): void {
+function assertReplacement(path: string | undefined, options: ImportCommandOptions): void {
   const { replaces, absent, skipInvalid } = options;
   const refuse = (message: string) => new CommandError(EXIT.usage, message);
   if (absent !== undefined && replaces === undefined)
@@ -407,12 +373,4 @@ function assertReplacement(path: string | undefined, options: Options): void {
     throw refuse(
       'With --skip-invalid, --replaces would remove the rows that are refused. Correct them first.',
     );
-}
-
-function findFilesIn(context: CliContext, folder: string): ImportFile[] {
-  const kinds = IMPORT_KINDS.join(', ');
-  const { files, skipped } = listImportFiles(folder);
-  for (const { name, reason } of skipped) context.err(`Skipped ${nameOf({ path: name })}: ${reason}.\n`);
-  if (files.length > 0) return files;
-  throw new CommandError(EXIT.usage, `${folder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
 }

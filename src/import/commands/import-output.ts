@@ -1,48 +1,137 @@
-/** Interface of the output of an import command, for a person or for a program. */
+/** The output of an import command: its interface, and the JSON document for programs. */
 
-import type { RecordSource } from '../../formats/records.ts';
+import { createJsonWriter } from '../../terminal/json-writer.ts';
+import type { Run } from '../../terminal/run.ts';
+import type { PrintOptions } from '../../terminal/settings.ts';
 import type { Awaitable } from '../../values/errors.ts';
+import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';
+import type { FileCheck } from '../import-files.ts';
 import type { FileReport, ImportFile } from '../import-report.ts';
 import type { ImportWarning } from '../import-warnings.ts';
-import type { CheckedFile } from '../staging/import-transaction.ts';
 import type { RegistrySize } from '../staging/session.ts';
-import type { FileFindings } from '../table/read-and-check.ts';
 
-/** A file that was read and checked, before anything of it is written. */
-export interface FileToShow {
-  readonly file: ImportFile;
-  readonly checked: CheckedFile;
-  readonly source: RecordSource;
-  readonly findings: FileFindings;
+export interface ImportCommandOptions extends PrintOptions {
+  readonly create?: boolean;
+  readonly dryRun?: boolean;
+  readonly ask?: boolean;
+  readonly rejects?: string;
+  readonly changes?: string;
+  readonly replaces?: number;
+  readonly absent?: string;
+  readonly yes?: boolean;
+  readonly overwriteCorrections?: boolean;
+  readonly despiteErasure?: boolean;
+  readonly skipInvalid?: boolean;
+  readonly acceptTrailingZero?: boolean;
 }
 
-/** All warnings about a file, those that stop it first. */
-export const warningsOf = ({
-  checked,
-  findings,
-}: Pick<FileToShow, 'checked' | 'findings'>): readonly ImportWarning[] => [
-  ...checked.warnings,
-  ...findings.warnings,
-];
+export type ImportRun = Run<ImportCommandOptions>;
 
 /** Output of an import for the operator or a program, while it runs and afterwards. */
 export interface ImportOutput {
   /** Called before the first file. */
   begin(registry: RegistrySize): void;
-  checked(shown: FileToShow): Awaitable<void>;
+  checked(check: FileCheck): Awaitable<void>;
   finished(report: FileReport): void;
   /** Called after the last file. */
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
 
+/** All warnings about a file, those that stop it first. */
+export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
+  ...checked.warnings,
+  ...findings.warnings,
+];
+
 /** Message for a file that warnings stop. */
 export const STOPPED = say('Stopped by warnings. Look at them; to import the file nevertheless, add --yes.');
 
-/** Message for a file that its faults refuse, and that such warnings would stop as well. */
-export const STOPS_TOO = say(
-  'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
-);
-
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));
+
+const INDENT = ' '.repeat(8);
+/** Lists of a file that are known once it is checked, in the order in which they are written. */
+const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
+
+/** One document, streamed, so that memory holds no list of faults. */
+export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean): ImportOutput {
+  const document = createJsonWriter(out);
+  const database = JSON.stringify(storage.location);
+  document.write(`{\n  "database": ${database},\n  "dry_run": ${isDryRun},\n  "files": [`);
+  let before: RegistrySize | undefined;
+  let files = 0;
+  let openFile: ImportFile | undefined;
+  const missing = new Set<string>();
+
+  /** Begins the object of a file with its faults and warnings, as its outcome is not known yet. */
+  function begin(file: ImportFile): void {
+    if (openFile === file) return;
+    openFile = file;
+    for (const name of CHECKED_LISTS) missing.add(name);
+    document.write(`${files++ === 0 ? '' : ','}\n    {\n`);
+    document.write(
+      `      "file": ${JSON.stringify(hideIdentityCards(file.path))},\n      "kind": "${file.kind}"`,
+    );
+  }
+
+  function list(name: (typeof CHECKED_LISTS)[number], items: Iterable<unknown>) {
+    missing.delete(name);
+    document.write(`,\n      "${name}": `);
+    return document.list(items, INDENT);
+  }
+
+  return {
+    begin(registry) {
+      before = registry;
+    },
+    async checked(check) {
+      const { checked, findings, file } = check;
+      begin(file);
+      await list('errors', describeFaults(check));
+      const notes = findings.notes.map((note) => ({ ...note, lines: note.lines() }));
+      await list('notes', notes);
+      const warnings = warningsOf(check).map(({ kind, stops, message, lines }) => {
+        return { kind, stops, message, lines: lines() };
+      });
+      await list('warnings', warnings);
+      if (checked.isRefused) return;
+      const conflicts = Iterator.from(checked.listKept()).map(({ line, column }) => ({ line, column }));
+      await list('conflicts', conflicts);
+    },
+    finished(report) {
+      begin(report.file);
+      for (const name of missing) document.write(`,\n      "${name}": []`);
+      for (const [name, value] of Object.entries(describeReport(report)))
+        document.write(`,\n      "${name}": ${JSON.stringify(value)}`);
+      document.write('\n    }');
+    },
+    end(_reports, after) {
+      const registry = `{ "before": ${JSON.stringify(before)}, "after": ${JSON.stringify(after)} }`;
+      document.write(`${files === 0 ? '' : '\n  '}],\n  "registry": ${registry}\n}\n`);
+      document.flush();
+    },
+  };
+}
+
+const describeFaults = ({ checked, source: { format }, findings }: FileCheck) =>
+  Iterator.from(checked.listFaults()).map(({ line, column, message }) => {
+    const sheet = format.type === 'workbook' ? format.sheet : null;
+    return { line, sheet, cell: findings.cellOf({ line, column }) ?? null, column, message };
+  });
+
+const describeReport = (report: FileReport) => ({
+  outcome: report.outcome,
+  message: report.outcome === 'stopped' ? STOPPED : (report.failure?.message ?? null),
+  rows: report.rows,
+  import_id: report.importId ?? null,
+  same_as_import: report.sameAsImport ?? null,
+  ...report.changes,
+  missing: report.missing,
+  refused_rows: report.refusedRows,
+  columns: Object.fromEntries([...report.columns].map(([name, changed]) => [name, { changed }])),
+  imported: report.outcome === 'imported',
+  seconds: Number(report.seconds.toFixed(3)),
+  rows_per_second: rowsPerSecond(report),
+  lock_seconds: Number((report.lockMs / 1000).toFixed(3)),
+});

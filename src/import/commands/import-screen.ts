@@ -1,84 +1,184 @@
-/** Shows an import to the operator. */
+/** Shows an import to the operator, and reports it to the program that has started the command. */
 
 import { valueIn } from '../../formats/blanks.ts';
-import { FileFault } from '../../formats/records.ts';
+import { FileFault, type ImportFault } from '../../formats/records.ts';
 import type { StagedChange } from '../../journal/operations.ts';
 import { countEntities } from '../../registry/changes/labels.ts';
-import { formatStored } from '../../registry/file-columns.ts';
+import { DERIVED_REFERENCE } from '../../registry/entries.ts';
+import { formatStored, kindOf } from '../../registry/file-columns.ts';
 import { type CliContext, print, tell, translate } from '../../terminal/context.ts';
 import { describeLines, proposed, SHOWN_LINES } from '../../terminal/output.ts';
-import type { SettingOptions } from '../../terminal/settings.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
-import { asMessage, type Message, pack, say, type Text } from '../../values/message.ts';
+import { asMessage, joinTexts, type Message, pack, say, type Text, Written } from '../../values/message.ts';
+import type { FileCheck } from '../import-files.ts';
 import {
   type ColumnChanges,
   type FileReport,
   type FirstRow,
   type NewsPart,
   nameOf,
-  type ReportNews,
 } from '../import-report.ts';
-import type { ImportWarning } from '../import-warnings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
-import type { AcceptedFile } from '../staging/import-transaction.ts';
+import type { AcceptedFile, CheckedFile } from '../staging/import-transaction.ts';
 import type { RegistrySize } from '../staging/session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
-import { type Show, showFaults, showKept, showMissing } from './import-faults.ts';
-import {
-  type FileToShow,
-  type ImportOutput,
-  rowsPerSecond,
-  STOPPED,
-  STOPS_TOO,
-  warningsOf,
-} from './import-output.ts';
+import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf } from './import-output.ts';
 
-// Notes of a file for an operator: one line for all headings, one for each other kind and column
+export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOutput {
+  const { options, zone } = run;
+  const database = run.storage.location;
+  /** True if stored values are shown beside those of the file. */
+  const showsPreview = isDryRun || options.ask === true;
+  let preview: readonly Message[] = [];
+  const inform = (part: NewsPart, text: Text, lines: readonly number[] = []) =>
+    run.news?.({ part, text: pack(text), lines });
+  return {
+    begin: (registry) =>
+      print(run, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
+    async checked(check) {
+      const { checked, file } = check;
+      const name = nameOf(file);
+      const mentionedLines = new Set<number>();
+      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run, showsPreview)) {
+        tell(run, printed);
+        inform(part, text, lines);
+        for (const line of lines) mentionedLines.add(line);
+      }
+      if (run.news !== undefined) {
+        run.news({ firstRows: listFirstRows(check) });
+        run.news({ names: await namesOn(mentionedLines, check) });
+      }
+      if (checked.isRefused) {
+        if (checked.warnings.some(({ stops }) => stops))
+          tell(run, say('{file}: {text}', { file: name, text: STOPS_TOO }));
+        return;
+      }
+      if (!showsPreview) return;
+      const changes = listColumnChanges(checked);
+      run.news?.({ changes });
+      preview = describePreview(name, changes, zone, translate(run, '(empty)'));
+    },
+    finished(report) {
+      const { outcome, importId, sameAsImport, failure } = report;
+      const { rows, refusedRows, isFileFaulty, changes } = report;
+      const file = nameOf(report.file);
+      const tellOf = (text: Text) => tell(run, say('{file}: {text}', { file, text: asMessage(text) }));
+      if (outcome !== 'not_reached')
+        print(run, say('{file}: {text}', { file, text: describeOutcome(report) }));
+      if (outcome === 'accepted' || outcome === 'stopped') for (const line of preview) print(run, line);
+      preview = [];
+      if (importId !== undefined)
+        print(run, say('To undo it: {command}', { command: proposed(`imports undo ${importId}`, options) }));
+      if (sameAsImport !== undefined)
+        tellOf(say('the same file was imported before, as import {id}.', { id: sameAsImport }));
+      if (failure !== undefined) {
+        tellOf(failure.message);
+        inform('failed', failure.message);
+      }
+      if (outcome === 'stopped') tellOf(STOPPED);
+      if (outcome === 'refused' || outcome === 'stopped')
+        tell(run, say('Nothing of {file} was imported.', { file }));
+      run.news?.({ report: { outcome, rows, refusedRows, isFileFaulty, changes, importId, sameAsImport } });
+    },
+    end(reports, registry) {
+      const values = { database, size: describeSize(registry) };
+      print(
+        run,
+        isDryRun
+          ? say('Registry {database} is unchanged: {size}', values)
+          : say('Registry {database} now: {size}', values),
+      );
+      showStop(run, reports, isDryRun);
+    },
+  };
+}
+
+/** Message for a file that its faults refuse, and that warnings would stop as well. */
+const STOPS_TOO = say(
+  'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
+);
+
+// Findings of a file: notes and warnings, then its faults, then stored data that stays unchanged
+
+interface Finding {
+  readonly part: NewsPart;
+  readonly text: Message;
+  /** The text with the name of the file, for a line of its own, if it lacks it. */
+  readonly printed?: Message;
+  /** First of the lines that it is about. */
+  readonly lines?: readonly number[];
+}
+
+/** @param isPreview true if the operator is to confirm the file, or has only asked for a dry run */
+function* describeFindings(
+  check: FileCheck,
+  { options, zone }: ImportRun,
+  isPreview: boolean,
+): Generator<Finding> {
+  const file = nameOf(check.file);
+  const { findings, checked } = check;
+  const noting = (part: NewsPart) => (text: Message) => ({
+    part,
+    text,
+    printed: say('{file}: note: {note}', { file, note: text }),
+  });
+  yield* describeHeadings(findings).map(noting('note'));
+  yield* describeIgnored(findings, isPreview).map(noting('ignored'));
+  yield* findings.notes
+    .filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column')
+    .map(describeNote)
+    .map(noting('note'));
+  for (const warning of warningsOf(check)) {
+    const lines = firstOf(warning);
+    const message = asMessage(warning.message);
+    const text = say('{message} ({lines})', { message, lines: describeLines(lines, warning.count) });
+    yield {
+      part: 'warning',
+      text,
+      printed: say('{file}: warning: {warning}', { file, warning: text }),
+      lines,
+    };
+  }
+  yield* describeFaults(check, options.rejects);
+  if (checked.isRefused) return;
+  yield* describeKept(file, checked);
+  yield* describeMissing(check, checked, zone, options.absent);
+}
+
+const firstOf = ({ lines }: { lines(): Iterable<number> }): readonly number[] =>
+  Iterator.from(lines()).take(SHOWN_LINES).toArray();
 
 /** The headings that the dictionary recognised, with their columns. */
-function describeHeadings({ header }: Pick<FileFindings, 'header'>): Message[] {
+function describeHeadings({ header }: FileFindings): Message[] {
   const headings = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
     .map(({ text, column }) => say('"{heading}" is {column}', { heading: text, column: column ?? '' }));
   return headings.length === 0 ? [] : [say('headings: {headings}', { headings })];
 }
 
-/** Notes that are not about headings. */
-const describeNotes = ({ notes }: Pick<FileFindings, 'notes'>): Message[] =>
-  notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column').map(describeNote);
-
-const ignoredIn = ({ notes }: Pick<FileFindings, 'notes'>): readonly string[] =>
-  notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
-
 const isPosition = (column: string): boolean => column.startsWith('#');
 
 /**
- * Columns of which nothing is imported, for output without a preview. A heading that may be personal data is
- * replaced by its position, `#5`.
+ * Columns of which nothing is imported. In notes, a heading that may be personal data is replaced by its
+ * position, `#5`; a preview includes those that a map ignores, with the headings of the file.
  */
-function describeIgnored(findings: Pick<FileFindings, 'notes'>): Message[] {
-  const ignored = ignoredIn(findings);
-  const columns = ignored.map((column) => (isPosition(column) ? column : `"${column}"`));
-  if (columns.length === 0) return [];
-  return ignored.some(isPosition)
-    ? [say('ignored columns: {columns} (import map shows their headings)', { columns })]
-    : [say('ignored columns: {columns}', { columns })];
-}
-
-/**
- * Columns of which nothing is imported, for an operator who is asked to confirm: includes those that a map
- * ignores, with the headings of the file.
- */
-function describePlaceless({ notes, header }: FileFindings): Message[] {
-  if (header === undefined) return describeIgnored({ notes });
-  const headed = ignoredHeadings(header);
-  const known = new Set(headed.map(({ position }) => `#${position}`));
-  const unheaded = ignoredIn({ notes }).filter((column) => isPosition(column) && !known.has(column));
+function describeIgnored({ notes, header }: FileFindings, isPreview: boolean): Message[] {
+  const ignored = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
+  if (!isPreview || header === undefined) {
+    const columns = ignored.map((column) => (isPosition(column) ? column : `"${column}"`));
+    if (columns.length === 0) return [];
+    return ignored.some(isPosition)
+      ? [say('ignored columns: {columns} (import map shows their headings)', { columns })]
+      : [say('ignored columns: {columns}', { columns })];
+  }
+  const headings = ignoredHeadings(header);
+  const positions = new Set(headings.map(({ position }) => `#${position}`));
+  const unheaded = ignored.filter((column) => isPosition(column) && !positions.has(column));
   const columns = [
-    ...headed.map(({ position, text }) =>
+    ...headings.map(({ position, text }) =>
       text === undefined ? say('column number {position}', { position }) : asMessage(`"${text}"`),
     ),
     ...unheaded.map((column) => say('column number {position}', { position: column.slice(1) })),
@@ -103,21 +203,169 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   date_order: 'date order',
 };
 
-function describeNote({ kind, column, count, lines: all }: ImportNote): Message {
+function describeNote(importNote: ImportNote): Message {
+  const { kind, column, count } = importNote;
   if (kind === 'encoding') return say('encoding: read as Windows-1252');
   const note = asMessage(NOTE_NAMES[kind]);
-  const lines = describeLines([...firstOfImportNotes(all())], count);
+  const lines = describeLines(firstOf(importNote), count);
   return column === ''
     ? say('{note}: {lines}', { note, lines })
     : say('{note} in column {column}: {lines}', { note, column, lines });
 }
 
-function* firstOfImportNotes(lines: Iterable<number>): Generator<number> {
-  let shown = 0;
-  for (const line of lines) {
-    yield line;
-    if (++shown === SHOWN_LINES) return;
+/** Limit of the different faults shown of one file, and of the kept values; the rest is counted. */
+const SHOWN_FAULTS = 20;
+
+/** Equal faults of several rows, with their first lines. */
+interface EqualFaults {
+  readonly fault: ImportFault;
+  rows: number;
+  readonly lines: number[];
+}
+
+/** Groups equal faults in the place of the first; keeps only as many different ones as are shown. */
+function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
+  const groups = new Map<string, EqualFaults>();
+  for (const fault of checked.listFaults()) {
+    const key = `${fault.column}\n${fault.message}`;
+    const group = groups.get(key) ?? { fault, rows: 0, lines: [] };
+    if (group.rows === 0 && groups.size === SHOWN_FAULTS) continue;
+    groups.set(key, group);
+    if (group.rows++ < SHOWN_LINES) group.lines.push(fault.line);
   }
+  return groups.values();
+}
+
+/** @param rejects the path given by `--rejects` */
+function* describeFaults(check: FileCheck, rejects: string | undefined): Generator<Finding> {
+  const file = nameOf(check.file);
+  let rest = check.checked.faults;
+  let areLinesLeft = false;
+  for (const group of groupFaults(check.checked)) {
+    rest -= group.rows;
+    areLinesLeft ||= group.rows > group.lines.length;
+    yield { part: 'fault', text: describeFault(check, group), lines: group.lines };
+  }
+  if (rest > 0) {
+    const text =
+      rejects === undefined
+        ? say('{file}: {rest} more; --rejects FILE writes all of them.', { file, rest })
+        : say('{file}: {rest} more; the rejects have all of them.', { file, rest });
+    yield { part: 'fault', text };
+  } else if (areLinesLeft) {
+    const text =
+      rejects === undefined
+        ? say('{file}: --rejects FILE writes all rows with faults.', { file })
+        : say('{file}: the rejects have all rows with faults.', { file });
+    yield { part: 'fault', text };
+  }
+}
+
+function describeFault(
+  { file, source: { format }, findings }: FileCheck,
+  { fault, rows, lines }: EqualFaults,
+): Message {
+  const { line, column } = fault;
+  const sheet = format.type === 'workbook' ? format.sheet : undefined;
+  const cell = findings.cellOf(fault);
+  const fields = { file: nameOf(file), line, column, message: asMessage(fault.message) };
+  if (rows > 1) {
+    const places = [
+      ...(sheet === undefined ? [] : [say('sheet {sheet}', { sheet })]),
+      ...(column === '' ? [] : [say('column {column}', { column })]),
+      describeLines(lines, rows),
+    ];
+    return say('{file}: {rows} rows: {message} ({places})', { ...fields, rows, places });
+  }
+  if (sheet !== undefined && cell !== undefined) {
+    const places = { ...fields, sheet, cell };
+    return say('{file} line {line}, column {column}: {message} (sheet {sheet}, cell {cell})', places);
+  }
+  return column === ''
+    ? say('{file} line {line}: {message}', fields)
+    : say('{file} line {line}, column {column}: {message}', fields);
+}
+
+/** Lists values that the file would change and that stay as they were corrected. */
+function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding> {
+  for (const { line, column } of Iterator.from(accepted.listKept()).take(SHOWN_FAULTS)) {
+    const text = say(
+      '{file} line {line}, column {column}: kept, because it was corrected after it was imported.',
+      { file, line, column },
+    );
+    yield { part: 'kept', text, lines: [line] };
+  }
+  const rest = accepted.changes.kept - SHOWN_FAULTS;
+  if (rest > 0) {
+    const text = say('{file}: {rest|# more value is|# more values are} kept; --json lists all of them.', {
+      file,
+      rest,
+    });
+    yield { part: 'kept', text };
+  }
+  if (accepted.canOverwriteKept) {
+    const text = say('{file}: to import these values nevertheless, add --overwrite-corrections.', { file });
+    yield { part: 'kept', text };
+  }
+}
+
+/** Number of rows shown that the replaced import had and the file lacks. */
+const SHOWN_MISSING = 3;
+const CODES = [
+  'code',
+  'member_code',
+  'loan_reference',
+  'reference',
+  'delivered_at',
+  'transacted_at',
+  'paid_at',
+];
+const VALUES = ['kg', 'product', 'kind', 'amount'];
+
+/** Shows only the codes of members; of entries that would be removed, the amounts too. */
+function* describeMissing(
+  { file }: FileCheck,
+  { missing }: AcceptedFile,
+  zone: TimeZone,
+  absent: string | undefined,
+): Generator<Finding> {
+  if (missing === undefined || missing.count === 0) return;
+  const { count, areRemoved } = missing;
+  const visibleColumns = areRemoved ? [...CODES, ...VALUES] : CODES;
+  const examples: Text[] = [];
+  for (const values of Iterator.from(missing.list()).take(SHOWN_MISSING)) {
+    const cells = IMPORT_COLUMNS[file.kind].flatMap(({ name }, i) =>
+      visibleColumns.includes(name) ? writtenOf(name, formatStored(name, values[i] ?? null, zone) ?? '') : [],
+    );
+    examples.push(joinTexts(cells, ' '));
+  }
+  if (count > examples.length) examples.push('…');
+  const rows = say(
+    '{count|# row of the replaced import is|# rows of the replaced import are} not in this file ({examples})',
+    { count, examples: joinTexts(examples, '; ') },
+  );
+  const places = { file: nameOf(file), rows, count };
+  const text = areRemoved
+    ? say('{file}: {rows}.', places)
+    : absent === undefined
+      ? say('{file}: {rows}: {count|it stays|they stay}; --absent FILE writes {count|it|them}.', places)
+      : say('{file}: {rows}: {count|it stays|they stay}; {absent} lists {count|it|them}.', {
+          ...places,
+          absent,
+        });
+  yield { part: 'missing', text };
+}
+
+/**
+ * A value that a page formats its own way: instants as days; nothing for an empty cell, and for a derived
+ * reference, which nobody has written.
+ */
+function writtenOf(column: string, value: string): (string | Written)[] {
+  const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));
+  const kind = kindOf(column)?.kind;
+  if (text === '') return [];
+  if (kind === 'decimal') return [new Written('amount', text)];
+  return [kind?.endsWith('instant') === true ? new Written('day', text) : text];
 }
 
 // Preview of a dry run: rows of a file, and values that an import would change
@@ -126,109 +374,62 @@ const SHOWN_EXAMPLES = 3;
 /** Number of changes searched for examples; a column that changes only later has none. */
 const SEARCHED_CHANGES = 10_000;
 
+const withoutIdentityCards = (value: StagedChange['old']) =>
+  typeof value === 'string' ? hideIdentityCards(value) : value;
+
 /** Number of changed values in each column, with the first ones. National IDs are never among them. */
 function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
-  let searched = 0;
-  for (const change of accepted.listChanges()) {
-    const found = examples.get(change.column);
-    if (found !== undefined && found.length < SHOWN_EXAMPLES) found.push(change);
-    const isEnough = [...examples.values()].every(({ length }) => length === SHOWN_EXAMPLES);
-    if (++searched === SEARCHED_CHANGES || isEnough) break;
+  for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
+    const ofColumn = examples.get(change.column);
+    if (ofColumn !== undefined && ofColumn.length < SHOWN_EXAMPLES) ofColumn.push(change);
+    if (examples.values().every(({ length }) => length === SHOWN_EXAMPLES)) break;
   }
-  const hidden = (value: StagedChange['old']) =>
-    typeof value === 'string' ? hideIdentityCards(value) : value;
   return [...accepted.columns].map(([column, count]) => ({
     column,
     count,
     examples: (column === 'identity_card' ? [] : (examples.get(column) ?? [])).map((change) => ({
       row: hideIdentityCards(change.row),
-      old: hidden(change.old),
-      new: hidden(change.new),
+      old: withoutIdentityCards(change.old),
+      new: withoutIdentityCards(change.new),
     })),
   }));
 }
 
 /**
  * One line for each column, with stored and new values.
- * @param name of the file
  * @param empty placeholder for a missing value
  */
 function describePreview(
-  name: string,
+  file: string,
   changes: readonly ColumnChanges[],
   zone: TimeZone,
   empty: string,
 ): Message[] {
   return changes.map(({ column, count, examples }) => {
     const show = (value: StagedChange['old']) => formatStored(column, value, zone) ?? empty;
-    const texts = examples.map((each) => `${each.row} ${show(each.old)} → ${show(each.new)}`);
-    const list = (count > texts.length ? [...texts, '…'] : texts).join('; ');
-    const fields = { file: name, column, count };
+    const texts = examples.map((change) => `${change.row} ${show(change.old)} → ${show(change.new)}`);
+    const fields = { file, column, count };
     return texts.length === 0
       ? say('{file}: {column} changes in {count|# row|# rows}', fields)
       : say('{file}: {column} changes in {count|# row|# rows}: {examples}', {
           ...fields,
-          examples: list,
+          examples: (count > texts.length ? [...texts, '…'] : texts).join('; '),
         });
   });
 }
 
 /** The first rows as they were understood, without national IDs. */
-const listFirstRows = ({ file, findings }: FileToShow): FirstRow[] =>
+const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({
     line,
     values: Object.fromEntries(
       IMPORT_COLUMNS[file.kind].flatMap(({ name }, i) => {
-        const value = values[i] ?? null;
-        if (value === null || name === 'identity_card') return [];
-        return [[name, typeof value === 'string' ? hideIdentityCards(value) : value]];
+        const value = withoutIdentityCards(values[i] ?? null);
+        return value === null || name === 'identity_card' ? [] : [[name, value]];
       }),
     ),
   }));
-
-// Notes and warnings of a file, which are shown before its faults
-
-interface Finding {
-  readonly part: NewsPart;
-  readonly text: Message;
-  /** The text with the name of the file, for a line of its own. */
-  readonly told: Message;
-  /** First of the lines that it is about. */
-  readonly lines: readonly number[];
-}
-
-/** @param isPreview true if the operator is to confirm the file, or has only asked for a dry run */
-function findingsOf(shown: FileToShow, file: string, isPreview: boolean): readonly Finding[] {
-  const { findings } = shown;
-  const noting = (part: NewsPart) => (text: Message) => ({
-    part,
-    text,
-    told: say('{file}: note: {note}', { file, note: text }),
-    lines: [],
-  });
-  const ignored = isPreview ? describePlaceless(findings) : describeIgnored(findings);
-  return [
-    ...describeHeadings(findings).map(noting('note')),
-    ...ignored.map(noting('ignored')),
-    ...describeNotes(findings).map(noting('note')),
-    ...warningsOf(shown).map((warning) => {
-      const lines = firstOf(warning);
-      const text = describeWarning(warning, lines);
-      const told = say('{file}: warning: {warning}', { file, warning: text });
-      return { part: 'warning' as const, text, told, lines };
-    }),
-  ];
-}
-
-function firstOf({ lines }: ImportWarning): readonly number[] {
-  const first: number[] = [];
-  for (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
-  return first;
-}
-
-const describeWarning = ({ message, count }: ImportWarning, lines: readonly number[]): Message =>
-  say('{message} ({lines})', { message: asMessage(message), lines: describeLines(lines, count) });
 
 // Names of persons on lines of a file, which the desk shows beside its findings
 
@@ -237,13 +438,13 @@ const MOST_CHARACTERS = 80;
 /** Reads the file again, up to the last of the lines. @returns names by line, for rows that have one */
 async function namesOn(
   lines: ReadonlySet<number>,
-  { source, findings: { header } }: Pick<FileToShow, 'source' | 'findings'>,
+  { source, findings: { header } }: FileCheck,
 ): Promise<{ readonly [line: number]: string }> {
   const names: { [line: number]: string } = {};
   const placeOf = (name: string) => header?.headings.findIndex(({ column }) => column === name) ?? -1;
   const places = ['full_name', 'first_name', 'last_name'].map(placeOf).filter((place) => place >= 0);
-  const last = Math.max(...lines);
   if (header === undefined || lines.size === 0 || places.length === 0) return names;
+  const last = Math.max(...lines);
   try {
     for await (const { records } of source.read()) {
       for (const { line, cells } of records) {
@@ -261,117 +462,15 @@ async function namesOn(
   return names;
 }
 
-interface ScreenOptions {
-  readonly settings: SettingOptions;
-  readonly database: string;
-  readonly zone: TimeZone;
-  readonly isDryRun: boolean;
-  /** True if stored values are shown beside those of the file. */
-  readonly showsPreview: boolean;
-  /** The path given by `--rejects`. */
-  readonly rejects: string | undefined;
-  /** The path given by `--absent`. */
-  readonly absent: string | undefined;
-}
+// The outcome of a file, and of the import
 
-export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
-  const { database, zone, isDryRun, showsPreview, settings } = options;
-  const undo = (id: number) => proposed(`imports undo ${id}`, settings);
-  let preview: readonly Message[] = [];
-  const inform = (part: NewsPart, text: Text, lines: readonly number[] = []) =>
-    context.news?.({ part, text: pack(text), lines });
-  /** Lines for which a program needs the names of the persons. */
-  const mentioned = new Set<number>();
-  /** Creates a function that shows texts of one part. */
-  const showing =
-    (part: NewsPart): Show =>
-    (text, lines = []) => {
-      tell(context, text);
-      inform(part, text, lines);
-      for (const line of lines) mentioned.add(line);
-    };
-  return {
-    begin: (registry) =>
-      print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
-    async checked(shown) {
-      const { file, checked } = shown;
-      const name = nameOf(file);
-      for (const { part, text, told, lines } of findingsOf(shown, name, showsPreview)) {
-        tell(context, told);
-        inform(part, text, lines);
-        for (const line of lines) mentioned.add(line);
-      }
-      if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
-      showFaults(showing('fault'), shown, options.rejects);
-      if (!checked.isRefused) showKept(showing('kept'), name, checked);
-      if (context.news !== undefined) context.news({ names: await namesOn(mentioned, shown) });
-      mentioned.clear();
-      if (checked.isRefused) {
-        if (checked.warnings.some(({ stops }) => stops))
-          tell(context, say('{file}: {text}', { file: name, text: STOPS_TOO }));
-        return;
-      }
-      showMissing(showing('missing'), shown, options);
-      if (!showsPreview) return;
-      const changes = listColumnChanges(checked);
-      context.news?.({ changes });
-      preview = describePreview(name, changes, zone, translate(context, '(empty)'));
-    },
-    finished(report) {
-      const name = nameOf(report.file);
-      const tellOf = (text: Text) =>
-        tell(context, say('{file}: {text}', { file: name, text: asMessage(text) }));
-      if (report.outcome !== 'not_reached')
-        print(context, say('{file}: {text}', { file: name, text: describeOutcome(report) }));
-      if (report.outcome === 'accepted' || report.outcome === 'stopped')
-        for (const line of preview) print(context, line);
-      if (report.importId !== undefined)
-        print(context, say('To undo it: {command}', { command: undo(report.importId) }));
-      if (report.sameAsImport !== undefined)
-        tellOf(say('the same file was imported before, as import {id}.', { id: report.sameAsImport }));
-      preview = [];
-      if (report.failure !== undefined) {
-        tellOf(report.failure.message);
-        inform('failed', report.failure.message);
-      }
-      if (report.outcome === 'stopped') tellOf(STOPPED);
-      if (report.outcome === 'refused' || report.outcome === 'stopped')
-        tell(context, say('Nothing of {file} was imported.', { file: name }));
-      context.news?.({ report: toNews(report) });
-    },
-    end(reports, registry) {
-      const values = { database, size: describeSize(registry) };
-      print(
-        context,
-        isDryRun
-          ? say('Registry {database} is unchanged: {size}', values)
-          : say('Registry {database} now: {size}', values),
-      );
-      showStop(context, reports, isDryRun);
-    },
-  };
-}
-
-function toNews(report: FileReport): ReportNews {
-  const { outcome, rows, refusedRows, isFileFaulty, changes, importId, sameAsImport } = report;
-  const imported = importId === undefined ? {} : { importId };
-  return { outcome, rows, refusedRows, isFileFaulty, changes, sameAsImport, ...imported };
-}
-
-const describeSize = ({
-  cooperatives,
-  members,
-  deliveries,
-  loans,
-  payments,
-  transactions,
-}: RegistrySize): readonly Message[] => [
-  countEntities('cooperatives', cooperatives),
-  countEntities('members', members),
-  countEntities('production', deliveries),
-  countEntities('loans', loans),
-  countEntities('payments', payments),
-  countEntities('savings', transactions),
+const describeSize = (size: RegistrySize): readonly Message[] => [
+  countEntities('cooperatives', size.cooperatives),
+  countEntities('members', size.members),
+  countEntities('production', size.deliveries),
+  countEntities('loans', size.loans),
+  countEntities('payments', size.payments),
+  countEntities('savings', size.transactions),
 ];
 
 function describeOutcome(report: FileReport): Message {
@@ -409,14 +508,11 @@ function describeChanges({ changes, refusedRows }: FileReport): readonly Message
 
 /** Lists the finished and unreached files of an import that has stopped. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
-  if (
-    reports.length === 1 ||
-    reports.every(({ outcome }) => outcome === 'imported' || outcome === 'accepted')
-  )
-    return;
-  const namesOf = (...outcomes: FileReport['outcome'][]) =>
-    reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ file }) => nameOf(file));
-  const done = isDryRun ? namesOf('accepted') : namesOf('imported');
+  const isDone = ({ outcome }: FileReport) => outcome === 'imported' || outcome === 'accepted';
+  if (reports.length === 1 || reports.every(isDone)) return;
+  const namesOf = (wanted: FileReport['outcome']) =>
+    reports.filter(({ outcome }) => outcome === wanted).map(({ file }) => nameOf(file));
+  const done = namesOf(isDryRun ? 'accepted' : 'imported');
   const files = done.length === 0 ? say('no file') : done;
   tell(context, isDryRun ? say('Accepted: {files}.', { files }) : say('Imported: {files}.', { files }));
   const notReached = namesOf('not_reached');

@@ -246,7 +246,7 @@ export function openStaging(scope: FileScope) {
         const checkedVersion = readDataVersion(db);
         const zone = options.zone ?? UTC;
         if (kind === 'payments') addPaymentMessages(db, zone);
-        if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+        if (kind === 'members' && options.acceptTrailingZero !== true) runChecks(db, [TRAILING_ZERO], 'file');
         if (hasDerived && hasDerivedReferences(kind)) {
           numberEqualRows(db);
           runChecks(db, [otherTimeZone(kind, zone)], 'file');

@@ -204,9 +204,9 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
 
 export interface CheckOptions {
   /** Accepts a file in which 20 or more national IDs all end in 0. */
-  readonly acceptTrailingZero: boolean;
+  readonly acceptTrailingZero?: boolean | undefined;
   /** Leaves refused rows out; by default, one refused row refuses the file. */
-  readonly skipInvalid: boolean;
+  readonly skipInvalid?: boolean | undefined;
   /**
    * Also writes values that the file sets back to those before a correction over HTTP or by a command; by
    * default they are kept.
@@ -232,7 +232,7 @@ export interface CheckOptions {
 }
 
 /** A file from its staging to its apply; the options of its check are set when it is checked. */
-export interface FileScope extends Partial<CheckOptions> {
+export interface FileScope extends CheckOptions {
   readonly db: Connection;
   readonly kind: ImportKind;
   readonly columns: ReadonlySet<string>;

@@ -3,15 +3,20 @@
 import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
 import { REFUSALS } from './access/api-keys.ts';
-import { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
+import { RateLimiter } from './access/rate-limiter.ts';
 import { openCreate } from './http/declare/preconditions.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
-import type { ConnectionLog, RunningServer } from './http/server/client-connection.ts';
 import { createMiddleware, type MiddlewareDependencies, OFTEN } from './http/server/middleware.ts';
 import { openOverloadGuard } from './http/server/refuse-overload.ts';
 import { createHandler, type Handler, type HandlerDependencies } from './http/server/request-lifecycle.ts';
 import { createSender, type SenderDependencies } from './http/server/send.ts';
-import { listen, type ServerTimeouts, serveInProcess } from './http/server/server.ts';
+import {
+  type ConnectionLog,
+  listen,
+  type RunningServer,
+  type ServerTimeouts,
+  serveInProcess,
+} from './http/server/server.ts';
 import { serveLedger } from './ledger/open-ledger.ts';
 import type { AddToService, Measures, Serving } from './module.ts';
 import { loadStatus, MODULES } from './modules.ts';
@@ -60,7 +65,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   const { keys, ledger, store } = openStores(storage, givenLedger);
   const log = countingUses(keys, measures?.counting(written) ?? written);
   const noteAddress = (address: string) => noteRefused(address, log, measures);
-  const limiter = new InProcessRateLimiter(clock);
+  const limiter = new RateLimiter(clock);
   const { host, port, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
   const isRecording = () => ledger?.isRecording() ?? true;

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
 import type { ApiKeyStore } from './access/api-key-store.ts';
-import type { InProcessRateLimiter } from './access/in-process-rate-limiter.ts';
+import type { RateLimiter } from './access/rate-limiter.ts';
 import type { CooperativeFigures, PagePart, Screen } from './desk/screen.ts';
 import type { Unready } from './health/health-routes.ts';
 import type { ReadAdded } from './health/registry-status.ts';
 import type { MoreRoutes } from './http/declare/resource.ts';
 import type { Route } from './http/declare/route.ts';
-import type { OutgoingMessages } from './http/reference/openapi.ts';
 import type { AccessLog } from './http/server/access-log.ts';
 import type { RegistryStore, ServedRows } from './open-registry.ts';
+import type { OutgoingMessages } from './reference/openapi.ts';
 import type { NarrowableStore } from './registry/registry-store.ts';
 import type { Config } from './runtime/config.ts';
 import type { Clock } from './runtime/scheduler.ts';
@@ -91,7 +91,7 @@ export interface ComposedService {
   readonly store: RegistryStore;
   readonly keys: ApiKeyStore;
   readonly ledger: AccessLedger | undefined;
-  readonly limiter: InProcessRateLimiter;
+  readonly limiter: RateLimiter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
   /** Counts of all modules. */

@@ -1,15 +1,15 @@
 /** Lists all routes of the API. */
 
-import type { RateLimiter } from './access/in-process-rate-limiter.ts';
+import type { RateLimiter } from './access/rate-limiter.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { healthRoutes, type Unready } from './health/health-routes.ts';
 import type { MoreRoutes } from './http/declare/resource.ts';
 import type { Route } from './http/declare/route.ts';
-import { withOpenApi } from './http/reference/openapi.ts';
-import { pageRoutes } from './http/reference/reference-routes.ts';
 import { meRoutes } from './keys/me-routes.ts';
 import type { ServicePart } from './module.ts';
 import type { ServedRows } from './open-registry.ts';
+import { withOpenApi } from './reference/openapi.ts';
+import { pageRoutes } from './reference/reference-routes.ts';
 import type { NarrowableStore } from './registry/registry-store.ts';
 import { cooperativeRoutes } from './registry/routes/cooperative-routes.ts';
 import { loanRoutes } from './registry/routes/loan-routes.ts';

@@ -2,7 +2,6 @@
  * The desk's lists of one cooperative: its members, recorded rows by kind, and members who need attention.
  */
 
-import type { FieldGroup } from '../access/access-ledger.ts';
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { type Column, table } from '../desk/parts.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
@@ -23,6 +22,7 @@ import {
   type StoredDataStore,
 } from '../registry/stored/stored-data-types.ts';
 import { formatDate, startOfDay } from '../values/date-time.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
 import { listFields, onlyGiven } from '../values/declared-fields.ts';
 import type { Page as Rows } from '../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';

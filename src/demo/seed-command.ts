@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { openKeys } from '../access/api-key-store.ts';
 import type { Scope } from '../access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { createCsvRows } from '../formats/csv-rows.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
 import { importFiles, listImportFiles } from '../import/import-files.ts';

@@ -3,10 +3,11 @@
  * the server does the rest (docs/desk.md).
  */
 
-import type { AccessLedger, FieldGroup, Subject } from '../access/access-ledger.ts';
+import type { AccessLedger, Subject } from '../access/access-ledger.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Clock } from '../runtime/scheduler.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
 import type { Awaitable } from '../values/errors.ts';
 import type { Html } from '../values/html.ts';
 import type { Language } from '../values/language.ts';

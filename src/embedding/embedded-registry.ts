@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { composeRegistry } from '../compose.ts';
-import type { RunningServer } from '../http/server/client-connection.ts';
+import type { RunningServer } from '../http/server/server.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from '../runtime/config.ts';
 import { faultOfRuntime } from '../runtime/node-version.ts';
 import type { Clock } from '../runtime/scheduler.ts';
@@ -13,7 +13,7 @@ import { StorageError } from '../sqlite/storage-error.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
 
-export type { RunningServer } from '../http/server/client-connection.ts';
+export type { RunningServer } from '../http/server/server.ts';
 export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };

@@ -1,9 +1,8 @@
 /** Route of the event sequence, for systems that follow it (docs/api.md#events). */
 
-import { SHOWS_PERSONS } from '../http/declare/narrowing.ts';
 import { wholeNumber } from '../http/declare/query.ts';
 import { BodyParts, JsonText, ok } from '../http/declare/response.ts';
-import { defineRoute, type Route } from '../http/declare/route.ts';
+import { defineRoute, type Route, SHOWS_PERSONS } from '../http/declare/route.ts';
 import { EVENT_TYPES, parseTypes } from '../registry/changes/events.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import type { TimeZone } from '../values/date-time.ts';

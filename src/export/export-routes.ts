@@ -1,15 +1,20 @@
 /** Routes that export all rows of a kind, from one snapshot (docs/api.md#exports), and what writes them. */
 
+import { pipeline } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
 import type { EventStore } from '../events/feed.ts';
-import { SHOWS_PERSONS } from '../http/declare/narrowing.ts';
-import { showing } from '../http/declare/personal.ts';
 import type { QueryParameters } from '../http/declare/query.ts';
-import { acceptsGzip } from '../http/declare/request.ts';
 import type { Resource } from '../http/declare/resource.ts';
 import { type ApiResponse, BodyParts } from '../http/declare/response.ts';
-import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
-import { gzipped } from '../http/server/send.ts';
+import {
+  type ApiRequest,
+  acceptsGzip,
+  defineRoute,
+  type Route,
+  SHOWS_PERSONS,
+  showing,
+} from '../http/declare/route.ts';
 import type { AddToService } from '../module.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { COOPERATIVE_FILTER } from '../registry/routes/cooperative-routes.ts';
@@ -188,11 +193,24 @@ const exportRoute = (
     },
   });
 
+/**
+ * Compresses in another thread, no faster than the output is read; optimized for speed rather than size.
+ * @param parts each is requested once the one before it has been compressed
+ */
+export async function* gzipped(
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  // An error reaches the reader through `gzip`.
+  pipeline(parts, gzip, () => {});
+  yield* gzip;
+}
+
 type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' | 'read'>>;
 
 /** @param found without content for HEAD */
 function respond(
-  { incoming }: Pick<RouteRequest, 'incoming'>,
+  { incoming }: Pick<ApiRequest, 'incoming'>,
   { kind, format, cooperativeIds }: Pick<ExportRequest, 'kind' | 'format'> & { cooperativeIds: Visible },
   { epoch, sequence, bytes, read }: Known,
 ): ApiResponse {

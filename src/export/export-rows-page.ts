@@ -1,12 +1,12 @@
 /** Part of the desk's page of a cooperative that downloads its rows as a file, as `export` writes it. */
 
-import type { FieldGroup } from '../access/access-ledger.ts';
 import { form, refuseGiven, select } from '../desk/parts.ts';
 import type { Action, PagePart, Visit } from '../desk/screen.ts';
 import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import type { FileFormat } from './export-columns.ts';

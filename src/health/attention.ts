@@ -1,11 +1,10 @@
 /** Finds the issues of a registry, worst first, each with the command that resolves it. */
 import { dirname } from 'node:path';
-import type { LedgerStatus } from '../access/access-ledger.ts';
 import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import { type ApiKey, hasExpired } from '../access/api-keys.ts';
 import { isServed } from '../backup/open-backups.ts';
 import { refusalsOf } from '../keys/key-text.ts';
-import { findLostKeys, lostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
+import { findLostKeys, type LedgerStatus, lostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
 import type { Config } from '../runtime/config.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import { ledgerFolderOf } from '../sqlite/registry-files.ts';

@@ -1,8 +1,7 @@
 /** `/healthz` and `/readyz`: liveness and readiness of the process, without a key. */
 
-import { SHOWS_NO_ROWS } from '../http/declare/narrowing.ts';
 import { ok, refusal } from '../http/declare/response.ts';
-import type { Route } from '../http/declare/route.ts';
+import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { UnavailableReason } from '../values/errors.ts';
 import { literal, object } from '../values/schema.ts';
 

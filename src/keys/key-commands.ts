@@ -1,8 +1,8 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/keys.md#keys). */
 import { type Command, Option } from 'commander';
 import { type ApiKeyStore, openKeys } from '../access/api-key-store.ts';
-import { type ApiKey, prefixOf, SCOPES, type Scope } from '../access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { type ApiKey, prefixOf, SCOPES } from '../access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { openRegistry } from '../open-registry.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
@@ -14,13 +14,12 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
 import { type Awaitable, notFound, RegistryError } from '../values/errors.ts';
-import type { KeyChanges, NewKey } from './key-changes.ts';
-import { type ChangedKey, createKeys, type IssuedKey, type KeyOperations } from './key-operations.ts';
-import { describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
+import type { Message } from '../values/message.ts';
+import { createKeys, type KeyChanges, type KeyOperations, type NewKey } from './key-operations.ts';
+import { describeKey, formatKey, formatKeys, type KeyContext } from './key-text.ts';
 
-// What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
+// The options of `keys create` and `keys update`, and their values
 
-/** What the command line says of a key. */
 interface KeyOptions {
   readonly name?: string;
   readonly scope?: readonly string[];
@@ -40,7 +39,7 @@ interface KeyOptions {
   readonly neverExpires?: true;
 }
 
-/** The option that a value is given by. */
+/** Options by the values that they set, where the names differ. */
 const OPTION_OF: { readonly [value: string]: string } = {
   scopes: 'scope',
   allowedAddresses: 'allow-ip',
@@ -53,10 +52,7 @@ const parseCount = (text: string): number => (/^[0-9]{1,8}$/.test(text) ? Number
 
 const REPEATED = 'repeat the option, or separate with commas';
 
-/**
- * The options that give a key its values.
- * @param use an update keeps whatever is not named
- */
+/** @param use an update keeps whatever is not named */
 function addValueOptions(command: Command, use: 'create' | 'update'): Command {
   const isNew = use === 'create';
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
@@ -97,7 +93,7 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
     );
 }
 
-/** The options that take a restriction away: the only way to do so. */
+/** Options that take a restriction away: the only way to do so. */
 function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
@@ -110,25 +106,24 @@ function addRemovalOptions(command: Command): Command {
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
 
-/**
- * What the options change; what is not named stays as it is.
- * @param cooperatives ids of those that are named
- */
-const keyChanges = (options: KeyOptions, cooperatives: readonly number[] | undefined): KeyChanges =>
-  onlyGiven({
+/** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
+async function changesOf({ options, storage }: Run<PrintOptions & KeyOptions>): Promise<KeyChanges> {
+  const ids = options.cooperative && (await idsOfCodes(storage, options.cooperative));
+  return onlyGiven({
     name: options.name,
-    scopes: options.scope as readonly Scope[] | undefined,
+    scopes: options.scope,
     allowedAddresses: options.anyIp === true ? null : options.allowIp,
     allowedHosts: options.anyHost === true ? null : options.allowHost,
     isLookupOnly: options.lookupOnly,
     mayExport: options.allowExport,
-    cooperatives: options.anyCooperative === true ? null : cooperatives,
+    cooperatives: options.anyCooperative === true ? null : ids,
     purpose: options.purpose === false ? null : options.purpose,
     requiresPurpose: options.requirePurpose,
     perHour: options.perHour,
     perDay: options.perDay,
     expires: options.neverExpires === true ? null : options.expires,
   });
+}
 
 export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
 
@@ -156,21 +151,32 @@ export function declareKeys(keys: Command, context: CliContext): void {
   declareRotate(one('rotate'), context);
 }
 
+interface Outcome {
+  readonly id: number;
+  readonly warnings?: readonly Message[];
+  readonly secret?: string;
+}
+
 /** Changes a key, and prints it as it is then. */
 async function operate(
   run: Run<PrintOptions & { readonly create?: true }>,
-  work: (operations: KeyOperations) => Awaitable<ChangedKey | IssuedKey>,
+  work: (operations: KeyOperations) => Awaitable<Outcome>,
   use: 'issue' | 'manage' = 'manage',
 ): Promise<void> {
+  const { storage, clock, zone } = run;
   let opened: ApiKeyStore | undefined;
   const open = (): ApiKeyStore => {
-    if (use === 'issue' && !run.storage.exists()) createRegistry(run);
-    opened ??= openKeys(run.storage, use);
+    if (use === 'issue' && !storage.exists()) {
+      // Keys of no registry would be taken for those of one that is lost.
+      if (run.options.create !== true) throw noRegistryHere(storage);
+      void openRegistry(storage).close();
+    }
+    opened ??= openKeys(storage, use);
     return opened;
   };
-  const operations = createKeys({ openKeys: open, clock: run.clock, zone: run.zone });
   try {
-    await printKey(run, open, await work(operations));
+    const outcome = await work(createKeys({ openKeys: open, clock, zone }));
+    await printKey(run, open(), outcome);
   } catch (error) {
     throw toCommandError(error);
   } finally {
@@ -178,44 +184,32 @@ async function operate(
   }
 }
 
-/** Keys of no registry would be taken for those of one that is lost. */
-function createRegistry({ storage, options }: Run<{ readonly create?: true }>): void {
-  if (options.create !== true) throw noRegistryHere(storage);
-  void openRegistry(storage).close();
-}
-
-async function printKey(
-  run: Run,
-  openKeys: () => ApiKeyStore,
-  { id, warnings, ...operated }: ChangedKey | IssuedKey,
-): Promise<void> {
-  const key = openKeys().find(id, run.now);
+async function printKey(run: Run, store: ApiKeyStore, { id, warnings, secret }: Outcome): Promise<void> {
+  const key = store.find(id, run.now);
   if (key === undefined) throw notFound();
-  const showing = await showingOf(openKeys(), run, [key]);
-  const secret = 'secret' in operated ? operated.secret : undefined;
+  const description = describeKey(key, await readContext(store, run, [key]));
   const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
   const isForPeople = run.options.json !== true;
   if (isForPeople) for (const warning of warnings ?? []) run.err(`Warning: ${warning}\n`);
-  const shown = describeKey(key, showing);
   run.show(
-    { ...shown, ...issued, ...(warnings && { warnings: warnings.map(String) }) },
-    formatKey(shown) + (secret === undefined ? '' : `\n${secret}\n`),
+    { ...description, ...issued, ...(warnings && { warnings: warnings.map(String) }) },
+    formatKey(description) + (secret === undefined ? '' : `\n${secret}\n`),
   );
   if (isForPeople && secret !== undefined)
     run.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
-async function showingOf(
+/** Codes of cooperatives are read only if one of the keys is restricted to some. */
+async function readContext(
   store: ApiKeyStore,
   { storage, zone, now }: Run,
   keys: readonly ApiKey[],
-): Promise<Showing> {
-  const uses = store.uses(now);
-  return { now, zone, codes: await codesOfKeys(storage, keys), uses };
+): Promise<KeyContext> {
+  const needsCodes = keys.some(({ cooperatives }) => cooperatives !== null) && storage.exists();
+  const summaries = needsCodes ? await listCooperatives(storage) : [];
+  const codes = new Map(summaries.map(({ id, code }) => [id, code]));
+  return { now, zone, codes, uses: store.uses(now) };
 }
-
-const changesOf = async ({ options, storage }: Run<PrintOptions & KeyOptions>): Promise<KeyChanges> =>
-  keyChanges(options, options.cooperative && (await idsOfCodes(storage, options.cooperative)));
 
 function declareCreate(command: Command, context: CliContext): void {
   addValueOptions(command, 'create')
@@ -240,14 +234,14 @@ function declareCreate(command: Command, context: CliContext): void {
     );
 }
 
-function declareList(command: Command, context: CliContext): void {
+function declareList(command: Command, cli: CliContext): void {
   command.description('list all keys').action(
-    acting(context, (run) =>
+    acting(cli, (run) =>
       withStore(openKeys(run.storage, 'manage'), async (store) => {
-        const all = store.list(run.now);
-        const showing = await showingOf(store, run, all);
-        const keys = all.map((key) => describeKey(key, showing));
-        run.show({ keys }, formatKeys(keys));
+        const keys = store.list(run.now);
+        const context = await readContext(store, run, keys);
+        const descriptions = keys.map((key) => describeKey(key, context));
+        run.show({ keys: descriptions }, formatKeys(descriptions));
       }),
     ),
   );
@@ -300,7 +294,7 @@ function declareRotate(command: Command, context: CliContext): void {
 const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
   withStore(openStoredData(storage), (store) => store.listCooperatives());
 
-/** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
+/** @throws CommandError for a code that no cooperative has */
 async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<readonly number[]> {
   const ids = new Map((await listCooperatives(storage)).map(({ id, code }) => [code, id]));
   return codes.map((code) => {
@@ -309,11 +303,4 @@ async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<r
       throw new CommandError(EXIT.usage, `--cooperative: There is no cooperative with the code ${code}.`);
     return id;
   });
-}
-
-/** The codes by id; read only if one of the keys is restricted to some. */
-async function codesOfKeys(storage: Storage, keys: readonly ApiKey[]): Promise<ReadonlyMap<number, string>> {
-  const isNeeded = keys.some(({ cooperatives }) => cooperatives !== null);
-  if (!isNeeded || !storage.exists()) return new Map();
-  return new Map((await listCooperatives(storage)).map(({ id, code }) => [id, code]));
 }

@@ -1,92 +1,260 @@
-/** What commands and the desk do with API keys (docs/keys.md). */
+/** Issues and changes API keys, for commands and the desk: checks, warnings, operations (docs/keys.md). */
 
 import type { ApiKeyStore } from '../access/api-key-store.ts';
 import {
   type ApiKey,
   type ApiKeyValues,
+  issueSecret,
   parseOverlap,
+  parseStated,
+  SCOPES,
+  type Scope,
   UNRESTRICTED,
-  warningsOf,
 } from '../access/api-keys.ts';
-import { issueSecret } from '../access/key-secret.ts';
-import { nowSeconds } from '../runtime/scheduler.ts';
-import { FieldError, invalidFields, notFound } from '../values/errors.ts';
-import type { Message } from '../values/message.ts';
-import { type KeyChanges, type NewKey, type ReadingDependencies, readKeyChanges } from './key-changes.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR, MAX_LIMIT } from '../access/rate-limiter.ts';
+import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { parseAddressBlocks } from '../values/address-blocks.ts';
+import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../values/date-time.ts';
+import { onlyGiven } from '../values/declared-fields.ts';
+import { FieldError, FieldErrorList, invalidFields, notFound } from '../values/errors.ts';
+import { Message, say } from '../values/message.ts';
 
-/** A key as it is now. */
-export interface ChangedKey {
-  readonly id: number;
-  /** What makes no sense of it; of a rotation and a switch nothing is said. */
-  readonly warnings?: readonly Message[];
+// Checks the values of a key (docs/keys.md#keys)
+
+/** Unchecked values; undefined leaves a value as it is, null takes a restriction away. */
+export interface KeyChanges {
+  readonly name?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly allowedAddresses?: readonly string[] | null | undefined;
+  readonly allowedHosts?: readonly string[] | null | undefined;
+  readonly isLookupOnly?: boolean | undefined;
+  readonly mayExport?: boolean | undefined;
+  /** Ids that are known to exist. */
+  readonly cooperatives?: readonly number[] | null | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly requiresPurpose?: boolean | undefined;
+  readonly perHour?: number | undefined;
+  readonly perDay?: number | undefined;
+  /** Last day in the registry's zone, or the instant at which the key ends. */
+  readonly expires?: string | null | undefined;
 }
 
-export interface IssuedKey extends ChangedKey {
-  /** The secret: this is the only time that it is given. */
-  readonly secret: string;
+export type NewKey = KeyChanges & { readonly name: string; readonly scopes: readonly string[] };
+
+/** Parses the name of a key, which says who holds it. */
+function parseKeyName(text: string): string | FieldError {
+  const name = text.trim();
+  return name === '' || name.length > 100 || /\p{C}/u.test(name)
+    ? new FieldError('Expected a name of 1 to 100 characters.')
+    : name;
+}
+
+function parseScopes(names: readonly string[]): readonly Scope[] | FieldError {
+  if (names.length === 0) return new FieldError('Name at least one.');
+  return names.every((name) => (SCOPES as readonly string[]).includes(name))
+    ? [...new Set(names as Scope[])]
+    : new FieldError(`Known scopes: ${SCOPES.join(', ')}.`);
+}
+
+function parseBlocks(texts: readonly string[]): readonly string[] | FieldError {
+  const blocks = parseAddressBlocks(texts);
+  return blocks instanceof FieldError ? blocks : [...new Set(blocks.texts)];
+}
+
+const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** Parses domains: in lower case, without a trailing dot. */
+function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
+  const hosts = [...new Set(texts.map((text) => text.toLowerCase().replace(/\.$/, '')))];
+  return hosts.every((host) => DOMAIN.test(host))
+    ? hosts
+    : new FieldError('Expected a domain such as portal.example.rw or *.example.rw, without a port.');
+}
+
+const parseRequestLimit = (limit: number): number | FieldError =>
+  Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT
+    ? limit
+    : // MAX_LIMIT, written out as the translations have it.
+      new FieldError('Expected a number from 1 to 10000000.');
+
+/** Returns the epoch seconds at which a key ends: a date counts through its last second in the zone. */
+function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
+  // In some time zones, its end would be shown with a five-digit year.
+  if (text.startsWith('9999'))
+    return new FieldError('A key cannot end in 9999. Without an end it never does.');
+  const date = parseDate(text);
+  if (!(date instanceof FieldError)) return startOfDay(date, zone) + DAY_SECONDS;
+  const instant = parseDateTime(text, zone);
+  return instant instanceof FieldError
+    ? new FieldError('Expected a date such as 2026-12-31, or a date-time.')
+    : instant;
+}
+
+/** @param now epoch seconds */
+function parseNewExpiry(text: string, zone: TimeZone, now: number): number | FieldError {
+  const end = parseKeyExpiry(text, zone);
+  return typeof end === 'number' && end <= now
+    ? new FieldError('This is over already. Choose a day from today on.')
+    : end;
 }
 
 /**
- * They hold from the next request. A wrong value is a RegistryError `invalid` that names it, an id that no
- * key has `not_found`.
+ * @param stored undefined for a new key
+ * @throws RegistryError `invalid` with all faults
  */
-export interface KeyOperations {
-  create(values: NewKey): IssuedKey;
-  /** Replaces what is named, lists as a whole; the rest stays. */
-  update(id: number, changes: KeyChanges): ChangedKey;
-  disable(id: number): ChangedKey;
-  enable(id: number): ChangedKey;
-  /**
-   * Issues a new secret.
-   * @param overlap how long the old one stays valid, such as `24h`; without, it ends at once
-   */
-  rotate(id: number, overlap: string | undefined): IssuedKey;
+function parseChanges(
+  changes: KeyChanges,
+  stored: ApiKey | undefined,
+  now: number,
+  zone: TimeZone,
+): Partial<ApiKeyValues> {
+  const faults = new FieldErrorList();
+  const read = <Name extends keyof KeyChanges, T>(
+    name: Name,
+    parse: (value: NonNullable<KeyChanges[Name]>) => T | FieldError,
+    unrestricted?: T | null,
+  ) => {
+    const value = changes[name];
+    if (value === undefined || value === null) return value === null ? unrestricted : undefined;
+    const parsed = parse(value);
+    if (!(parsed instanceof FieldError)) return parsed;
+    faults.add(name, parsed.message);
+    return undefined;
+  };
+  const parseEnd = (text: string) =>
+    stored === undefined ? parseNewExpiry(text, zone, now) : parseKeyExpiry(text, zone);
+  const values = onlyGiven({
+    name: read('name', parseKeyName),
+    scopes: read('scopes', parseScopes),
+    allowedAddresses: read('allowedAddresses', parseBlocks, []),
+    allowedHosts: read('allowedHosts', parseHosts, []),
+    isLookupOnly: changes.isLookupOnly,
+    mayExport: changes.mayExport,
+    cooperatives: changes.cooperatives,
+    purpose: read('purpose', parseStated, null),
+    requiresPurpose: changes.requiresPurpose,
+    limits: {
+      ...(stored?.limits ?? { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY }),
+      ...onlyGiven({
+        perHour: read('perHour', parseRequestLimit),
+        perDay: read('perDay', parseRequestLimit),
+      }),
+    },
+    expiresAt: read('expires', parseEnd, null),
+  });
+  faults.throwIfAny();
+  return values as Partial<ApiKeyValues>;
 }
 
-interface KeyDependencies extends ReadingDependencies {
-  /** Called once what is asked makes sense: what is refused makes no file. */
+// Warnings about values that are allowed but make no sense: requests would be refused, or return nothing
+
+/** Scopes that a `--lookup-only` key cannot use. */
+const CLOSED_TO_LOOKUPS: readonly Scope[] = [
+  'members:write',
+  'loans:read',
+  'loans:write',
+  'payments:read',
+  'payments:write',
+  'webhooks:receive',
+];
+
+/** @param now epoch seconds @param others all other keys */
+export function warningsOf(
+  key: ApiKeyValues,
+  { now, others }: { readonly now: number; readonly others: readonly { id: number; name: string }[] },
+): readonly Message[] {
+  const { scopes, mayExport, isLookupOnly, limits } = key;
+  const namesake = others.find(({ name }) => name.toLowerCase() === key.name.toLowerCase());
+  const blind = scopes.filter(
+    (scope) => scope.endsWith(':write') && !scopes.includes(scope.replace('write', 'read') as Scope),
+  );
+  const closed = isLookupOnly ? scopes.filter((scope) => CLOSED_TO_LOOKUPS.includes(scope)) : [];
+  const warnings: readonly (Message | false | undefined)[] = [
+    key.expiresAt !== null &&
+      key.expiresAt <= now &&
+      say('The key has expired already: every request is refused.'),
+    namesake && say('Key {id} has the same name.', { id: namesake.id }),
+    limits.perHour > limits.perDay &&
+      say('The limit of an hour, {perHour}, is above that of a day, {perDay}, which counts.', { ...limits }),
+    scopes.includes('members:financials') &&
+      !scopes.includes('members:read') &&
+      say('members:financials without members:read adds nothing to lookups, which the key may not make.'),
+    blind.length > 0 &&
+      say('{scopes} without reading: the key cannot read what it has written.', { scopes: blind }),
+    mayExport &&
+      !scopes.some((scope) => scope.endsWith(':read')) &&
+      say('The key may export, and has no scope for reading that there would be an export of.'),
+    key.purpose !== null &&
+      key.requiresPurpose &&
+      say('The purpose is never recorded: each request must state its own.'),
+    isLookupOnly && mayExport && say('The key may export, and is for lookups only: it can export nothing.'),
+    closed.length > 0 && say('The key is for lookups only: it cannot use {scopes}.', { scopes: closed }),
+  ];
+  return warnings.filter((warning) => warning instanceof Message);
+}
+
+// The operations: each takes effect from the next request
+
+export type KeyOperations = ReturnType<typeof createKeys>;
+
+interface ChangedKey {
+  readonly id: number;
+  readonly warnings: readonly Message[];
+}
+
+/**
+ * An invalid value is a RegistryError `invalid` that names it, an id that no key has `not_found`.
+ * @param openKeys called once the values are valid: a refusal creates no file
+ */
+export function createKeys({
+  openKeys,
+  clock,
+  zone,
+}: {
   readonly openKeys: () => ApiKeyStore;
-}
-
-export function createKeys(dependencies: KeyDependencies): KeyOperations {
-  const { openKeys, clock } = dependencies;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}) {
   const now = (): number => nowSeconds(clock);
 
-  function withWarnings(key: ApiKey): ChangedKey {
+  function withWarnings({ id, ...values }: ApiKey): ChangedKey {
     const others = openKeys()
       .list(now())
-      .filter(({ id }) => id !== key.id);
-    return { id: key.id, warnings: warningsOf(key, { now: now(), others }) };
+      .filter((other) => other.id !== id);
+    return { id, warnings: warningsOf(values, { now: now(), others }) };
   }
 
-  const activate = (id: number, isActive: boolean): ChangedKey => ({
-    id: found(openKeys().update(id, { isActive }, now())).id,
+  const activate = (id: number, isActive: boolean) => ({
+    id: existing(openKeys().update(id, { isActive }, now())).id,
   });
 
   return {
-    create(given) {
-      const values = { ...UNRESTRICTED, ...readKeyChanges(given, undefined, dependencies) } as ApiKeyValues;
+    /** @returns the secret too: this is the only time that it is shown */
+    create(newKey: NewKey) {
+      const values = { ...UNRESTRICTED, ...parseChanges(newKey, undefined, now(), zone) } as ApiKeyValues;
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
     },
-    update(id, changes) {
-      const values = readKeyChanges(changes, found(openKeys().find(id, now())), dependencies);
-      return withWarnings(found(openKeys().update(id, values, now())));
+    /** Replaces the values that are not undefined, lists as a whole. */
+    update(id: number, changes: KeyChanges) {
+      const values = parseChanges(changes, existing(openKeys().find(id, now())), now(), zone);
+      return withWarnings(existing(openKeys().update(id, values, now())));
     },
-    disable: (id) => activate(id, false),
-    enable: (id) => activate(id, true),
-    rotate(id, text) {
-      const overlap = text === undefined ? 0 : parseOverlap(text);
-      if (overlap instanceof FieldError) throw invalidFields({ overlap: [overlap.message] });
+    disable: (id: number) => activate(id, false),
+    enable: (id: number) => activate(id, true),
+    /** @param overlap time for which the old secret stays valid, such as `24h`; without, it ends at once */
+    rotate(id: number, overlap: string | undefined) {
+      const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
+      if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });
       const secret = issueSecret();
-      found(openKeys().rotate(id, secret, overlap, now()));
+      existing(openKeys().rotate(id, secret, seconds, now()));
       return { id, secret: secret.text };
     },
   };
 }
 
 /** @throws RegistryError `not_found` */
-function found(key: ApiKey | undefined): ApiKey {
+function existing(key: ApiKey | undefined): ApiKey {
   if (key === undefined) throw notFound();
   return key;
 }

@@ -6,12 +6,10 @@ import {
   type ApiKeyValues,
   SCOPE_MEANINGS,
   SCOPES,
-  type Scope,
   stateOfKey,
   UNRESTRICTED,
-  warningsOf,
 } from '../access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/sliding-window.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { fields, form, type InputOptions, input, select, table } from '../desk/parts.ts';
 import type { Action, Answer, Form, Page, Screen, Visit } from '../desk/screen.ts';
 import { sayAtDesk } from '../entering/row-form.ts';
@@ -21,8 +19,7 @@ import { formatDate, type TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { asMessage, say, type Text } from '../values/message.ts';
-import type { KeyChanges } from './key-changes.ts';
-import { createKeys, type KeyOperations } from './key-operations.ts';
+import { createKeys, type KeyOperations, type NewKey, warningsOf } from './key-operations.ts';
 import { codesOf, refusalsOf, usesOf } from './key-text.ts';
 
 // The desk's form to issue or restrict a key, by the same rules as the commands.
@@ -89,7 +86,7 @@ function toChanges(
   stored: ApiKey | undefined,
   codes: ReadonlyMap<number, string>,
   zone: TimeZone,
-): KeyChanges & { readonly name: string; readonly scopes: readonly Scope[] } {
+): NewKey {
   const ids = new Map([...codes].map(([id, code]) => [code, id]));
   // A cooperative whose creation was undone no longer has a code.
   const withoutCode = (text: string) => stored?.cooperatives?.find((id) => text === `#${id}`);
@@ -103,7 +100,6 @@ function toChanges(
   const keepsEnd = stored !== undefined && fields.expires === lastDay(stored.expiresAt, zone);
   return {
     ...fields,
-    scopes: fields.scopes as Scope[],
     allowedAddresses: listOf(fields.allowedAddresses),
     allowedHosts: listOf(fields.allowedHosts),
     cooperatives: cooperatives ?? null,

@@ -30,7 +30,8 @@ export const codesOf = (
   codes: ReadonlyMap<number, string>,
 ): string[] | null => cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
 
-export interface Showing {
+/** Facts beside a key that its description needs. */
+export interface KeyContext {
   /** Epoch seconds. */
   readonly now: number;
   readonly zone: TimeZone;
@@ -41,8 +42,8 @@ export interface Showing {
 }
 
 /** Builds the public description of a key, without its secret. */
-export function describeKey(key: ApiKey, showing: Showing) {
-  const { now, zone, uses, codes } = showing;
+export function describeKey(key: ApiKey, context: KeyContext) {
+  const { now, zone, uses, codes } = context;
   const at = (seconds: number): string => formatDateTime(seconds, zone);
   const [admitted] = usesOf(key, uses, 'admitted');
   return {

@@ -1,10 +1,8 @@
 /** `/me`: the calling key's permissions, restrictions and rate limits, and their current usage. */
 import { type ApiKey, SCOPES, type Visible } from '../access/api-keys.ts';
-import type { RateLimiter } from '../access/in-process-rate-limiter.ts';
-import type { Decision, WindowUsage } from '../access/sliding-window.ts';
-import { SHOWS_NO_ROWS } from '../http/declare/narrowing.ts';
+import type { Decision, RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
 import { ok } from '../http/declare/response.ts';
-import type { Route } from '../http/declare/route.ts';
+import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import {

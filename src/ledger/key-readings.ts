@@ -1,6 +1,9 @@
 /** Finds the persons whose data a key has read (docs/ledger.md#whom-has-a-key-read). */
-import type { HashPerson, LedgerEntry, LedgerReader, UnreadableFile } from '../access/access-ledger.ts';
+
 import type { KnownNumber, StoredDataStore } from '../registry/stored/stored-data-types.ts';
+import type { UnreadableFile } from './ledger-chains.ts';
+import type { LedgerReader } from './ledger-reader.ts';
+import type { HashPerson, LedgerEntry } from './reading-text.ts';
 
 /** Selection of entries; an empty filter selects all. */
 export interface EntryFilter {

@@ -2,7 +2,7 @@
  * Orders the parts of a ledger's files into chains. A part that repeats entries of an earlier part and then
  * diverges from it begins its own chain.
  */
-import type { LedgerBatch, UnreadableFile } from '../access/access-ledger.ts';
+
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
@@ -15,6 +15,13 @@ import {
   readLedgerFile,
   readRows,
 } from './ledger-rows.ts';
+import type { LedgerBatch } from './reading-text.ts';
+
+/** A ledger file that is damaged, or that this user may not open. */
+export interface UnreadableFile {
+  readonly name: string;
+  readonly reason: string;
+}
 
 export interface ChainPart {
   readonly file: LedgerFile;

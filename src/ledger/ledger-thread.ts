@@ -1,10 +1,10 @@
 /** Thread module that writes a service's ledger, as a disk sync would block the event loop. */
 
-import type { RemovedLedgerFiles, Retention } from '../access/access-ledger.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
 import type { Recorded } from './batch-hash.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { Reserve, reservedAccesses } from './reserve.ts';
+import type { RemovedLedgerFiles, Retention } from './retention.ts';
 
 export interface LedgerSetup {
   readonly databaseFile: string;

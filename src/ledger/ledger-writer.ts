@@ -6,7 +6,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { HashPerson, RemovedLedgerFiles, Retention } from '../access/access-ledger.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/durable-files.ts';
 import { hasTables, openDatabase, withDatabase } from '../sqlite/open-database.ts';
@@ -44,9 +43,9 @@ import {
   readParts,
 } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
-import { timeOf, toLines } from './reading-text.ts';
+import { type HashPerson, timeOf, toLines } from './reading-text.ts';
 import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
-import { removeOldFiles } from './retention.ts';
+import { type RemovedLedgerFiles, type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 

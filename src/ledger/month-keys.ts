@@ -1,10 +1,10 @@
 /** Monthly keys that hash national IDs in the ledger, stored in the file of the API keys. */
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { HashPerson } from '../access/access-ledger.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+import type { HashPerson } from './reading-text.ts';
 
 interface MonthKey {
   readonly id: string;

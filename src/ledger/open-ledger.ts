@@ -1,15 +1,7 @@
 /** Opens the access ledger of a storage location: for a service, for commands and for reading. */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import type {
-  AccessLedger,
-  LedgerReader,
-  LedgerStatus,
-  OldLedgerFiles,
-  RemovedLedgerFiles,
-  Retention,
-  ServedLedgerOptions,
-} from '../access/access-ledger.ts';
+import type { AccessLedger } from '../access/access-ledger.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import {
@@ -26,13 +18,43 @@ import { type Message, say } from '../values/message.ts';
 import { toReceipts, unrecorded } from './batch-hash.ts';
 import { type ChainPart, readChains } from './ledger-chains.ts';
 import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
-import { openLedgerReaderAt } from './ledger-reader.ts';
+import { type LedgerReader, openLedgerReaderAt } from './ledger-reader.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { encodeAccesses } from './reading-text.ts';
 import { reservedAccesses } from './reserve.ts';
-import { findOldFiles, readFiles } from './retention.ts';
-import { openServiceLedger } from './service-ledger.ts';
+import {
+  findOldFiles,
+  type OldLedgerFiles,
+  type RemovedLedgerFiles,
+  type Retention,
+  readFiles,
+} from './retention.ts';
+import { openServiceLedger, type ServedLedgerOptions } from './service-ledger.ts';
+
+/** Condition of the ledger, determined within a few milliseconds. */
+export interface LedgerStatus {
+  readonly chains: number;
+  readonly files: number;
+  /** Number of entries currently kept. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** Names of unreadable files. */
+  readonly unreadable: readonly string[];
+  /** Names of missing files, as far as later ones show. */
+  readonly missing: readonly string[];
+  /** Names of files past the retention period, while later months are missing. */
+  readonly tooOld: readonly string[];
+  /** Approximate number of readings that fit when the disk is full. */
+  readonly reservedAccesses: number;
+  /** Epoch milliseconds; null if there is none. */
+  readonly newestMs: number | null;
+  /** Epoch milliseconds of the last removal by retention; `removed` is the total of removed readings. */
+  readonly removedAtMs: number | null;
+  readonly removed: number;
+  /** Fault of the ledger; null if there is none. */
+  readonly fault: 'open to others' | 'not writable' | 'does not answer' | null;
+}
 
 export const lostKeys = (file: string): Message =>
   say('Keys that were in use are gone: {file} was lost or begun anew. An older backup may have them.', {

@@ -1,12 +1,14 @@
 /** Finds the readings of a person in the access ledger (docs/ledger.md#who-has-read-a-person). */
 
-import type { LedgerEntry, LedgerReader, UnreadableFile } from '../access/access-ledger.ts';
 import type { KeyNames } from '../keys/key-text.ts';
 import type { PersonTraces } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, tell } from '../terminal/context.ts';
 import { formatTable } from '../terminal/output.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { asMessage, type Message, say, type Text } from '../values/message.ts';
+import type { UnreadableFile } from './ledger-chains.ts';
+import type { LedgerReader } from './ledger-reader.ts';
+import type { LedgerEntry } from './reading-text.ts';
 
 /**
  * Reason why a reading counts for the person: the number was requested or shown; a member who is the person

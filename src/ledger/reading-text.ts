@@ -3,14 +3,55 @@
  * text holds each entry's JSON except its time and the hashes of its national IDs: these take longest, and
  * the thread adds them.
  */
-import type {
-  AccessRecord,
-  HashPerson,
-  LedgerBatch,
-  LedgerEntry,
-  StoredAccess,
-} from '../access/access-ledger.ts';
+
+import type { AccessRecord } from '../access/access-ledger.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
 import { receiptOf } from './batch-hash.ts';
+
+/** Hashes a national ID as entries do. @param identityCard 16 digits, hashed as they are */
+export type HashPerson = (identityCard: string) => string;
+
+/** A reading as stored; absent properties were not given, or do not apply. */
+export interface StoredAccess {
+  /** UTC, with milliseconds. */
+  readonly time: string;
+  readonly request_id: string;
+  readonly key_id?: number;
+  readonly user?: string;
+  readonly route: string;
+  readonly fields: readonly FieldGroup[];
+  readonly status: number;
+  readonly address?: string;
+  readonly purpose?: string;
+  readonly end_user?: string;
+  /** Hashes of national IDs, with the key of the batch. */
+  readonly persons?: readonly string[];
+  readonly members?: readonly number[];
+  /** True for a page of a list. */
+  readonly page?: true;
+  readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
+}
+
+export interface LedgerEntry extends StoredAccess {
+  readonly chain: number;
+  readonly origin: string;
+  readonly sequence: number;
+  readonly receipt: string;
+}
+
+export interface LedgerBatch {
+  readonly chain: number;
+  readonly origin: string;
+  /** Sequence of its first entry. */
+  readonly first: number;
+  readonly count: number;
+  /** Hexadecimal. */
+  readonly hash: string;
+  /** Id of the key that hashed its national IDs. */
+  readonly keyId: string;
+  /** The lines of its entries: searching them is faster than parsing them. */
+  readonly lines: string;
+}
 
 /** Separators of readings, of their parts and of national IDs. No value contains a control character. */
 const READINGS = '\x1e';

@@ -3,8 +3,8 @@
  * automatically once it is old and files exist for as many later months as are kept. A wrong clock adds only
  * a file or two, and so removes no more than that.
  */
+
 import { rmSync } from 'node:fs';
-import type { OldLedgerFiles, RemovedLedgerFiles, Retention } from '../access/access-ledger.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/durable-files.ts';
 import { keysFileOf, ledgerFolderOf, withSideFiles } from '../sqlite/registry-files.ts';
@@ -12,6 +12,30 @@ import { StorageError } from '../sqlite/storage-error.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
 import { type FileContent, readLedgerFile } from './ledger-rows.ts';
 import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
+
+/** Retention period of readings. */
+export interface Retention {
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+  /** Minimum days to keep readings. */
+  readonly days: number;
+  /** Names of files that an operator has inspected: they are removed although later months are missing. */
+  readonly named?: readonly string[];
+}
+
+/** Names of files, oldest first. */
+export interface OldLedgerFiles {
+  readonly removable: readonly string[];
+  /**
+   * Files past the retention period, while later months are missing: an operator has to inspect them first.
+   */
+  readonly waiting: readonly string[];
+}
+
+export interface RemovedLedgerFiles {
+  readonly names: readonly string[];
+  readonly entries: number;
+}
 
 /** A file with its content; undefined if it cannot be read. */
 export interface ReadFile {

@@ -4,17 +4,22 @@
  * next batch before it has finished the first, so that it need not be woken.
  */
 
-import type {
-  AccessLedger,
-  AccessRecord,
-  LedgerState,
-  ServedLedgerOptions,
-} from '../access/access-ledger.ts';
+import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import { toReceipts, unrecorded } from './batch-hash.ts';
 import type { Appended, LedgerSetup, LedgerTasks } from './ledger-thread.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { encodeAccesses } from './reading-text.ts';
+
+export interface ServedLedgerOptions {
+  readonly clock: { now(): number; monotonicMs(): number };
+  /** Days for which readings are kept. */
+  readonly days: number;
+  /** Logs a message for operators. */
+  readonly note: (message: string) => void;
+  /** Must not throw. @param durationMs time until the readings were on disk, or could not be recorded */
+  readonly measure?: ((readings: number, durationMs: number, isRecorded: boolean) => void) | undefined;
+}
 
 interface Waiting {
   readonly readings: readonly AccessRecord[];

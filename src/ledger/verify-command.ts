@@ -1,6 +1,5 @@
 /** `ledger verify`, which checks the ledger, or a receipt against it (docs/ledger.md#a-receipt). */
 
-import type { VerifiedChain } from '../access/access-ledger.ts';
 import { readKeyNames } from '../keys/key-text.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
 import { CommandError, EXIT, translate } from '../terminal/context.ts';
@@ -10,6 +9,7 @@ import type { PrintOptions } from '../terminal/settings.ts';
 import { type Message, say } from '../values/message.ts';
 import { openLedgerReader } from './open-ledger.ts';
 import { describeEntry, formatReadings } from './person-readings.ts';
+import type { VerifiedChain } from './verify-ledger.ts';
 
 interface VerifyOptions extends PrintOptions {
   readonly receipt?: string;

@@ -1,18 +1,40 @@
-import type {
-  CheckedReceipt,
-  LedgerBatch,
-  LedgerEntry,
-  LedgerReader,
-  LedgerVerification,
-  VerifiedChain,
-} from '../access/access-ledger.ts';
 import { faultOf } from '../sqlite/sqlite-errors.ts';
 import { hashBatch, NO_HASH, parseReceipt } from './batch-hash.ts';
 import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger-chains.ts';
 import { numberOf } from './ledger-files.ts';
-import { entriesOf } from './reading-text.ts';
+import type { HashPerson } from './reading-text.ts';
+import { entriesOf, type LedgerBatch, type LedgerEntry } from './reading-text.ts';
 
-type FindPersonHash = LedgerReader['findPersonHash'];
+export interface VerifiedChain {
+  readonly chain: number;
+  readonly origin: string;
+  /** Number of valid entries. */
+  readonly entries: number;
+  /** The last entry before the first fault, for later comparison; 0 without any. */
+  readonly lastSequence: number;
+  readonly lastHash: string;
+  /** The last sequence that retention removed; 0 if none was removed. */
+  readonly removedThrough: number;
+  /** Fault with its meaning and remedy; null if the chain is valid. */
+  readonly fault: string | null;
+}
+
+export interface LedgerVerification {
+  /** Number of valid entries. */
+  readonly entries: number;
+  readonly chains: readonly VerifiedChain[];
+  /** Faults with their meaning and remedy; empty if all is valid. */
+  readonly faults: readonly string[];
+}
+
+export interface CheckedReceipt {
+  /** The reading that the receipt is for; undefined if the ledger does not contain it. */
+  readonly entry: LedgerEntry | undefined;
+  /** Meaning of the result, in a sentence. */
+  readonly message: string;
+}
+
+type FindPersonHash = (keyId: string) => HashPerson | undefined;
 
 const COMPARE = 'Compare with a backup, and with the receipts of clients.';
 

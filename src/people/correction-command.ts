@@ -1,6 +1,6 @@
 /** Shared parts of all correction commands: options, execution and output. */
 import { type Command, Option } from 'commander';
-import type { FieldGroup, Subject } from '../access/access-ledger.ts';
+import type { Subject } from '../access/access-ledger.ts';
 import { type NamedMember, parseReason } from '../registry/changes/correction-kinds.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../registry/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
@@ -18,6 +18,7 @@ import {
   changedMeanwhile,
   confirm,
 } from '../terminal/signals.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
 import { FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, say } from '../values/message.ts';

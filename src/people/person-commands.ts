@@ -1,6 +1,5 @@
 /** `persons`: commands about a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
-import { FIELD_GROUPS } from '../access/access-ledger.ts';
 import { describeEntry } from '../journal/history-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
 import { openLedgerReader } from '../ledger/open-ledger.ts';
@@ -23,6 +22,7 @@ import { recordAccess } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import type { TimeZone } from '../values/date-time.ts';
+import { FIELD_GROUPS } from '../values/declared-fields.ts';
 import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
 import { describeHeld, formatHeld } from './member-commands.ts';

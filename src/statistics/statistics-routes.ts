@@ -1,10 +1,9 @@
 /** Routes of statistics: of one cooperative, and of all that a key may see. */
 
 import { isVisible } from '../access/api-keys.ts';
-import { SHOWS_COOPERATIVES } from '../http/declare/narrowing.ts';
 import { readPathId } from '../http/declare/resource.ts';
 import { ok } from '../http/declare/response.ts';
-import { defineRoute, type Route, type RouteRequest } from '../http/declare/route.ts';
+import { type ApiRequest, defineRoute, type Route, SHOWS_COOPERATIVES } from '../http/declare/route.ts';
 import type { AddToService } from '../module.ts';
 import { COOPERATIVE, DISTRICT_FILTER } from '../registry/routes/cooperative-routes.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
@@ -79,7 +78,7 @@ const SHARED = {
   personal: 'none',
 } as const;
 
-const seesFinancials = ({ caller }: Pick<RouteRequest, 'caller'>): boolean =>
+const seesFinancials = ({ caller }: Pick<ApiRequest, 'caller'>): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
 /** Limit of queued requests for several cooperatives. */

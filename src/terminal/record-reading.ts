@@ -1,9 +1,10 @@
 /** Records a command's access to personal data before it is printed (docs/ledger.md#what-is-recorded). */
 
 import type { Command } from 'commander';
-import { accessByUser, FIELD_GROUPS, type FieldGroup, type Subject } from '../access/access-ledger.ts';
+import { accessByUser, type Subject } from '../access/access-ledger.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import { FIELD_GROUPS, type FieldGroup } from '../values/declared-fields.ts';
 import { type CliContext, type CommandAccess, CommandError, EXIT } from './context.ts';
 import type { Run } from './run.ts';
 

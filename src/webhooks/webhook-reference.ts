@@ -1,9 +1,9 @@
 /** Describes webhooks in the API reference: message types, headers, and a payload of each. */
 
 import { EVENT } from '../events/feed.ts';
-import type { Components, Json } from '../http/reference/headers.ts';
-import type { OutgoingMessages } from '../http/reference/openapi.ts';
-import { code, entries, entry, objectLink, withCode } from '../http/reference/schema-fields.ts';
+import type { Components, Json } from '../reference/headers.ts';
+import type { OutgoingMessages } from '../reference/openapi.ts';
+import { code, entries, entry, objectLink, withCode } from '../reference/schema-fields.ts';
 import { EVENT_TYPES } from '../registry/changes/events.ts';
 import { type Html, html } from '../values/html.ts';
 import { exampleOf, type Schema } from '../values/schema.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type RateLimits, SlidingWindowLog } from '../../src/access/sliding-window.ts';
+import { type RateLimits, SlidingWindowLog } from '../../src/access/rate-limiter.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 
 const HOUR = 3_600_000;

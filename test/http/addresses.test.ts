@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from '../../src/http/declare/route.ts';
-import { createRouter } from '../../src/http/server/router.ts';
+import { createRouter } from '../../src/http/server/request-lifecycle.ts';
 import { startApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Connection } from '../../src/http/server/client-connection.ts';
+import { Connection } from '../../src/http/server/server.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { exchange, lastRequest, openSocket, parseResponses, requestHead } from '../support/raw.ts';
 import { openFile } from '../support/sqlite.ts';

@@ -6,18 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../src/access/api-key-store.ts';
-import { InProcessRateLimiter } from '../../src/access/in-process-rate-limiter.ts';
-import { issueSecret } from '../../src/access/key-secret.ts';
-import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
-import { declareBodies, parseBody } from '../../src/http/declare/parse-body.ts';
+import { issueSecret } from '../../src/access/api-keys.ts';
+import { RateLimiter } from '../../src/access/rate-limiter.ts';
+import { declareBodies, parseBody } from '../../src/http/declare/request-body.ts';
 import { ok } from '../../src/http/declare/response.ts';
-import { fullPath, type Route } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/reference/openapi.ts';
+import { fullPath, type Route, SHOWS_NO_ROWS } from '../../src/http/declare/route.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
 import { createMiddleware } from '../../src/http/server/middleware.ts';
 import { openOverloadGuard } from '../../src/http/server/refuse-overload.ts';
 import { announceDeprecated, createHandler } from '../../src/http/server/request-lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
+import { describeApi } from '../../src/reference/openapi.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import { type AddressBlocks, parseAddressBlocks } from '../../src/values/address-blocks.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
@@ -104,7 +103,7 @@ async function serve(context: TestContext) {
   const clock = testClock();
   const scheduler = new Scheduler();
   const log = createAccessLog({ level: 'silent', write: () => {}, now: clock.now, scheduler });
-  const limiter = new InProcessRateLimiter(clock);
+  const limiter = new RateLimiter(clock);
   const trustedProxies = parseAddressBlocks([]) as AddressBlocks;
   const handler = createHandler({
     ...{ routes: ROUTES, keys, clock, log, publicUrl: undefined },

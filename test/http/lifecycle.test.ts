@@ -5,10 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
-import type { Middleware } from '../../src/http/declare/request.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
-import type { Route } from '../../src/http/declare/route.ts';
+import type { Middleware } from '../../src/http/declare/route.ts';
+import { type Route, SHOWS_NO_ROWS } from '../../src/http/declare/route.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
 import { chain } from '../../src/http/server/middleware.ts';
 import { createHandler } from '../../src/http/server/request-lifecycle.ts';

@@ -1,9 +1,10 @@
 /** Whose data each route shows, and that every such response has a receipt (docs/ledger.md). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AccessRecord, FieldGroup } from '../../src/access/access-ledger.ts';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { SCOPES } from '../../src/access/api-keys.ts';
 import { fullPath, type Route } from '../../src/http/declare/route.ts';
+import type { FieldGroup } from '../../src/values/declared-fields.ts';
 import type { TestResponse } from '../support/app.ts';
 import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';

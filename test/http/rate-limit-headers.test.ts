@@ -85,7 +85,7 @@ test('keys have their own windows, and a changed limit takes effect from the nex
 test('a rotated key keeps its id, its limits and its quota, with two valid secrets during the overlap', async (context) => {
   const app = await startApp(context);
   const { id, key } = app.issue(['members:read'], { limits: { perHour: 2, perDay: 10 } });
-  const { issueSecret } = await import('../../src/access/key-secret.ts');
+  const { issueSecret } = await import('../../src/access/api-keys.ts');
   const secret = issueSecret();
   const now = NOON / 1000;
   await app.send('/members', { key });

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { BodyParts } from '../../src/http/declare/response.ts';
-import { fullPath, type RouteRequest } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/reference/openapi.ts';
-import { renderReference } from '../../src/http/reference/reference.ts';
-import { pageRoutes } from '../../src/http/reference/reference-routes.ts';
-import { SCRIPT } from '../../src/http/reference/style.ts';
+import { type ApiRequest, fullPath } from '../../src/http/declare/route.ts';
+import { describeApi } from '../../src/reference/openapi.ts';
+import { renderReference } from '../../src/reference/reference.ts';
+import { pageRoutes } from '../../src/reference/reference-routes.ts';
+import { SCRIPT } from '../../src/reference/style.ts';
 import { createRoutes } from '../../src/routes.ts';
 import { scriptElement } from '../../src/values/html.ts';
 import { exampleOf } from '../../src/values/schema.ts';
@@ -62,7 +62,7 @@ test('the address of the service says what it is, to browsers as a page and to p
 });
 
 test('a service that is stopping, or whose database or ledger does not answer, is not ready', async () => {
-  const request = { incoming: { headers: {} }, baseUrl: '', prefix: '' } as unknown as RouteRequest;
+  const request = { incoming: { headers: {} }, baseUrl: '', prefix: '' } as unknown as ApiRequest;
   const isReady = async (unready: 'stopping' | 'not_ready' | 'ledger' | undefined) => {
     const routes = createRoutes({ ...routeDependencies, findUnready: async () => unready });
     const route = routes.find(({ operationId }) => operationId === 'getService');
@@ -119,7 +119,7 @@ test('the reference is rendered once, and has the address by which it is asked f
   const route = pageRoutes([counting], '1.0.0', async () => true)[1];
   assert.ok(route?.method === 'GET');
   const pageAt = async (baseUrl: string, prefix: string) => {
-    const request = { incoming: { headers: {} }, baseUrl, prefix } as unknown as RouteRequest;
+    const request = { incoming: { headers: {} }, baseUrl, prefix } as unknown as ApiRequest;
     const { parts } = (await route.handle(request)).body as BodyParts;
     return Buffer.concat([...(parts as Iterable<Uint8Array>)]).toString();
   };

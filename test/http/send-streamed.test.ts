@@ -9,8 +9,9 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
+import { gzipped } from '../../src/export/export-routes.ts';
 import { BodyParts } from '../../src/http/declare/response.ts';
-import { createPartSender, gzipped } from '../../src/http/server/send.ts';
+import { createPartSender } from '../../src/http/server/send.ts';
 
 test('many responses of many parts leave room for other work, and each has its turn', async () => {
   const sendParts = createPartSender();

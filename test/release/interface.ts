@@ -1,9 +1,10 @@
 /** What a release promises to programs: the API, the commands, the settings, and what the package exports. */
+
 import type { Command } from 'commander';
-import { describeApi } from '../../src/http/reference/openapi.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import * as exported from '../../src/index.ts';
 import { createProgram } from '../../src/program.ts';
+import { describeApi } from '../../src/reference/openapi.ts';
 import { API_VERSION } from '../../src/routes.ts';
 import { SETTINGS } from '../../src/runtime/config.ts';
 import { EXIT } from '../../src/terminal/context.ts';

@@ -5,8 +5,13 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/access/api-keys.ts';
-import { issueSecret } from '../../src/access/key-secret.ts';
+import {
+  type ApiKeyValues,
+  issueSecret,
+  SCOPES,
+  type Scope,
+  UNRESTRICTED,
+} from '../../src/access/api-keys.ts';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
 import { serveExports } from '../../src/export/export-routes.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { fullPath } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/reference/openapi.ts';
+import { describeApi } from '../../src/reference/openapi.ts';
 import { API_VERSION } from '../../src/routes.ts';
 import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { declaredRoutes } from './openapi-file.ts';

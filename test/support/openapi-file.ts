@@ -1,11 +1,11 @@
 /** The committed openapi.json: its text as the routes declare it, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { InProcessRateLimiter } from '../../src/access/in-process-rate-limiter.ts';
+import { RateLimiter } from '../../src/access/rate-limiter.ts';
 import { ADDED } from '../../src/compose.ts';
 import type { Route } from '../../src/http/declare/route.ts';
-import { describeApi } from '../../src/http/reference/openapi.ts';
 import type { RegistryStore } from '../../src/open-registry.ts';
+import { describeApi } from '../../src/reference/openapi.ts';
 import { API_VERSION, createRoutes } from '../../src/routes.ts';
 import type { Config } from '../../src/runtime/config.ts';
 import { systemClock } from '../../src/runtime/scheduler.ts';
@@ -19,7 +19,7 @@ export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.m
 export const routeDependencies = {
   storage: {} as Storage,
   store: {} as RegistryStore,
-  limiter: new InProcessRateLimiter(systemClock),
+  limiter: new RateLimiter(systemClock),
   clock: systemClock,
   zone: KIGALI,
   findUnready: async () => undefined,

@@ -1,10 +1,11 @@
 /** Access ledgers of tests: where one is, readings to record, and what is in it. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { AccessLedger, AccessRecord, LedgerEntry } from '../../src/access/access-ledger.ts';
+import type { AccessLedger, AccessRecord } from '../../src/access/access-ledger.ts';
 import { listLedgerFiles } from '../../src/ledger/ledger-files.ts';
 import { openLedgerReaderAt } from '../../src/ledger/ledger-reader.ts';
 import { openCommandLedgerAt } from '../../src/ledger/open-ledger.ts';
+import type { LedgerEntry } from '../../src/ledger/reading-text.ts';
 import { NOON, temporaryFolder } from './app.ts';
 
 /** A registry, whether or not it is there. */

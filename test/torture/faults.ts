@@ -93,7 +93,7 @@ export const FAULTS = {
   },
   limitsByWallClock: {
     name: 'limits of keys are counted by the wall clock',
-    file: 'src/access/in-process-rate-limiter.ts',
+    file: 'src/access/rate-limiter.ts',
     old: 'Math.floor(this.clock.monotonicMs())',
     planted: 'Math.floor(this.clock.now())',
   },

@@ -15,7 +15,7 @@ import { array, integer, nullable, object, type Schema, string } from '../../val
 import { quoteOrNull, type Serialize, serializeArray } from '../../values/serializer.ts';
 import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, invalidPage, JsonText, ok } from './response.ts';
-import type { RouteRequest, SuccessResponse } from './route.ts';
+import type { ApiRequest, SuccessResponse } from './route.ts';
 
 /** Page number. Not a number becomes NaN: a 404, but only after all parameters are checked. */
 const page: QueryParameter<number> = {
@@ -39,7 +39,7 @@ function toPageRequest(query: { page?: number | undefined; page_size?: number | 
   return { page: number, pageSize: query.page_size ?? DEFAULT_PAGE_SIZE };
 }
 
-interface ListRequest extends Pick<RouteRequest, 'search' | 'baseUrl' | 'path'> {
+interface ListRequest extends Pick<ApiRequest, 'search' | 'baseUrl' | 'path'> {
   readonly query: Parameters<typeof toPageRequest>[0];
 }
 

@@ -12,7 +12,7 @@ import type {
 import { RegistryError } from '../../values/errors.ts';
 import type { Schema } from '../../values/schema.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText, ok } from './response.ts';
-import type { Creation, RequestHeader, RouteRequest, SuccessResponse } from './route.ts';
+import type { ApiRequest, Creation, RequestHeader, SuccessResponse } from './route.ts';
 
 /** A resource as it is sent. */
 export interface Representation {
@@ -64,7 +64,7 @@ export const taggedCreated = (path: string, representation: Representation): Api
  * @returns status 304 without a body when If-None-Match names the state (RFC 9110, section 13.1.2)
  * @throws HttpError 400 for a malformed If-None-Match
  */
-export function readTagged(request: Pick<RouteRequest, 'incoming'>, found: Representation): ApiResponse {
+export function readTagged(request: Pick<ApiRequest, 'incoming'>, found: Representation): ApiResponse {
   const known = readTags(request, 'If-None-Match');
   const isKnown = known === '*' || known?.some((tag) => withoutWeakness(tag) === found.tag) === true;
   return isKnown
@@ -79,7 +79,7 @@ export function readTagged(request: Pick<RouteRequest, 'incoming'>, found: Repre
  * @throws HttpError 400 for a malformed header
  */
 export function readIfMatch<T>(
-  request: Pick<RouteRequest, 'incoming'>,
+  request: Pick<ApiRequest, 'incoming'>,
   toTag: (stored: T) => string,
 ): (stored: T) => void {
   const tags = readTags(request, 'If-Match');
@@ -102,7 +102,7 @@ const TAGS = new RegExp(`^[ \\t,]*${ONE_TAG}(?:[ \\t]*,[ \\t,]*${ONE_TAG})*[ \\t
 
 /** @throws HttpError 400 */
 function readTags(
-  { incoming }: Pick<RouteRequest, 'incoming'>,
+  { incoming }: Pick<ApiRequest, 'incoming'>,
   name: RequestHeader,
 ): '*' | readonly string[] | undefined {
   const given = incoming.headers[name.toLowerCase()];
@@ -116,14 +116,14 @@ function readTags(
 // Idempotency keys: a request that was answered gets the same answer again (docs/api.md#repeating-a-request)
 
 /** Handles POST requests as their routes declare. */
-export type Create = (request: RouteRequest, creation: Creation<unknown>) => Promise<ApiResponse>;
+export type Create = (request: ApiRequest, creation: Creation<unknown>) => Promise<ApiResponse>;
 
 /** @returns the handler of POST requests for one registry */
 export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
   const running = new Set<string>();
 
   function replay(
-    request: RouteRequest,
+    request: ApiRequest,
     { keyId, idempotencyKey, requestHash }: IdentifiedRequest,
     creation: Creation<unknown>,
   ): ApiResponse | undefined {
@@ -134,7 +134,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
   }
 
   async function createOnce(
-    request: RouteRequest,
+    request: ApiRequest,
     identified: IdentifiedRequest,
     creation: Creation<unknown>,
   ): Promise<ApiResponse> {
@@ -189,7 +189,7 @@ type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
  * key's cooperatives have changed since, it counts as another request: the earlier answer is not shown.
  */
 function identify(
-  { caller, visible, path, bodyHash }: Pick<RouteRequest, 'caller' | 'visible' | 'path' | 'bodyHash'>,
+  { caller, visible, path, bodyHash }: Pick<ApiRequest, 'caller' | 'visible' | 'path' | 'bodyHash'>,
   idempotencyKey: string,
 ): IdentifiedRequest {
   const seen = visible === null ? '' : `\n${visible.join()}`;
@@ -222,7 +222,7 @@ const PLAIN = /^[!#-~](?:[ !#-~]{0,253}[!#-~])?$/;
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;
 
 /** @throws HttpError 400 */
-function readIdempotencyKey({ incoming }: Pick<RouteRequest, 'incoming'>): string | undefined {
+function readIdempotencyKey({ incoming }: Pick<ApiRequest, 'incoming'>): string | undefined {
   const [given, ...others] = incoming.headersDistinct['idempotency-key'] ?? [];
   if (given === undefined) return undefined;
   const quoted = QUOTED.exec(given)?.[1]?.replace(/\\(.)/g, '$1');

@@ -17,9 +17,6 @@ import { type ShownProperties, shownObject } from '../../values/field-json.ts';
 import { type Schema, string } from '../../values/schema.ts';
 import type { Serialize } from '../../values/serializer.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from './list-response.ts';
-import type { Narrowing } from './narrowing.ts';
-import { type Bodies, type BodyDeclaration, declareBodies, parseBody } from './parse-body.ts';
-import { showing } from './personal.ts';
 import {
   type Representation,
   readIfMatch,
@@ -30,16 +27,19 @@ import {
   taggedResponse,
 } from './preconditions.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
+import { type Bodies, type BodyDeclaration, declareBodies, parseBody } from './request-body.ts';
 import { type ApiResponse, refuseWithout } from './response.ts';
 import {
   API_PREFIX,
+  type ApiRequest,
   type Creation,
   createWith,
   defineRoute,
+  type Narrowing,
   type Parameter,
   type Route,
-  type RouteRequest,
   type ShownRow,
+  showing,
 } from './route.ts';
 
 // PUT and PATCH of a row: they differ only in the fields that a body must have.
@@ -48,7 +48,7 @@ import {
  * Returns the actor that a write over HTTP is recorded under.
  * @param request a request to a route that requires a scope, so that its key was accepted
  */
-export const actorOf = ({ caller }: Pick<RouteRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
+export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
 
 type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
   EntityStore<Row, Values, unknown, unknown, Beside>,
@@ -95,7 +95,7 @@ interface Updating<Stored, Body, Values, Beside extends readonly unknown[]>
 export async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
   id: number,
   declared: BodyDeclaration<Body>,
-  request: RouteRequest,
+  request: ApiRequest,
   updating: Updating<Stored, Body, Values, Beside>,
 ): Promise<ApiResponse> {
   const { storeOf, clock, zone, represent, readScope, toValues, findBeside } = updating;
@@ -139,7 +139,7 @@ const pathId = (description: string): Parameter => ({
 });
 
 /** @throws RegistryError `not_found` for a malformed id */
-export function readPathId({ params }: Pick<RouteRequest, 'params'>): number {
+export function readPathId({ params }: Pick<ApiRequest, 'params'>): number {
   const id = parseId(params.id ?? '');
   if (id === undefined) throw notFound();
   return id;
@@ -171,7 +171,7 @@ export interface Resource<Stored, Body> extends Named {
   readonly bodies: Bodies<Body>;
   readonly id: Parameter;
   /** @throws HttpError or RegistryError for a malformed id */
-  readonly readId: (request: RouteRequest) => number;
+  readonly readId: (request: ApiRequest) => number;
   represent(stored: Stored, zone: TimeZone): Representation;
 }
 
@@ -252,7 +252,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     responses: { 200: pageResponse(tag, `/${tag}`, schema) },
     refusals: [400, 404],
     handle(request) {
-      const paged = request as RouteRequest<typeof PAGE_PARAMETERS>;
+      const paged = request as ApiRequest<typeof PAGE_PARAMETERS>;
       const { page: _page, page_size: _size, ...filters } = paged.query;
       const list = (asked: PageRequest) =>
         storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), asked);

@@ -7,6 +7,29 @@ import { RegistryError, type RegistryErrorCode, type UnavailableReason } from '.
 
 export type Headers = { [name: string]: string };
 
+/** Headers that scripts on pages of other hosts may read; reference/headers.ts describes them. */
+export const RESPONSE_HEADERS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'WWW-Authenticate',
+  'Allow',
+  'Location',
+  'Idempotency-Replayed',
+  'Content-Location',
+  'Content-Disposition',
+  'Content-Encoding',
+  'Vary',
+  'X-Snapshot-Sequence',
+  'X-Snapshot-Epoch',
+  'X-Access-Receipt',
+  'ETag',
+] as const;
+export type ResponseHeader = (typeof RESPONSE_HEADERS)[number];
+
 /** JSON text already serialized, sent as it is. */
 export class JsonText {
   readonly text: string;
@@ -29,6 +52,9 @@ export class BodyParts {
     this.type = type;
   }
 }
+
+/** Marks a response with a request already queued behind it, which must not end the connection. */
+export const IS_FOLLOWED = Symbol('is followed');
 
 export interface ApiResponse {
   readonly status: number;

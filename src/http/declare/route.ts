@@ -1,17 +1,20 @@
 /**
- * Routes as data: the router, validation, access control, their tests and OpenAPI read these declarations.
+ * Routes as data, which the router, validation, access control, their tests and OpenAPI read; and the request
+ * that they handle.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Subject } from '../../access/access-ledger.ts';
-import type { ApiKey, Scope, Visible } from '../../access/api-keys.ts';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { AccessRecord, Subject } from '../../access/access-ledger.ts';
+import { type ApiKey, parseStated, type Scope, type Visible } from '../../access/api-keys.ts';
+import { PREFIX, type PublicUrl } from '../../runtime/config.ts';
 import type { ResponseToSave } from '../../sqlite/entity-store.ts';
 import type { Deprecation, FieldGroup } from '../../values/declared-fields.ts';
-import type { Awaitable } from '../../values/errors.ts';
+import { type Awaitable, FieldError } from '../../values/errors.ts';
 import type { Schema } from '../../values/schema.ts';
-import type { Narrowing } from './narrowing.ts';
-import type { BodyDeclaration } from './parse-body.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
-import type { ApiResponse } from './response.ts';
+import { type BodyDeclaration, hasBody } from './request-body.ts';
+import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusal } from './response.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
@@ -33,18 +36,6 @@ export type RequestHeader =
   | 'If-None-Match'
   | 'X-End-User'
   | 'X-Purpose';
-
-/** Headers that a route may add to its own responses; reference/headers.ts describes them. */
-export type ResponseHeader =
-  | 'Content-Disposition'
-  | 'Content-Encoding'
-  | 'Content-Location'
-  | 'ETag'
-  | 'Idempotency-Replayed'
-  | 'Vary'
-  | 'X-Access-Receipt'
-  | 'X-Snapshot-Epoch'
-  | 'X-Snapshot-Sequence';
 
 /**
  * Access to a route: a key with a scope (or two), and for an export the right to it; any active key; or the
@@ -71,6 +62,12 @@ export type Personal =
   | 'none'
   | { readonly persons: 'one' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
 
+/** Derives a route's `personal` declaration from the groups of fields that its responses show. */
+export const showing = (
+  persons: Exclude<Personal, 'none'>['persons'],
+  fields: readonly FieldGroup[],
+): Personal => (fields.length === 0 ? 'none' : { persons, fields });
+
 export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
@@ -80,34 +77,6 @@ export interface Parameter {
    * mistyped national ID must never look like "not found" (docs/api.md#routes).
    */
   readonly takesAnyByte?: boolean;
-}
-
-/** The request as a handler sees it. */
-export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
-  /** Raw path segments by parameter name. */
-  readonly params: { readonly [name: string]: string };
-  /** Parsed and checked against the route's declaration. */
-  readonly query: ParsedQuery<Query>;
-  /** The query as sent, for links to other pages. */
-  readonly search: URLSearchParams;
-  /** Parsed JSON, for routes that have a body. */
-  readonly body: unknown;
-  /** Undefined on public routes. */
-  readonly caller: ApiKey | undefined;
-  /** Cooperatives visible to the caller; every store is narrowed to them. */
-  readonly visible: Visible;
-  /** Path as sent, without the prefix and the query. */
-  readonly path: string;
-  /** Request headers. A route reads only those that it declares in `requestHeaders`. */
-  readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'method'>;
-  /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
-  readonly bodyHash: string | undefined;
-  /** Prefix of route paths for clients: that of PUBLIC_URL, else the mount point. */
-  readonly prefix: string;
-  /** Base of absolute links: PUBLIC_URL, else the request's own scheme and host; with the prefix. */
-  readonly baseUrl: string;
-  /** Calls back when the response has been sent or the client has disconnected. */
-  whenClosed(work: () => void): void;
 }
 
 export interface SuccessResponse {
@@ -124,9 +93,9 @@ export interface SuccessResponse {
 /** The two steps of a POST: adding the row, and responding. */
 export interface Creation<Created> {
   /** @param keep passed on to the store, which keeps the response together with the row */
-  create(request: RouteRequest, keep: ResponseToSave<Created> | undefined): Promise<Created>;
+  create(request: ApiRequest, keep: ResponseToSave<Created> | undefined): Promise<Created>;
   /** Composes the response, inside the transaction if it is kept; so it must not depend on other rows. */
-  respond(created: Created, request: Pick<RouteRequest, 'params'>): ApiResponse;
+  respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
    * True, or a function of the body that returns true, if a 201 shows no personal data beyond the request's
    * own: that is not recorded as access (docs/ledger.md#what-is-recorded).
@@ -136,7 +105,7 @@ export interface Creation<Created> {
    * Returns the data subjects of a repeated response from its body and request; undefined where it shows no
    * person, or does not count as access.
    */
-  readonly subjectOf?: ((shown: ShownRow, request: Pick<RouteRequest, 'params'>) => Subject) | undefined;
+  readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }
 
 /** The parts of a representation that identify the data subject: a member, or a row with its member. */
@@ -186,7 +155,7 @@ interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query
 
 interface HandlingRoute<Query extends QueryParameters = QueryParameters> extends SharedRoute<Query> {
   readonly method: Exclude<Method, 'POST'>;
-  readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
+  readonly handle: (request: ApiRequest<Query>) => Awaitable<ApiResponse>;
 }
 
 export type Route<Query extends QueryParameters = QueryParameters> =
@@ -213,3 +182,278 @@ export const API_ROOT = `${API_PREFIX}/`;
 
 export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
   route.isOutsideApi === true ? route.path : API_PREFIX + route.path;
+
+// Limits of restricted keys on each route (docs/keys.md#narrow-keys)
+
+/** Required on every route: one without it does not compile. */
+export interface Narrowing {
+  /**
+   * For a lookup-only key: allowed if the route shows no person; otherwise refused, or allowed for requests
+   * that name a person by the full national ID.
+   */
+  readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
+  /**
+   * For a key limited to cooperatives: `narrowed` shows and accepts only what belongs to them, through the
+   * store that the handler gets for its caller; `allowed` is for routes with nothing that belongs to a
+   * cooperative.
+   */
+  readonly cooperatives: 'narrowed' | 'allowed' | 'refused';
+}
+
+/** For routes that show no registry data. */
+export const SHOWS_NO_ROWS: Narrowing = { lookupOnly: 'allowed', cooperatives: 'allowed' };
+
+export const SHOWS_COOPERATIVES: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
+
+export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: 'narrowed' };
+
+/** For routes with the national ID in their path. */
+export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
+
+// The request
+
+const NO_SEARCH = new URLSearchParams();
+const NO_PARAMS = {};
+
+/** The request passed to middleware and handlers. Rarely used properties are computed lazily. */
+export class ApiRequest<Query extends QueryParameters = QueryParameters> {
+  /** A route reads only those request headers that it declares in `requestHeaders`. */
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Identifies the request in the log and in the response. */
+  readonly id: string;
+  /** Monotonic milliseconds of arrival. */
+  readonly startMs: number;
+  /** Path as sent, without the prefix and the query. */
+  readonly path: string;
+  /** Prefix of route paths for clients: that of PUBLIC_URL, else the mount point. */
+  readonly prefix: string;
+  /** Template of the path, empty until a path has matched. */
+  template = '';
+  /** Set once path and method have matched. */
+  route: Route | undefined;
+  /** Raw path segments by parameter name. */
+  params: { readonly [name: string]: string } = NO_PARAMS;
+  /** Set by the middleware that authenticates; undefined on public routes. */
+  caller: ApiKey | undefined;
+  /** Parsed and checked against the route's declaration. */
+  query: ParsedQuery<Query> = {};
+  /** Parsed JSON, for routes that have a body. */
+  body: unknown;
+  /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
+  bodyHash: string | undefined;
+  /** Set for routes that show persons. */
+  stated: Stated = NOTHING_STATED;
+  /** Headers sent with any response, refusals too. */
+  readonly headers: Headers = {};
+  private readonly searchText: string;
+  private readonly publicOrigin: string | undefined;
+  private parsedSearch: URLSearchParams | undefined;
+
+  constructor(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    { startMs, publicUrl }: { startMs: number; publicUrl: PublicUrl | undefined },
+  ) {
+    const url = incoming.url ?? '';
+    const end = url.indexOf('?');
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.id = readRequestId(incoming);
+    this.startMs = startMs;
+    this.prefix = publicUrl?.prefix || prefixOfMount(incoming);
+    this.path = withoutPrefix(end === -1 ? url : url.slice(0, end), this.prefix);
+    this.searchText = end === -1 ? '' : url.slice(end + 1);
+    this.publicOrigin = publicUrl?.origin;
+  }
+
+  /** Calls back when the response has been sent or the client has disconnected. */
+  whenClosed(work: () => void): void {
+    this.outgoing.once('close', work);
+  }
+
+  /** Cooperatives visible to the caller; every store is narrowed to them. */
+  get visible(): Visible {
+    return this.caller?.cooperatives ?? null;
+  }
+
+  /** The query as sent, for links to other pages. */
+  get search(): URLSearchParams {
+    if (this.searchText === '') return NO_SEARCH;
+    this.parsedSearch ??= parseSearch(this.searchText);
+    return this.parsedSearch;
+  }
+
+  /** Base of absolute links: PUBLIC_URL, else the request's own scheme and host; with the prefix. */
+  get baseUrl(): string {
+    if (this.publicOrigin !== undefined) return this.publicOrigin + this.prefix;
+    const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
+    // Only an HTTP/1.0 request may lack a Host.
+    const host = this.incoming.headers.host ?? `localhost:${this.incoming.socket.localPort ?? ''}`;
+    return `${scheme}://${host}${this.prefix}`;
+  }
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+const SECRET_LIKE = /[0-9]{16}|crs_/;
+
+/** Returns the client's own request ID if it is safe to repeat and log, else a new one. */
+function readRequestId(incoming: IncomingMessage): string {
+  const given = incoming.headers['x-request-id'];
+  const isSafe = typeof given === 'string' && REQUEST_ID.test(given) && !SECRET_LIKE.test(given);
+  return isSafe ? given : randomUUID();
+}
+
+/** @throws HttpError 400 for invalid UTF-8, which would find nobody where a person was meant */
+function parseSearch(text: string): URLSearchParams {
+  const search = new URLSearchParams(text);
+  const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
+  if (isReplaced) throw badRequest('The query is not valid UTF-8.');
+  return search;
+}
+
+/** U+FFFD, which replaces bytes that are not valid UTF-8. */
+const REPLACED = '%EF%BF%BD';
+
+/**
+ * Returns the prefix at which a framework has mounted the handler: Express, and Fastify with middie, remove
+ * it from `url` and keep the original in `originalUrl`.
+ */
+function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { originalUrl, url = '' } = incoming;
+  if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return '';
+  const mount = originalUrl.slice(0, originalUrl.length - url.length);
+  return PREFIX.test(mount) ? mount : '';
+}
+
+/** Removes the prefix where a proxy has left it on (docs/operating.md#behind-a-prefix). */
+function withoutPrefix(path: string, prefix: string): string {
+  if (prefix !== '' && path === prefix) return '/';
+  // Under the prefix /api, /api/v1/… has already lost it.
+  if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
+  return path.slice(prefix.length);
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses requests that node:http lets through but that two programs, such as a proxy and this service, could
+ * interpret differently (docs/api.md#responses-and-errors).
+ * @returns a refusal with status 400 or 501, or undefined for an unambiguous request
+ */
+export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefined {
+  if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0')
+    return refusal(400, 'Unsupported HTTP version.');
+  if (incoming.url?.startsWith('/') !== true)
+    return refusal(400, 'Expected a path, not an absolute address.');
+  let hosts = 0;
+  let authorizations = 0;
+  const { rawHeaders, headers } = incoming;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
+  }
+  if (hosts > 1) return refusal(400, 'More than one Host header.');
+  if (hosts === 0 && incoming.httpVersion === '1.1') return refusal(400, 'The Host header is missing.');
+  if (hosts === 1 && !isHost(headers.host ?? '')) return refusal(400, 'The Host header is not a valid host.');
+  if (authorizations > 1) return refusal(400, 'More than one Authorization header.');
+  const coding = headers['transfer-encoding'];
+  // RFC 9112, section 6.1: a coding that the server does not understand is 501.
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return refusal(501, 'Unsupported transfer encoding in request.');
+  // Other methods are refused later, with 404 or 405.
+  if (READING.has(incoming.method ?? '') && hasBody(incoming))
+    return refusal(400, 'Only POST, PUT and PATCH take a body.');
+  return undefined;
+}
+
+const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
+
+/** True for a host with an optional port; anything else would make broken links. */
+function isHost(text: string): boolean {
+  const match = HOST.exec(text);
+  return match !== null && (match[1] === undefined || isIPv6(match[1]));
+}
+
+/**
+ * Refuses by returning a response, or adds a fact to the request and returns undefined. No middleware wraps
+ * the next, so there is no `next()`, and none waits: the chain stays in one event-loop iteration.
+ */
+export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
+
+// The purpose and the end user of an access, which a client states in headers (docs/ledger.md)
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Decodes a header: node:http reads its bytes as Latin-1, while most clients send UTF-8. */
+function decode(latin1: string): string {
+  try {
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return latin1;
+  }
+}
+
+/** @throws HttpError 400 */
+function readStated(
+  incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  name: string,
+  lower: string,
+): string | null {
+  if (incoming.headers[lower] === undefined) return null;
+  const given = incoming.headersDistinct[lower] ?? [];
+  // A header sent twice is invalid.
+  const text = parseStated(given.length === 1 ? decode(given[0] as string) : '');
+  if (text instanceof FieldError) throw badRequest(`${name}: ${text.message}`);
+  return text;
+}
+
+/** The stated purpose and end user; null where none is stated. */
+export type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
+
+export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
+
+/**
+ * @param purposeOfKey purpose for a request that states none
+ * @throws HttpError 400 for a header that is not text, or is sent twice
+ */
+export function readStatements(
+  incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  purposeOfKey: string | null = null,
+): Stated {
+  const purpose = readStated(incoming, 'X-Purpose', 'x-purpose') ?? purposeOfKey;
+  const endUser = readStated(incoming, 'X-End-User', 'x-end-user');
+  return purpose === null && endUser === null ? NOTHING_STATED : { purpose, endUser };
+}
+
+// Content negotiation (RFC 9110, section 12.5)
+
+const PART = /^\s*([!#$%&'*+.^_`|~0-9a-z/-]+)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
+
+/** @returns the weight of each name, in lower case; a part that cannot be parsed is skipped */
+function weightsOf(header: string | string[] | undefined): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of String(header ?? '').split(',')) {
+    const [, name, weight = '1'] = PART.exec(part) ?? [];
+    if (name !== undefined) weights.set(name.toLowerCase(), Number(weight));
+  }
+  return weights;
+}
+
+/** @param header the value of Accept-Encoding */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const weights = weightsOf(header);
+  const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
+  return weight > 0 && weight >= (weights.get('identity') ?? 0);
+}
+
+/**
+ * True if HTML is preferred: browsers name it, programs such as curl do not.
+ * @param header the value of Accept
+ */
+export function prefersHtml(header: string | undefined): boolean {
+  const weights = weightsOf(header);
+  const weight = weights.get('text/html') ?? 0;
+  return weight > 0 && weight >= (weights.get('application/json') ?? 0);
+}

@@ -1,12 +1,22 @@
 /** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { crc32 } from 'node:zlib';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
-import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey, type Refusal } from '../../access/api-keys.ts';
-import type { RateLimiter } from '../../access/in-process-rate-limiter.ts';
-import { hashKeyAsText } from '../../access/key-secret.ts';
-import type { Decision, RateLimits, WindowUsage } from '../../access/sliding-window.ts';
+import {
+  API_KEY_LENGTH,
+  type ApiKey,
+  hasExpired,
+  hashKeyAsText,
+  isApiKey,
+  type Refusal,
+} from '../../access/api-keys.ts';
+import {
+  type Decision,
+  formatPolicy,
+  type RateLimiter,
+  type RateLimits,
+  type WindowUsage,
+} from '../../access/rate-limiter.ts';
 import { type Clock, nowSeconds, type Scheduler } from '../../runtime/scheduler.ts';
 import {
   type Address,
@@ -15,7 +25,6 @@ import {
   parseAddressBlocks,
 } from '../../values/address-blocks.ts';
 import { counted } from '../../values/text.ts';
-import type { ApiRequest, Middleware } from '../declare/request.ts';
 import {
   type ApiResponse,
   type Headers,
@@ -24,8 +33,8 @@ import {
   refusal,
   refuseWithout,
 } from '../declare/response.ts';
+import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
-import { formatPolicy } from '../reference/headers.ts';
 import type { OverloadGuard } from './refuse-overload.ts';
 
 // Authentication: the bearer key, checked on every request (docs/api.md#authentication)
@@ -81,7 +90,7 @@ export function authenticate({ keys, clock, scheduler }: AuthenticateDependencie
     const key = keys.findBySecret(hashOf(token), now);
     // The checksum only tells operators which of the two it was; checked first, it would slow every valid
     // key.
-    if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
+    if (key === undefined) return isApiKey(token) ? UNKNOWN : MALFORMED;
     // Set before the checks below, so that the log names a refused key too.
     request.caller = key;
     if (hasExpired(key, now)) return EXPIRED;

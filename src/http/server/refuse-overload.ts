@@ -5,8 +5,9 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../runtime/scheduler.ts';
 import { type AddressBlocks, parseAddress } from '../../values/address-blocks.ts';
-import { hasBody, type Middleware } from '../declare/request.ts';
+import { hasBody } from '../declare/request-body.ts';
 import { refusal } from '../declare/response.ts';
+import type { Middleware } from '../declare/route.ts';
 
 // Detection of overload by the event loop's delay: the time that arriving requests wait to be read
 // (docs/decisions/0031-overload.md). Only decides; sets no timers.

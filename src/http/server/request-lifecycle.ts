@@ -1,57 +1,32 @@
 /**
- * The lifecycle of a request: one function with numbered stages. ARCHITECTURE.md#the-life-of-a-request lists
- * them with the statuses that each may return; stage 1 is in server.ts, stage 7 in send.ts.
+ * The lifecycle of a request: one function with numbered stages, and the router. ARCHITECTURE.md lists the
+ * stages (#the-life-of-a-request) with their statuses; stage 1 is in server.ts, stage 7 in send.ts.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
 import type { PublicUrl } from '../../runtime/config.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
+import { assertDeprecation, type Deprecation } from '../../values/declared-fields.ts';
 import { type Awaitable, isThenable } from '../../values/errors.ts';
-import { deprecatedOf, deprecationHeaders } from '../declare/deprecated.ts';
-import { readStatements } from '../declare/personal.ts';
+import type { Schema } from '../../values/schema.ts';
 import type { Create } from '../declare/preconditions.ts';
 import { parseQuery } from '../declare/query.ts';
-import { ApiRequest, type Middleware, refuseAmbiguous } from '../declare/request.ts';
-import { type ApiResponse, refusal, toErrorResponse } from '../declare/response.ts';
-import { METHODS, type Route } from '../declare/route.ts';
+import { isTooLarge, parseJson, readBody } from '../declare/request-body.ts';
+import { type ApiResponse, type Headers, refusal, toErrorResponse } from '../declare/response.ts';
+import {
+  ApiRequest,
+  fullPath,
+  METHODS,
+  type Method,
+  type Middleware,
+  type Route,
+  readStatements,
+  refuseAmbiguous,
+  requestHeadersOf,
+} from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
-import { isTooLarge, parseJson, readBody } from './read-body.ts';
-import { createRouter, type Match, type Router } from './router.ts';
-import { preflightHeaders, type Sender } from './send.ts';
-
-// Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
-
-interface AnnounceDependencies {
-  readonly routes: readonly Route[];
-  readonly send: Sender;
-  readonly keys: Pick<ApiKeyStore, 'countUse'>;
-  readonly clock: Clock;
-}
-
-/** Statuses of refusals by key or rate limit: nothing deprecated was used. */
-const UNUSED: readonly number[] = [401, 403, 429];
-
-/**
- * @returns a sender that adds the headers to every response, refusals too; `send` itself while nothing is
- * deprecated
- * @throws Error at start-up for a declaration that leaves clients less than six months
- */
-export function announceDeprecated({ routes, send, keys, clock }: AnnounceDependencies): Sender {
-  const declared = routes.map((route) => [route, deprecatedOf(route)] as const);
-  const byRoute = new Map(declared.filter(([, deprecated]) => deprecated.length > 0));
-  if (byRoute.size === 0) return send;
-  return (request, response) => {
-    const { route, caller, headers } = request;
-    const used = route && byRoute.get(route)?.filter((deprecated) => deprecated.isUsedBy(request));
-    if (used !== undefined && used.length > 0) {
-      Object.assign(headers, deprecationHeaders(used.map(({ deprecation }) => deprecation)));
-      if (caller !== undefined && !UNUSED.includes(response.status))
-        for (const { name } of used) keys.countUse(caller.id, 'deprecated', name, nowSeconds(clock));
-    }
-    send(request, response);
-  };
-}
+import type { Sender } from './send.ts';
 
 // The stages of a request (ARCHITECTURE.md#the-life-of-a-request)
 
@@ -101,8 +76,10 @@ export function createHandler(dependencies: HandlerDependencies): Handler {
   };
 }
 
-interface Stages extends Pick<HandlerDependencies, 'middleware' | 'create'> {
+interface Stages {
   readonly router: Router;
+  readonly middleware: Middleware;
+  readonly create: Create;
 }
 
 const NOT_FOUND = refusal(404, 'Not found.');
@@ -122,21 +99,15 @@ function respond(request: ApiRequest, { router, middleware, create }: Stages): A
     const headers = { Allow: match.allow, ...preflightHeaders(request.incoming, match) };
     return { status: 204, body: undefined, headers };
   }
-  const route = findRoute(match, method);
-  if (route === undefined) {
-    return refusal(405, `Method "${method}" not allowed.`, { Allow: match.allow });
-  }
+  const route = Object.hasOwn(METHODS, method) ? match.routes[METHODS[method as 'GET']] : undefined;
+  if (route === undefined) return refusal(405, `Method "${method}" not allowed.`, { Allow: match.allow });
   request.route = route;
   request.params = match.params;
 
   // 4. Middleware: authenticate 401, restrict 403, require scope 403, refuse by key 403, limit rate 429
-  return middleware(request) ?? readAndHandle(request, route, create);
-}
+  const refused = middleware(request);
+  if (refused !== undefined) return refused;
 
-const findRoute = (match: Match, method: string): Route | undefined =>
-  Object.hasOwn(METHODS, method) ? match.routes[METHODS[method as keyof typeof METHODS]] : undefined;
-
-function readAndHandle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
   // 5. Body: 400, 408, 413, 415
   if (route.body === undefined) return handle(request, route, create);
   if (EXPECTS_CONTINUE in request.incoming && !isTooLarge(request.incoming)) request.outgoing.writeContinue();
@@ -154,3 +125,217 @@ function handle(request: ApiRequest, route: Route, create: Create): Awaitable<Ap
   // 6. Handler: what the route declares
   return route.method === 'POST' ? create(request, route.creation) : route.handle(request);
 }
+
+/** Request headers a key may need on every path, besides those that a route reads. */
+const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
+/** Seconds for which a browser caches a preflight; Chromium's maximum. */
+const PREFLIGHT_MAX_AGE = '7200';
+
+/**
+ * Returns the headers that tell a browser what it may send (docs/keys.md#use-in-browsers). A preflight
+ * carries no key, so they are the same for every page; the request after it needs a key that admits the page.
+ * @returns no headers for OPTIONS not sent by a browser
+ */
+function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
+  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
+  const routeHeaders = Object.values(match.routes).flatMap(requestHeadersOf);
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': match.allow,
+    'Access-Control-Allow-Headers': [...new Set([...ACCEPTED_HEADERS, ...routeHeaders])].join(', '),
+    'Access-Control-Max-Age': PREFLIGHT_MAX_AGE,
+  };
+}
+
+// The router: segment by segment on the raw path, with or without the trailing slash
+
+interface Match {
+  /** Routes by method; GET also serves HEAD. */
+  readonly routes: { readonly [method in Method]?: Route };
+  readonly params: { readonly [name: string]: string };
+  /** The matched path with `{name}` for parameters. */
+  readonly template: string;
+  readonly allow: string;
+}
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  parameter: { readonly name: string; readonly takesAnyByte: boolean; readonly node: Node } | undefined;
+  readonly routes: { [method in Method]?: Route };
+  allow: string;
+  template: string;
+}
+
+const newNode = (): Node => ({
+  literals: new Map(),
+  parameter: undefined,
+  routes: {},
+  allow: '',
+  template: '',
+});
+
+// The legal bytes of a path (docs/api.md#routes). Nothing is decoded or resolved: `..` is two dots.
+const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
+
+export type Router = (path: string) => Match | undefined;
+
+/** @throws Error at start-up for two routes of a method and path, or two parameter names at one position */
+export function createRouter(routes: readonly Route[]): Router {
+  const root = newNode();
+  for (const route of routes) addRoute(root, route);
+  return (path) => matchPath(root, path);
+}
+
+function addRoute(root: Node, route: Route): void {
+  const path = fullPath(route);
+  let node = root;
+  for (const segment of path.slice(1).split('/')) {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    node = name === undefined ? literalChild(node, segment) : parameterChild(node, name, route);
+  }
+  if (node.routes[route.method] !== undefined) throw new Error(`Two routes answer ${route.method} ${path}.`);
+  node.routes[route.method] = route;
+  node.template = path;
+  const methods = Object.keys(node.routes);
+  node.allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ');
+}
+
+function literalChild(node: Node, segment: string): Node {
+  const child = node.literals.get(segment) ?? newNode();
+  node.literals.set(segment, child);
+  return child;
+}
+
+function parameterChild(node: Node, name: string, route: Route): Node {
+  const parameter = route.params?.[name];
+  if (parameter === undefined)
+    throw new Error(`${route.operationId} does not declare its parameter ${name}.`);
+  const takesAnyByte = parameter.takesAnyByte === true;
+  node.parameter ??= { name, takesAnyByte, node: newNode() };
+  if (node.parameter.name !== name || node.parameter.takesAnyByte !== takesAnyByte) {
+    throw new Error(`${route.operationId} declares {${name}} unlike another route at the same place.`);
+  }
+  return node.parameter.node;
+}
+
+function matchPath(root: Node, path: string): Match | undefined {
+  const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length;
+  const params: { [name: string]: string } = {};
+  let node = root;
+  for (let start = 1; start <= end; ) {
+    const slash = path.indexOf('/', start);
+    const stop = slash === -1 || slash > end ? end : slash;
+    const segment = path.slice(start, stop);
+    const next = node.literals.get(segment) ?? parameterNode(node, segment, params);
+    if (next === undefined) return undefined;
+    node = next;
+    start = stop + 1;
+  }
+  if (node.allow === '') return undefined;
+  return { routes: node.routes, params, template: node.template, allow: node.allow };
+}
+
+/** @param params receives the segment as the value of the parameter */
+function parameterNode(
+  { parameter }: Node,
+  segment: string,
+  params: { [name: string]: string },
+): Node | undefined {
+  if (parameter === undefined || segment === '') return undefined;
+  if (!parameter.takesAnyByte && !LEGAL_SEGMENT.test(segment)) return undefined;
+  params[parameter.name] = segment;
+  return parameter.node;
+}
+
+// Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
+
+/** Statuses of refusals by key or rate limit: nothing deprecated was used. */
+const UNUSED: readonly number[] = [401, 403, 429];
+
+/**
+ * @returns a sender that adds the headers to every response, refusals too; `send` itself while nothing is
+ * deprecated
+ * @throws Error at start-up for a declaration that leaves clients less than six months
+ */
+export function announceDeprecated({
+  routes,
+  send,
+  keys,
+  clock,
+}: Pick<HandlerDependencies, 'routes' | 'send' | 'keys' | 'clock'>): Sender {
+  const byRoute = new Map(
+    routes
+      .map((route) => [route, listDeprecated(route)] as const)
+      .filter(([, declared]) => declared.length > 0),
+  );
+  if (byRoute.size === 0) return send;
+  return (request, response) => {
+    const { route, caller, headers } = request;
+    const features = (route && byRoute.get(route))?.filter(({ isUsedBy }) => isUsedBy(request)) ?? [];
+    if (features.length > 0) {
+      Object.assign(headers, deprecationHeaders(features.map(({ deprecation }) => deprecation)));
+      if (caller !== undefined && !UNUSED.includes(response.status))
+        for (const { name } of features) keys.countUse(caller.id, 'deprecated', name, nowSeconds(clock));
+    }
+    send(request, response);
+  };
+}
+
+export interface DeprecatedFeature {
+  /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
+  readonly name: string;
+  readonly deprecation: Deprecation;
+  /** True if a request uses it. A response field concerns every request, as any client may read it. */
+  readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
+}
+
+/** @throws Error for a declaration that leaves clients less than six months, or is otherwise invalid */
+export function listDeprecated(route: Route): DeprecatedFeature[] {
+  // By name, as responses of several statuses may have the same field.
+  const features = new Map<string, DeprecatedFeature>();
+  function add(
+    part: string,
+    deprecation: Deprecation | undefined,
+    isUsedBy: DeprecatedFeature['isUsedBy'] = () => true,
+  ): void {
+    const name = `${route.method} ${fullPath(route)}${part}`;
+    if (deprecation === undefined || features.has(name)) return;
+    assertDeprecation(name, deprecation);
+    features.set(name, { name, deprecation, isUsedBy });
+  }
+
+  add('', route.deprecated);
+  for (const [name, { deprecated }] of Object.entries(route.query ?? {}))
+    add(`, parameter ${name}`, deprecated, ({ search }) => search.has(name));
+  for (const { name, deprecated } of Object.values(route.body?.fields ?? {}))
+    add(`, field ${name} of the body`, deprecated, ({ body }) => hasField(body, name));
+  for (const { schema } of Object.values(route.responses))
+    for (const [name, deprecation] of deprecatedProperties(schema))
+      add(`, field ${name} of the response`, deprecation);
+  return [...features.values()];
+}
+
+const hasField = (body: unknown, name: string): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, name);
+
+/** Yields deprecated properties, including nested ones and those in arrays, as `results.name`. */
+function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, Deprecation]> {
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as { [name: string]: Schema })) {
+    const deprecation = property['x-deprecation'] as Deprecation | undefined;
+    if (deprecation !== undefined) yield [`${path}${name}`, deprecation];
+    yield* deprecatedProperties(property, `${path}${name}.`);
+  }
+  const { items, anyOf, allOf } = schema as { [keyword: string]: Schema | readonly Schema[] | undefined };
+  for (const part of [items ?? [], anyOf ?? [], allOf ?? []].flat()) yield* deprecatedProperties(part, path);
+}
+
+const earliest = (dates: readonly string[]): Date => new Date(dates.toSorted()[0] as string);
+
+/** Combines several deprecations: the earliest dates, and the links of all. */
+const deprecationHeaders = (deprecations: readonly Deprecation[]): Headers => ({
+  // A date of structured fields (RFC 9745)
+  Deprecation: `@${earliest(deprecations.map(({ since }) => since)).getTime() / 1000}`,
+  // An HTTP date (RFC 8594)
+  Sunset: earliest(deprecations.map(({ sunset }) => sunset)).toUTCString(),
+  Link: [...new Set(deprecations.map(({ link }) => `<${new URL(link).href}>; rel="deprecation"`))].join(', '),
+});

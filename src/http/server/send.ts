@@ -2,44 +2,175 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { constants, createGzip } from 'node:zlib';
 import type { AccessLedger, AccessRecord, Subject } from '../../access/access-ledger.ts';
 import type { ApiKey } from '../../access/api-keys.ts';
 import type { Clock, Scheduler } from '../../runtime/scheduler.ts';
 import type { AddressBlocks } from '../../values/address-blocks.ts';
-import { describeShown, subjectOf } from '../declare/personal.ts';
-import { type ApiRequest, hasBody } from '../declare/request.ts';
+import { IS_MEMBER, NON_FIELD_ERRORS } from '../../values/errors.ts';
+import { isIdentityCard } from '../../values/identity-card.ts';
+import { hasBody, hasFailed, MAX_BODY_BYTES } from '../declare/request-body.ts';
 import {
   type ApiResponse,
   BodyParts,
   type Headers,
+  IS_FOLLOWED,
   JSON_TYPE,
   JsonText,
+  RESPONSE_HEADERS,
   toErrorResponse,
 } from '../declare/response.ts';
-import { API_ROOT, METHODS, type Route, requestHeadersOf } from '../declare/route.ts';
-import { HEADER_NAMES } from '../reference/headers.ts';
+import { API_ROOT, type ApiRequest, fullPath, METHODS, type Route } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
-import { IS_FOLLOWED } from './client-connection.ts';
 import { admitsHost, clientAddressText } from './middleware.ts';
-import { hasFailed, MAX_BODY_BYTES } from './read-body.ts';
-import type { Match } from './router.ts';
 
-// CORS, for scripts on pages of other hosts (docs/keys.md#use-in-browsers)
+export interface SenderDependencies {
+  readonly scheduler: Scheduler;
+  readonly log: AccessLog;
+  readonly clock: Clock;
+  /** True if connections should end after their response. */
+  readonly isDraining: () => boolean;
+  /** Destination for records of access to personal data; without it, none are made. */
+  readonly recording?: Recording | undefined;
+}
+
+/** The access ledger and the settings for its records. */
+interface Recording {
+  readonly ledger: AccessLedger;
+  /** Proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: AddressBlocks;
+}
+
+/** A response that leaves once its record is on disk. */
+interface Unrecorded {
+  readonly request: ApiRequest;
+  readonly response: ApiResponse;
+  readonly text: string | undefined;
+  readonly record: AccessRecord;
+}
+
+/** Sends the response to a request; never throws. */
+export type Sender = (request: ApiRequest, response: ApiResponse) => void;
+
+export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
+  const sendParts = createPartSender();
+  let unrecorded: Unrecorded[] = [];
+
+  function finish(request: ApiRequest, response: ApiResponse, text: string | undefined): void {
+    try {
+      write(request, response, text, isDraining(), (body) => {
+        sendParts(body, request.outgoing, (error) => {
+          if (toErrorResponse(error).isUnexpected) log.unexpected(request.id, error);
+        });
+      });
+    } catch (error) {
+      // A failed response must not hold up the others.
+      log.unexpected(request.id, error);
+      request.outgoing.destroy();
+    }
+    logWhenSent(request, response, log, clock);
+  }
+
+  /** Records all pending responses of an event-loop iteration together, as they are sent together. */
+  async function recordAll({ ledger }: Recording): Promise<void> {
+    const all = unrecorded;
+    unrecorded = [];
+    let receipts: readonly string[];
+    try {
+      receipts = await ledger.record(all.map(({ record }) => record));
+      if (receipts.length !== all.length) throw new Error('The ledger gave too few receipts.');
+    } catch (error) {
+      for (const { request, response: unsent } of all) {
+        const { response, isUnexpected } = refuseUnrecorded(request, unsent, error);
+        if (isUnexpected) log.unexpected(request.id, error);
+        finish(request, response, toText(response.body));
+      }
+      return;
+    }
+    all.forEach(({ request, response, text }, i) => {
+      request.headers['X-Access-Receipt'] = receipts[i] as string;
+      finish(request, response, text);
+    });
+  }
+
+  return (request, settled) => {
+    let response = settled;
+    let text: string | undefined;
+    let subject: Subject | undefined;
+    try {
+      subject = subjectOf(request, response);
+      // A string: node:http sends it in one write with the headers, where a Buffer takes two.
+      text = toText(response.body);
+    } catch (error) {
+      log.unexpected(request.id, error);
+      response = toErrorResponse(error).response;
+      subject = undefined;
+      text = toText(response.body);
+    }
+    // Waking a client costs as much as making its response, so responses ready together are sent together.
+    if (recording === undefined || subject === undefined)
+      return scheduler.atEnd('send', () => finish(request, response, text));
+    const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);
+    if (unrecorded.push({ request, response, text, record }) === 1)
+      scheduler.atEnd('send', () => void recordAll(recording));
+  };
+}
+
+// Bytes
+
+function toText(body: unknown): string | undefined {
+  if (body === undefined || body instanceof BodyParts) return undefined;
+  return body instanceof JsonText ? body.text : JSON.stringify(body);
+}
+
+function write(
+  request: ApiRequest,
+  response: ApiResponse,
+  text: string | undefined,
+  isDraining: boolean,
+  sendParts: (body: BodyParts) => void,
+): void {
+  const { incoming, outgoing, headers } = request;
+  if (outgoing.destroyed) return;
+  const isFollowed = IS_FOLLOWED in outgoing;
+  // A body followed by another request has arrived in full, and node:http drops it.
+  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
+  headers['X-Request-Id'] = request.id;
+  if (response.headers !== undefined) Object.assign(headers, response.headers);
+  addPrefix(headers, request.prefix);
+  allowOrigin(request, headers);
+  const { body } = response;
+  if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
+  const encoding = text === undefined ? 'utf8' : addLength(headers, text);
+  if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
+  // Node then sends `Connection: close`, and `Connection.receive` ignores any request after it.
+  if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
+  outgoing.writeHead(response.status, toList(headers));
+  if (incoming.method !== 'HEAD' && body instanceof BodyParts) sendParts(body);
+  else if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
+  else if (leavesBodyUnread && !hasFailed(incoming)) {
+    outgoing.write(text);
+    endAfterDraining(incoming, outgoing);
+  } else outgoing.end(text, encoding);
+}
 
 /** Headers of every response, which OpenAPI describes in prose. */
 const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];
-const EXPOSED = [...HEADER_NAMES, ...OF_ALL].join(', ');
-/** Request headers a key may need on every path, besides those that a route reads. */
-const ACCEPTED = ['Authorization', 'Content-Type', 'X-Request-Id'];
-/** Seconds for which a browser caches a preflight; Chromium's maximum. */
-const MAX_AGE = '7200';
+const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
+
+const PATH_HEADERS = ['Location', 'Content-Location'];
+
+/** Adds the prefix to paths. Done last, because a stored response may be repeated under another prefix. */
+function addPrefix(headers: Headers, prefix: string): void {
+  if (prefix === '') return;
+  for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
+}
 
 /**
- * Lets the page that sent a request read the response, even a refusal, if the key allows its host.
+ * Lets the page that sent a request read the response, even a refusal, if the key allows its host
+ * (docs/keys.md#use-in-browsers).
  * @param headers response headers, to which the CORS headers are added
  */
-function allowOrigin({ caller, incoming }: Pick<ApiRequest, 'caller' | 'incoming'>, headers: Headers): void {
+function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
   const { origin } = incoming.headers;
   if (origin === undefined || caller === undefined || !admitsHost(caller, incoming.headers)) return;
   headers['Access-Control-Allow-Origin'] = origin;
@@ -47,55 +178,18 @@ function allowOrigin({ caller, incoming }: Pick<ApiRequest, 'caller' | 'incoming
   headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`;
 }
 
-/**
- * Returns the headers that tell a browser what it may send. A preflight carries no key, so the answer is the
- * same for every page; the request after it needs a key that admits the page.
- * @returns no headers for OPTIONS not sent by a browser
- */
-export function preflightHeaders({ headers }: Pick<IncomingMessage, 'headers'>, match: Match): Headers {
-  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
-  const read = Object.values(match.routes).flatMap(requestHeadersOf);
-  return {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': match.allow,
-    'Access-Control-Allow-Headers': [...new Set([...ACCEPTED, ...read])].join(', '),
-    'Access-Control-Max-Age': MAX_AGE,
-  };
+/** Flattens headers to alternating names and values, which node:http reads faster than an object. */
+function toList(headers: Headers): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  return list;
 }
 
-// Streamed responses: each part is made once the client has taken those before it, a few at a time
-
-/** Maximum parts per event-loop iteration: other requests must not wait for thousands of them. */
-const PARTS_AT_ONCE = 20;
-
-/** @param onError receives the error of a part that failed; the client gets a truncated response */
-type PartSender = (body: BodyParts, outgoing: ServerResponse, onError: (error: unknown) => void) => void;
-
-export function createPartSender(): PartSender {
-  /** Responses whose next part can be sent, in order of their turns. */
-  let ready: (() => void)[] = [];
-
-  function sendSome(): void {
-    const first = ready.slice(0, PARTS_AT_ONCE);
-    ready = ready.slice(PARTS_AT_ONCE);
-    for (const sendNext of first) sendNext();
-    if (ready.length > 0) setImmediate(sendSome);
-  }
-
-  async function* inTurn(parts: BodyParts['parts']): AsyncGenerator<string | Uint8Array> {
-    for await (const part of parts) {
-      yield part;
-      await new Promise<void>((resolve) => {
-        if (ready.push(resolve) === 1) setImmediate(sendSome);
-      });
-    }
-  }
-
-  return ({ parts }, outgoing, onError) => {
-    pipeline(inTurn(parts), outgoing, (error) => {
-      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error);
-    });
-  };
+/** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
+function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
+  const bytes = Buffer.byteLength(text);
+  headers['Content-Length'] = String(bytes);
+  return bytes === text.length ? 'latin1' : 'utf8';
 }
 
 /** Maximum milliseconds before closing a connection whose client still sends a refused body. */
@@ -122,229 +216,141 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
   incoming.on('data', onData).once('end', finish).once('close', finish).once('error', finish).resume();
 }
 
-export interface SenderDependencies {
-  readonly scheduler: Scheduler;
-  readonly log: AccessLog;
-  readonly clock: Clock;
-  /** True if connections should end after their response. */
-  readonly isDraining: () => boolean;
-  /** Destination for records of access to personal data; without it, none are made. */
-  readonly recording?: Recording | undefined;
-}
+// Streamed responses: each part is made once the client has taken those before it, a few at a time
 
-/** A response that leaves once its record is on disk. */
-interface Unrecorded {
-  readonly request: ApiRequest;
-  readonly response: ApiResponse;
-  readonly text: string | undefined;
-  readonly reading: AccessRecord;
-}
+/** Maximum parts per event-loop iteration: other requests must not wait for thousands of them. */
+const PARTS_AT_ONCE = 20;
 
-/** Sends the response to a request; never throws. */
-export type Sender = (request: ApiRequest, response: ApiResponse) => void;
+/** @returns a function whose `onError` receives the error of a part that failed; the response is truncated */
+export function createPartSender() {
+  /** Responses whose next part can be sent, in order of their turns. */
+  let ready: (() => void)[] = [];
 
-export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
-  const sendParts = createPartSender();
-  let unrecorded: Unrecorded[] = [];
-
-  function finish(request: ApiRequest, response: ApiResponse, text: string | undefined): void {
-    try {
-      write(request, response, text, { log, sendParts, isDraining: isDraining() });
-    } catch (error) {
-      // A failed response must not hold up the others.
-      log.unexpected(request.id, error);
-      request.outgoing.destroy();
-    }
-    logWhenSent(request, response, { log, clock });
+  function sendSome(): void {
+    const first = ready.slice(0, PARTS_AT_ONCE);
+    ready = ready.slice(PARTS_AT_ONCE);
+    for (const sendNext of first) sendNext();
+    if (ready.length > 0) setImmediate(sendSome);
   }
 
-  function refuse(request: ApiRequest, unsent: ApiResponse, error: unknown): void {
-    const { response, isUnexpected } = refuseUnrecorded(request, unsent, error);
-    if (isUnexpected) log.unexpected(request.id, error);
-    finish(request, response, toText(response.body));
+  async function* inTurn(parts: BodyParts['parts']): AsyncGenerator<string | Uint8Array> {
+    for await (const part of parts) {
+      yield part;
+      await new Promise<void>((resolve) => {
+        if (ready.push(resolve) === 1) setImmediate(sendSome);
+      });
+    }
   }
 
-  /** Records all pending responses of an event-loop iteration together, as they are sent together. */
-  async function recordAll({ ledger }: Recording): Promise<void> {
-    const all = unrecorded;
-    unrecorded = [];
-    let receipts: readonly string[];
-    try {
-      receipts = await ledger.record(all.map(({ reading }) => reading));
-      if (receipts.length !== all.length) throw new Error('The ledger gave too few receipts.');
-    } catch (error) {
-      for (const { request, response } of all) refuse(request, response, error);
-      return;
-    }
-    all.forEach(({ request, response, text }, i) => {
-      request.headers['X-Access-Receipt'] = receipts[i] as string;
-      finish(request, response, text);
+  return ({ parts }: BodyParts, outgoing: ServerResponse, onError: (error: unknown) => void): void => {
+    pipeline(inTurn(parts), outgoing, (error) => {
+      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error);
     });
-  }
-
-  return (request, response) => {
-    let text: string | undefined;
-    let subject: Subject | undefined;
-    let sent = response;
-    try {
-      subject = subjectOf(request.route, request, response);
-      // A string: node:http sends it in one write with the headers, where a Buffer takes two.
-      text = toText(response.body);
-    } catch (error) {
-      log.unexpected(request.id, error);
-      sent = toErrorResponse(error).response;
-      subject = undefined;
-      text = toText(sent.body);
-    }
-    // Waking a client costs as much as making its response, so responses ready together are sent together.
-    if (recording === undefined || subject === undefined)
-      return scheduler.atEnd('send', () => finish(request, sent, text));
-    const reading = toReading(request, sent, subject, clock.now(), recording.trustedProxies);
-    if (unrecorded.push({ request, response: sent, text, reading }) === 1)
-      scheduler.atEnd('send', () => void recordAll(recording));
   };
 }
 
-function toText(body: unknown): string | undefined {
-  if (body === undefined || body instanceof BodyParts) return undefined;
-  return body instanceof JsonText ? body.text : JSON.stringify(body);
-}
-
-export function write(
-  request: ApiRequest,
-  response: ApiResponse,
-  text: string | undefined,
-  {
-    log,
-    sendParts,
-    isDraining,
-  }: { readonly log: AccessLog; readonly sendParts: PartSender; readonly isDraining: boolean },
-): void {
-  const { incoming, outgoing } = request;
-  if (outgoing.destroyed) return;
-  const isFollowed = IS_FOLLOWED in outgoing;
-  // A body followed by another request has arrived in full, and node:http drops it.
-  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
-  const { headers } = request;
-  headers['X-Request-Id'] = request.id;
-  if (response.headers !== undefined) Object.assign(headers, response.headers);
-  addPrefix(headers, request.prefix);
-  allowOrigin(request, headers);
-  const { body } = response;
-  if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
-  const encoding = text === undefined ? 'utf8' : addLength(headers, text);
-  if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
-  // Node then sends `Connection: close`, and `Connection.receive` ignores any request after it.
-  if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
-  outgoing.writeHead(response.status, toList(headers));
-  if (incoming.method !== 'HEAD' && body instanceof BodyParts) {
-    sendParts(body, outgoing, (error) => {
-      if (toErrorResponse(error).isUnexpected) log.unexpected(request.id, error);
-    });
-  } else if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
-  else if (leavesBodyUnread && !hasFailed(incoming)) {
-    outgoing.write(text);
-    endAfterDraining(incoming, outgoing);
-  } else outgoing.end(text, encoding);
-}
-
-const PATH_HEADERS = ['Location', 'Content-Location'];
-
-/** Adds the prefix to paths. Done last, because a stored response may be repeated under another prefix. */
-function addPrefix(headers: Headers, prefix: string): void {
-  if (prefix === '') return;
-  for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
-}
-
-/** Flattens headers to alternating names and values, which node:http reads faster than an object. */
-function toList(headers: Headers): string[] {
-  const list: string[] = [];
-  for (const name in headers) list.push(name, headers[name] as string);
-  return list;
-}
-
-/** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
-function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
-  const bytes = Buffer.byteLength(text);
-  headers['Content-Length'] = String(bytes);
-  return bytes === text.length ? 'latin1' : 'utf8';
-}
-
-type LogDependencies = Pick<SenderDependencies, 'log' | 'clock'>;
+// The access log
 
 /** Logs a request once the system has taken its entire response, or the client has disconnected. */
-function logWhenSent(request: ApiRequest, response: ApiResponse, dependencies: LogDependencies): void {
-  const { outgoing } = request;
-  if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) {
-    logRequest(request, response, dependencies, false);
-  } else if (outgoing.closed || outgoing.destroyed) logRequest(request, response, dependencies, true);
-  else {
-    outgoing.once('close', () => {
-      logRequest(request, response, dependencies, !outgoing.writableFinished);
-    });
-  }
-}
-
-function logRequest(
-  { id, caller, incoming, template, startMs }: ApiRequest,
+function logWhenSent(
+  request: ApiRequest,
   { status, reason, cause }: ApiResponse,
-  { log, clock }: LogDependencies,
-  isAborted: boolean,
-): void {
-  log.request({
-    time: clock.now(),
-    requestId: id,
-    keyId: caller?.id,
-    // Unknown methods could hold anything.
-    method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
-    route: template,
-    status,
-    durationMs: clock.monotonicMs() - startMs,
-    reason,
-    cause,
-    isAborted,
-  });
-}
-
-// Gzip
-
-/**
- * Compresses in another thread, no faster than the output is read; optimized for speed rather than size.
- * @param parts each is requested once the one before it has been compressed
- */
-export async function* gzipped(
-  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Buffer> {
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  // An error reaches the reader through `gzip`.
-  pipeline(parts, gzip, () => {});
-  yield* gzip;
+  log: AccessLog,
+  clock: Clock,
+) {
+  const { id, caller, incoming, outgoing, template, startMs } = request;
+  const logRequest = (isAborted: boolean): void =>
+    log.request({
+      time: clock.now(),
+      requestId: id,
+      keyId: caller?.id,
+      // Unknown methods could hold anything.
+      method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
+      route: template,
+      status,
+      durationMs: clock.monotonicMs() - startMs,
+      reason,
+      cause,
+      isAborted,
+    });
+  if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) logRequest(false);
+  else if (outgoing.closed || outgoing.destroyed) logRequest(true);
+  else outgoing.once('close', () => logRequest(!outgoing.writableFinished));
 }
 
 // Records in the ledger, made before a response with personal data leaves (docs/ledger.md)
 
-/** The access ledger and the settings for its records. */
-export interface Recording {
-  readonly ledger: AccessLedger;
-  /** Proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: AddressBlocks;
+/**
+ * Returns the data subjects to record before a response leaves.
+ * @returns undefined for a response that shows no person
+ * @throws Error for a response that shows persons without naming them: it must not leave
+ */
+function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
+  const { route } = request;
+  if (route === undefined || route.personal === 'none') return undefined;
+  if (status === 201 && route.method === 'POST') {
+    const { showsOnlyItsRequest: shows } = route.creation;
+    if (typeof shows === 'function' ? shows(request.body) : shows) return undefined;
+  }
+  const isNotFound = status === 404;
+  if (status >= 400 && !isNotFound) return subjectOfRefusal(request, body);
+  if (!isNotFound && subject === undefined)
+    throw new Error(`A response of ${route.operationId} does not say whom it shows.`);
+  const requested = requestedIdentityCard(request);
+  if (requested === undefined) return isNotFound ? undefined : subject;
+  const { identityCards = [] } = subject ?? {};
+  return identityCards.includes(requested)
+    ? subject
+    : { ...subject, identityCards: [requested, ...identityCards] };
 }
 
-/** @param timeMs epoch milliseconds */
-function toReading(
-  request: ApiRequest,
-  response: ApiResponse,
+/** Returns the national ID that a request names in its path or query. */
+function requestedIdentityCard({ params, query }: ApiRequest): string | undefined {
+  for (const name in params) if (isIdentityCard(params[name] as string)) return params[name];
+  const { identity_card: filter } = query;
+  return typeof filter === 'string' ? filter : undefined;
+}
+
+/**
+ * Returns the subject of a refusal that reveals a person's membership, as that counts as access
+ * (docs/ledger.md#what-is-recorded).
+ */
+function subjectOfRefusal({ body }: ApiRequest, refusal: unknown): Subject | undefined {
+  const messages = (refusal as { readonly [field: string]: unknown } | null | undefined)?.[NON_FIELD_ERRORS];
+  if (!Array.isArray(messages) || !messages.includes(IS_MEMBER)) return undefined;
+  return { identityCards: [String((body as { readonly identity_card: unknown }).identity_card)] };
+}
+
+const routeNames = new WeakMap<Route, string>();
+
+function nameOf(route: Route): string {
+  let name = routeNames.get(route);
+  if (name === undefined) {
+    name = `${route.method} ${fullPath(route)}`;
+    routeNames.set(route, name);
+  }
+  return name;
+}
+
+/** Describes the access, never including a value. @param timeMs epoch milliseconds */
+function toRecord(
+  { id, caller, incoming, route, stated }: ApiRequest,
+  { status, fields }: ApiResponse,
   subject: Subject,
   timeMs: number,
   trustedProxies: AddressBlocks,
 ): AccessRecord {
-  const { id, caller, incoming, route, stated } = request;
+  const { personal } = route as Route;
+  const declared = status >= 400 || personal === 'none' ? undefined : personal;
   return {
     timeMs,
     requestId: id,
     // No personal data is public, so the middleware has identified the key.
     reader: { keyId: (caller as ApiKey).id },
-    ...describeShown(route as Route, response),
+    route: nameOf(route as Route),
+    fields: declared === undefined ? [] : (fields ?? declared.fields),
+    status,
+    ...(declared?.persons === 'page' ? { isPage: true } : {}),
     address: clientAddressText(incoming, trustedProxies),
     purpose: stated.purpose,
     endUser: stated.endUser,
@@ -354,15 +360,15 @@ function toReading(
 
 /** Returns the response that replaces one that could not be recorded. */
 function refuseUnrecorded(
-  { incoming }: Pick<ApiRequest, 'incoming'>,
-  unsent: Pick<ApiResponse, 'status'>,
+  { incoming }: ApiRequest,
+  unsent: ApiResponse,
   error: unknown,
 ): ReturnType<typeof toErrorResponse> {
   const refused = toErrorResponse(error);
   if (refused.response.status !== 503) return refused;
   const isMade = METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && unsent.status < 400;
-  const detail = !isMade
-    ? 'This reading could not be recorded. Try again.'
-    : 'The change was made; it is not shown because this reading could not be recorded.';
+  const detail = isMade
+    ? 'The change was made; it is not shown because this reading could not be recorded.'
+    : 'This reading could not be recorded. Try again.';
   return { ...refused, response: { ...refused.response, body: { detail } } };
 }

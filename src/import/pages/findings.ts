@@ -1,11 +1,11 @@
 /** Shows the findings of a file's dry run, in the messages of the command. */
 import { existsSync } from 'node:fs';
-import { FIELD_GROUPS } from '../../access/access-ledger.ts';
 import { fields, form, table } from '../../desk/parts.ts';
 import type { Shows, Visit } from '../../desk/screen.ts';
 import { nameOf, writeStored } from '../../registry/pages/stored-values.ts';
 import { sequenceOf } from '../../sqlite/storage.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
+import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';
 import { Message, say, type Text, Written } from '../../values/message.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../import-report.ts';

@@ -1,6 +1,5 @@
 /** `/imports/…`: one recorded import, its changes, and its undo. */
 
-import { FIELD_GROUPS } from '../../access/access-ledger.ts';
 import { failure, fields, form, table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../../desk/screen.ts';
 import { writeUndone } from '../../journal/imports-text.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
+import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, say } from '../../values/message.ts';

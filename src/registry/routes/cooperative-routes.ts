@@ -1,7 +1,6 @@
 /** Routes of cooperatives: list, get, create, replace, change. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { SHOWS_COOPERATIVES } from '../../http/declare/narrowing.ts';
 import { representCounted } from '../../http/declare/preconditions.ts';
 import { idFilter, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
@@ -12,7 +11,7 @@ import {
   listRoute,
   type MoreRoutes,
 } from '../../http/declare/resource.ts';
-import type { Parameter, Route } from '../../http/declare/route.ts';
+import { type Parameter, type Route, SHOWS_COOPERATIVES } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { anyOf, choiceOf, string } from '../../values/schema.ts';

@@ -1,7 +1,6 @@
 /** Routes of loans: list, get, create, replace, change. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
 import { idFilter, momentFilter } from '../../http/declare/query.ts';
 import {
   changeRoutes,
@@ -12,7 +11,7 @@ import {
   listRoute,
   type MoreRoutes,
 } from '../../http/declare/resource.ts';
-import type { Route } from '../../http/declare/route.ts';
+import { type Route, SHOWS_PERSONS } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import { parseDateTime, type TimeZone } from '../../values/date-time.ts';
 import { completeValues, onlyGiven } from '../../values/declared-fields.ts';

@@ -1,12 +1,16 @@
 /** Lookups by national ID: a person's consolidated record, or their membership in one cooperative. */
 
 import type { ApiKey } from '../../access/api-keys.ts';
-import { SHOWS_ONE_PERSON } from '../../http/declare/narrowing.ts';
-import { showing } from '../../http/declare/personal.ts';
 import { readTagged } from '../../http/declare/preconditions.ts';
 import { type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
 import { type ApiResponse, badRequest, JsonText, ok } from '../../http/declare/response.ts';
-import { API_PREFIX, type Parameter, type Route } from '../../http/declare/route.ts';
+import {
+  API_PREFIX,
+  type Parameter,
+  type Route,
+  SHOWS_ONE_PERSON,
+  showing,
+} from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { ID, notFound, parseId } from '../../values/errors.ts';

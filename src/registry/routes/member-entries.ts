@@ -1,13 +1,18 @@
 /** Routes of a member's deliveries and savings transactions: list and add. */
 
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
-import { SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
-import { type BodyDeclaration, declareBodies, parseBody } from '../../http/declare/parse-body.ts';
-import { showing } from '../../http/declare/personal.ts';
 import { momentFilter, type QueryParameters } from '../../http/declare/query.ts';
+import { type BodyDeclaration, declareBodies, parseBody } from '../../http/declare/request-body.ts';
 import { actorOf } from '../../http/declare/resource.ts';
 import { JsonText } from '../../http/declare/response.ts';
-import { createWith, defineRoute, type Route, type RouteRequest } from '../../http/declare/route.ts';
+import {
+  type ApiRequest,
+  createWith,
+  defineRoute,
+  type Route,
+  SHOWS_PERSONS,
+  showing,
+} from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import { parseDateTime, parseLastSecond, type TimeZone } from '../../values/date-time.ts';
 import { type FieldGroup, onlyGiven } from '../../values/declared-fields.ts';
@@ -78,7 +83,7 @@ const declare = <Query extends QueryParameters>(
     refusals: [400, 404, 410],
   }) as const;
 
-type EntryRequest = Pick<RouteRequest, 'params'>;
+type EntryRequest = Pick<ApiRequest, 'params'>;
 
 // The member is recorded as the data subject even without entries.
 const subjectOf = (request: EntryRequest) => ({ memberIds: [readMemberId(request)] });
@@ -175,7 +180,7 @@ export const memberEntryRoutes = (store: NarrowableStore, clock: Clock, zone: Ti
 
 function listRoutes(store: NarrowableStore, zone: TimeZone): Route[] {
   /** @throws RegistryError `not_found`, HttpError 400 for anything but a member id */
-  function find(request: Pick<RouteRequest, 'params' | 'visible'>) {
+  function find(request: Pick<ApiRequest, 'params' | 'visible'>) {
     const id = readMemberId(request);
     const { members, entries } = store.narrowedTo(request.visible);
     if (members.find(id) === undefined) throw notFound();

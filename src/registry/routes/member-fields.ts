@@ -1,9 +1,8 @@
 /** A member in bodies and responses, derived from its declared fields. */
 
-import { SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
 import { declareResource } from '../../http/declare/resource.ts';
 import { badRequest } from '../../http/declare/response.ts';
-import type { Parameter, RouteRequest } from '../../http/declare/route.ts';
+import { type ApiRequest, type Parameter, SHOWS_PERSONS } from '../../http/declare/route.ts';
 import { formatDateTime } from '../../values/date-time.ts';
 import { ID, parseId } from '../../values/errors.ts';
 import { shownObject } from '../../values/field-json.ts';
@@ -24,7 +23,7 @@ export const MEMBER_ID: Parameter = {
 };
 
 /** @throws HttpError 400 for anything else, including a national ID (docs/api.md#routes) */
-export function readMemberId(request: Pick<RouteRequest, 'params'>): number {
+export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw badRequest('Expected a member id.');
   return id;

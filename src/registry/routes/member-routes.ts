@@ -5,8 +5,6 @@
 
 import type { Visible } from '../../access/api-keys.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
-import { type Asked, SHOWS_PERSONS } from '../../http/declare/narrowing.ts';
-import { showing } from '../../http/declare/personal.ts';
 import { type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
   changeRoutes,
@@ -16,7 +14,13 @@ import {
   readPathId,
   subjectOfRows,
 } from '../../http/declare/resource.ts';
-import { defineRoute, type Route } from '../../http/declare/route.ts';
+import {
+  type ApiRequest,
+  defineRoute,
+  type Route,
+  SHOWS_PERSONS,
+  showing,
+} from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { onlyGiven } from '../../values/declared-fields.ts';
@@ -76,7 +80,7 @@ const LISTED = {
 const ALL = {
   ...LISTED,
   description: 'One row per person and cooperative, in order of id, of every status.',
-  narrowed: { lookupOnly: ({ search }: Asked) => search.has('identity_card'), cooperatives: 'narrowed' },
+  narrowed: { lookupOnly: ({ search }: ApiRequest) => search.has('identity_card'), cooperatives: 'narrowed' },
 } as const;
 
 const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZone): Route[] => [

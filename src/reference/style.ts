@@ -1,6 +1,6 @@
 /** Styles, script and frame of the pages: light and dark, from 360 pixels to a wall display, and in print. */
 
-import { type Html, html, styleElement, toDocument } from '../../values/html.ts';
+import { type Html, html, styleElement, toDocument } from '../values/html.ts';
 
 export const STYLE = `
 :root {

@@ -1,6 +1,7 @@
 /** Renders schemas for people: each field with its type, choices and meaning. */
-import { type Html, type HtmlValue, html } from '../../values/html.ts';
-import type { SuccessResponse } from '../declare/route.ts';
+
+import type { SuccessResponse } from '../http/declare/route.ts';
+import { type Html, type HtmlValue, html } from '../values/html.ts';
 
 // The parts of the OpenAPI description that the reference reads
 

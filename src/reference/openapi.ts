@@ -1,21 +1,25 @@
 /** OpenAPI 3.1, derived from the routes. */
 
-import { SCOPES } from '../../access/api-keys.ts';
-import type { Html } from '../../values/html.ts';
-import { deprecationKeywords, exampleOf, object, type Schema, string } from '../../values/schema.ts';
-import { PAGE_PARAMETERS } from '../declare/list-response.ts';
-import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
-import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/parse-body.ts';
-import { JsonText, ok } from '../declare/response.ts';
+import { SCOPES } from '../access/api-keys.ts';
+import { PAGE_PARAMETERS } from '../http/declare/list-response.ts';
+import {
+  type BodyDeclaration,
+  bodySchema,
+  exampleOfBody,
+  mediaTypesOf,
+} from '../http/declare/request-body.ts';
+import { JsonText, ok, type ResponseHeader } from '../http/declare/response.ts';
 import {
   fullPath,
-  type ResponseHeader,
   type Route,
   requestHeadersOf,
+  SHOWS_NO_ROWS,
   type SuccessResponse,
   scopesOf,
-} from '../declare/route.ts';
-import { Components, type HeaderName, header, type Json, requestHeaders, usage } from './headers.ts';
+} from '../http/declare/route.ts';
+import type { Html } from '../values/html.ts';
+import { deprecationKeywords, exampleOf, object, type Schema, string } from '../values/schema.ts';
+import { Components, header, type Json, requestHeaders, usage } from './headers.ts';
 
 // Responses of every operation, with each refusal explained
 
@@ -37,7 +41,7 @@ interface Refusal {
   /** A possible text of `detail`. */
   readonly example: string;
   /** True for headers that are always present. */
-  readonly headers?: { readonly [name in HeaderName]?: boolean };
+  readonly headers?: { readonly [name in ResponseHeader]?: boolean };
 }
 
 /** Refusals by status; docs/api.md#responses-and-errors has their texts. */
@@ -118,7 +122,7 @@ const OTHERS: Refusal = {
 function refusal(components: Components, status: number | 'default'): Json {
   const isOther = status === 'default';
   const { description, example, headers = {} } = isOther ? OTHERS : (REFUSALS[status] as Refusal);
-  const own = Object.entries(headers) as [HeaderName, boolean][];
+  const own = Object.entries(headers) as [ResponseHeader, boolean][];
   const error = components.schema(ERROR);
   const schema = status === 400 ? { oneOf: [error, components.schema(FIELD_ERRORS)] } : error;
   return components.refer('responses', isOther ? 'Refused' : `Refused${status}`, {

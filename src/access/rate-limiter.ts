@@ -1,17 +1,25 @@
-/** The sliding-window rate limiter of a key: exact for both windows, at O(1) per decision. */
+/**
+ * The rate limiter of a process: exact for both windows of a key, at O(1) per decision, and empty after a
+ * restart (docs/api.md#rate-limits, docs/operating.md#limits).
+ */
+import type { Clock } from '../runtime/scheduler.ts';
 
 export const DEFAULT_PER_HOUR = 1_000;
 export const DEFAULT_PER_DAY = 10_000;
 /** Largest limit that an operator may set (docs/keys.md#create). */
 export const MAX_LIMIT = 10_000_000;
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 export interface RateLimits {
   readonly perHour: number;
   readonly perDay: number;
 }
+
+/** Formats both windows as the value of `RateLimit-Policy`: requests (q) in seconds (w). */
+export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
+  `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
 
 /** The state of a window after a decision. */
 export interface WindowUsage {
@@ -22,12 +30,15 @@ export interface WindowUsage {
   readonly resetMs: number;
 }
 
-export interface Decision {
+export interface KeyUsage {
+  readonly hour: WindowUsage;
+  readonly day: WindowUsage;
+}
+
+export interface Decision extends KeyUsage {
   readonly admitted: boolean;
   /** Milliseconds after which a request is admitted; 0 if this one was. */
   readonly waitMs: number;
-  readonly hour: WindowUsage;
-  readonly day: WindowUsage;
 }
 
 /**
@@ -52,25 +63,26 @@ export class SlidingWindowLog {
     const dayWaitMs = this.waitMs(this.dayStart, limits.perDay, DAY_MS, nowMs);
     const waitMs = Math.max(hourWaitMs, dayWaitMs);
     if (waitMs === 0) this.record(nowMs);
-    return { admitted: waitMs === 0, waitMs, ...this.usageAt(limits, nowMs) };
+    return {
+      admitted: waitMs === 0,
+      waitMs,
+      hour: this.windowUsage(this.hourStart, limits.perHour, HOUR_MS, nowMs),
+      day: this.windowUsage(this.dayStart, limits.perDay, DAY_MS, nowMs),
+    };
   }
 
   /** Returns the state of both windows without counting a request. */
-  usage(limits: RateLimits, nowMs: number): { hour: WindowUsage; day: WindowUsage } {
+  usage(limits: RateLimits, nowMs: number): KeyUsage {
     this.advance(nowMs);
-    return this.usageAt(limits, nowMs);
+    return {
+      hour: this.windowUsage(this.hourStart, limits.perHour, HOUR_MS, nowMs),
+      day: this.windowUsage(this.dayStart, limits.perDay, DAY_MS, nowMs),
+    };
   }
 
   /** Bytes of the stored times. */
   get bytes(): number {
     return this.times.byteLength;
-  }
-
-  private usageAt(limits: RateLimits, nowMs: number): { hour: WindowUsage; day: WindowUsage } {
-    return {
-      hour: this.windowUsage(this.hourStart, limits.perHour, HOUR_MS, nowMs),
-      day: this.windowUsage(this.dayStart, limits.perDay, DAY_MS, nowMs),
-    };
   }
 
   private timeAt(index: number): number {
@@ -102,10 +114,56 @@ export class SlidingWindowLog {
   }
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
-    const used = this.admitted - start;
+    const count = this.admitted - start;
     // After a limit was lowered, the window may hold more requests: the limit-th newest then decides.
     const next = Math.max(start, this.admitted - limit);
-    const resetMs = used === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
-    return { limit, windowMs, remaining: Math.max(0, limit - used), resetMs };
+    const resetMs = count === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
+    return { limit, windowMs, remaining: Math.max(0, limit - count), resetMs };
+  }
+}
+
+interface LimitedKey {
+  readonly id: number;
+  readonly limits: RateLimits;
+}
+
+export class RateLimiter {
+  /** Windows by key id, for every key used since the start. */
+  private readonly windows = new Map<number, SlidingWindowLog>();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Decides on one request now and, if it is admitted, counts it. */
+  take(key: LimitedKey): Decision {
+    return this.windowsOf(key).take(key.limits, this.nowMs());
+  }
+
+  /** Returns the state of both windows without counting a request. */
+  usage(key: LimitedKey): KeyUsage {
+    return this.windowsOf(key).usage(key.limits, this.nowMs());
+  }
+
+  /** Number of keys in memory, and the bytes they take. */
+  get size(): { readonly keys: number; readonly bytes: number } {
+    const bytes = [...this.windows.values()].reduce((sum, windows) => sum + windows.bytes, 0);
+    return { keys: this.windows.size, bytes };
+  }
+
+  private windowsOf({ id }: LimitedKey): SlidingWindowLog {
+    let windows = this.windows.get(id);
+    if (windows === undefined) {
+      windows = new SlidingWindowLog();
+      this.windows.set(id, windows);
+    }
+    return windows;
+  }
+
+  // Whole milliseconds keep the arithmetic of the windows exact. The clock is monotonic, so that steps of the
+  // wall clock have no effect.
+  private nowMs(): number {
+    return Math.floor(this.clock.monotonicMs());
   }
 }

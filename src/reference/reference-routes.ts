@@ -1,14 +1,20 @@
 /** Pages for developers of client programs: `/` and `/docs`. */
+
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { packageVersion } from '../../runtime/process.ts';
-import { html } from '../../values/html.ts';
-import { boolean, object, type Static, string } from '../../values/schema.ts';
-import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
-import { acceptsGzip, prefersHtml } from '../declare/request.ts';
-import { type ApiResponse, BodyParts, type Headers, ok } from '../declare/response.ts';
-import { API_PREFIX, type Route, type RouteRequest } from '../declare/route.ts';
+import { type ApiResponse, BodyParts, type Headers, ok } from '../http/declare/response.ts';
+import {
+  API_PREFIX,
+  type ApiRequest,
+  acceptsGzip,
+  prefersHtml,
+  type Route,
+  SHOWS_NO_ROWS,
+} from '../http/declare/route.ts';
+import { packageVersion } from '../runtime/process.ts';
+import { html } from '../values/html.ts';
+import { boolean, object, type Static, string } from '../values/schema.ts';
 import type { OutgoingMessages } from './openapi.ts';
 import { type Addresses, renderReference, tryKey } from './reference.ts';
 import { inFrame, SCRIPT, STYLE } from './style.ts';
@@ -114,14 +120,14 @@ export function pageRoutes(
     return last;
   }
 
-  async function showStart(request: RouteRequest): Promise<ApiResponse> {
+  async function showStart(request: ApiRequest): Promise<ApiResponse> {
     const service = describeService(request, version, await isReady());
     const vary = { Vary: 'Accept' };
     if (!prefersHtml(request.incoming.headers.accept)) return { ...ok(service), headers: vary };
     return page(Buffer.from(renderStart(service, request)), vary);
   }
 
-  async function showReference(request: RouteRequest): Promise<ApiResponse> {
+  async function showReference(request: ApiRequest): Promise<ApiResponse> {
     const { plain, compressed } = reference(request);
     const vary = { Vary: 'Accept-Encoding' };
     if (!acceptsGzip(request.incoming.headers['accept-encoding'])) return page(plain, vary);

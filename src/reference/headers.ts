@@ -1,7 +1,8 @@
 /** Request and response headers, as OpenAPI describes them. */
 
-import { DAY_MS, HOUR_MS } from '../../access/sliding-window.ts';
-import type { RequestHeader, ResponseHeader } from '../declare/route.ts';
+import { formatPolicy } from '../access/rate-limiter.ts';
+import { RESPONSE_HEADERS, type ResponseHeader } from '../http/declare/response.ts';
+import type { RequestHeader } from '../http/declare/route.ts';
 
 // Components: parts that the description defines once, by name, and references elsewhere
 
@@ -43,11 +44,7 @@ export class Components {
 const text = (pattern?: string): Json => ({ type: 'string', ...(pattern === undefined ? {} : { pattern }) });
 const wholeNumber = { type: 'integer', minimum: 0 };
 
-/** Formats both windows as the value of `RateLimit-Policy`: requests (q) in seconds (w). */
-export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
-  `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
-
-const HEADERS = {
+const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   'RateLimit-Policy': {
     description: `Both windows: \`${formatPolicy(1000, 10_000)}\`.`,
     schema: text(`^${formatPolicy('[0-9]+', '[0-9]+')}$`),
@@ -102,21 +99,10 @@ const HEADERS = {
     description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
     schema: text('^"[!#-~]+"$'),
   },
-} satisfies { readonly [name in ResponseHeader]: unknown } & { readonly [name: string]: unknown };
-
-export type HeaderName = keyof typeof HEADERS;
-export const HEADER_NAMES = Object.keys(HEADERS);
-
-const USAGE: readonly HeaderName[] = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-];
+};
 
 /** @param isRequired true if every such response has it; optional headers are separate components */
-export const header = (components: Components, name: HeaderName, isRequired: boolean): Json => ({
+export const header = (components: Components, name: ResponseHeader, isRequired: boolean): Json => ({
   [name]: components.refer('headers', isRequired ? name : `${name}-Optional`, {
     ...HEADERS[name],
     required: isRequired,
@@ -125,7 +111,12 @@ export const header = (components: Components, name: HeaderName, isRequired: boo
 
 /** Rate-limit headers. */
 export const usage = (components: Components): Json =>
-  Object.assign({}, ...USAGE.map((name) => header(components, name, true)));
+  Object.assign(
+    {},
+    ...RESPONSE_HEADERS.filter((name) => name.includes('RateLimit')).map((name) =>
+      header(components, name, true),
+    ),
+  );
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
   Accept: { description: 'With text/html, a page for people.', schema: text(), example: 'text/html' },

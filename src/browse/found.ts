@@ -10,7 +10,7 @@ import { attention } from '../health/health-page.ts';
 import type { ReadAdded } from '../health/registry-status.ts';
 import { undoneMark, whatOf } from '../journal/imports-text.ts';
 import { openJournal } from '../journal/journal.ts';
-import type { RecordedImport } from '../journal/operations.ts';
+import type { Operation } from '../journal/operations.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
 import { parseMemberName } from '../registry/named-member.ts';
@@ -280,9 +280,9 @@ function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
 const lastBackup = ({ say, write }: Visit, { lastBackup: last }: StatusFacts['condition']): string =>
   last === null ? say('none known') : write.moment(Math.floor(last.instantMs / 1000));
 
-function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
+function lastOperations(visit: Visit, operations: readonly Operation[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
-  const what = (each: RecordedImport): Html =>
+  const what = (each: Operation): Html =>
     html`<a href="/imports/${each.id}">${visit.translate(nameOf(each.kind))}</a>
 <br><small>${whatOf(visit, each)}${undoneMark(visit, each)}</small>`;
   return table(

@@ -4,7 +4,7 @@ import type { LastBackup, SequencePosition } from '../backup/backup-types.ts';
 import { locate, readRemembered } from '../backup/dated-backups.ts';
 import type { Visit } from '../desk/screen.ts';
 import { type RegistrySize, readRunningImports, readSize } from '../import/staging/session.ts';
-import { findOperation, type RecordedImport } from '../journal/operations.ts';
+import { findOperation, type Operation } from '../journal/operations.ts';
 import { IS_STALE } from '../registry/changes/tables.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { IS_OUT_OF_DATE } from '../registry/stores/refresh-read-model.ts';
@@ -32,7 +32,7 @@ export interface RegistryStatus {
   readonly sequence: SequencePosition | undefined;
   readonly imports: ReturnType<typeof readRunningImports>;
   /** Includes undone imports; excludes corrections. */
-  readonly lastImport: RecordedImport | undefined;
+  readonly lastImport: Operation | undefined;
   /** Last complete backup made on this machine; null if none is known. */
   readonly lastBackup: LastBackup | null;
   readonly added: readonly AddedStatus[];
@@ -117,7 +117,7 @@ function readStatusAt(
       readModel: readReadModel(db, format),
       imports: readRunningImports(databaseFile),
       sequence,
-      lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
+      lastImport: lastImport === null ? undefined : findOperation(db, lastImport),
       lastBackup: readLastBackup(databaseFile, sequence),
       added: begun.map((complete) => complete(db, sequence, format.zone)),
     };

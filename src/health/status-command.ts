@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { BackupPlace } from '../backup/backup-types.ts';
 import { describeImport, formatUndone } from '../journal/imports-text.ts';
-import type { RecordedImport } from '../journal/operations.ts';
+import type { Operation } from '../journal/operations.ts';
 import { refusalsOf } from '../keys/key-text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatBytes, proposed } from '../terminal/output.ts';
@@ -108,7 +108,7 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
   ];
 }
 
-function importText(last: RecordedImport, zone: TimeZone): string {
+function importText(last: Operation, zone: TimeZone): string {
   const did = `${last.created} new, ${last.changed} changed, ${last.refusedRows} refused`;
   const undone = formatUndone(describeImport(last, zone));
   const at = formatDateTime(last.importedAt, zone);

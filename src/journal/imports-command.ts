@@ -14,17 +14,16 @@ import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } fro
 import { formatDateTime } from '../values/date-time.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, pack, say, Written } from '../values/message.ts';
-import { formatChange, type ShownChange } from './history-commands.ts';
-import { describeImport, describeRecord, describeUndo, formatImport, formatImports } from './imports-text.ts';
-import { openJournal } from './journal.ts';
-import type { Journal, UndoBlocker, UndoResult } from './operations.ts';
+import { formatChange } from './history-commands.ts';
+import { describeImport, formatImport, formatImports } from './imports-text.ts';
+import { type Journal, openJournal, type UndoResult } from './journal.ts';
+import type { UndoBlocker } from './undo-blockers.ts';
 
 // Text of an undo
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
-type Refused = Extract<UndoResult, { outcome: 'refused' }>;
 
-export interface Undoing {
+interface Undoing {
   readonly id: number;
   readonly isCorrection: boolean;
 }
@@ -39,77 +38,63 @@ const changesOf = ({ isCorrection }: Undoing, { removed, restored }: Undone): re
 
 function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry run' | 'done'): Message {
   const { id, isCorrection } = undoing;
+  const { removed, restored } = result;
   const changes = changesOf(undoing, result);
   if (stage === 'dry run') return say('Nothing was changed. Without --dry-run: {changes}.', { changes });
-  if (stage === 'plan') {
-    const planned = { id, removed: result.removed, restored: result.restored };
+  if (stage === 'plan')
     return isCorrection
       ? say(
           'Undoing correction {id} would remove {removed|# row|# rows} and put {restored|# row|# rows} back.',
-          planned,
+          { id, removed, restored },
         )
-      : say(
-          'Undoing import {id} would remove {removed|# row|# rows} and put {restored|# row|# rows} back.',
-          planned,
-        );
-  }
+      : say('Undoing import {id} would remove {removed|# row|# rows} and put {restored|# row|# rows} back.', {
+          id,
+          removed,
+          restored,
+        });
   const values = { id, changes, locked: (result.lockMs / 1000).toFixed(3) };
   return isCorrection
     ? say('Correction {id} is undone: {changes} (locked for {locked} s).', values)
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: Written): Message =>
-  isCorrection
-    ? say('Correction {id} was undone before, at {at}.', { id, at })
-    : say('Import {id} was undone before, at {at}.', { id, at });
-
-/**
- * One line for each listed blocker, and the number of the others.
- * @param isCorrection true if the operation with the id is a correction
- */
+/** One line for each listed blocker, the number of the others, and the operations to undo first. */
 function describeRefusal(
-  undoing: Undoing,
-  refused: Refused,
-  isCorrection: (id: number) => boolean,
+  log: Journal,
+  { id, isCorrection }: Undoing,
+  { count, blockers, first, obstacle }: Extract<UndoResult, { outcome: 'refused' }>,
 ): Message[] {
-  const { id } = undoing;
-  const { count, blockers } = refused;
   const rest = count - blockers.length;
-  return [
-    undoing.isCorrection
+  const lines = [
+    isCorrection
       ? say('Nothing was undone: other rows build on correction {id}.', { id })
       : say('Nothing was undone: other rows build on import {id}.', { id }),
-    ...blockers.map((blocker) => say('  {blocker}', { blocker: describeBlocker(blocker, undoing) })),
+    ...blockers.map((blocker) => say('  {blocker}', { blocker: describeBlocker(blocker, isCorrection) })),
     ...(rest > 0 ? [say('  {rest} more; --json lists all of them.', { rest })] : []),
-    ...firstToUndo(undoing, refused, isCorrection),
   ];
-}
-
-/** Newest first, because it may build on older ones. */
-function firstToUndo(
-  { id, isCorrection }: Undoing,
-  { first, obstacle }: Refused,
-  isCorrectionToo: (id: number) => boolean,
-): Message[] {
   if (obstacle === 'erased') {
+    const values = { id };
     return [
+      ...lines,
       isCorrection
-        ? say('An erasure cannot be undone, and so correction {id} cannot be undone either.', { id })
-        : say('An erasure cannot be undone, and so import {id} cannot be undone either.', { id }),
+        ? say('An erasure cannot be undone, and so correction {id} cannot be undone either.', values)
+        : say('An erasure cannot be undone, and so import {id} cannot be undone either.', values),
     ];
   }
-  const operations = first.map((each, i) => {
-    const operation = formatActor(`${isCorrectionToo(each) ? 'correction' : 'import'}:${each}`);
+  // Newest first, because it may build on older ones.
+  const operations = first.map((blocking, i) => {
+    const operation = formatActor(`${kindOf(log, blocking)}:${blocking}`);
     return i === 0 ? operation : say('then {operation}', { operation });
   });
-  return [
-    ...(operations.length === 0 ? [] : [say('Undo {operations} first.', { operations })]),
-    ...(obstacle === null
-      ? []
-      : [say('What no import has written cannot be undone: correct the rows of the file instead.')]),
-  ];
+  if (operations.length > 0) lines.push(say('Undo {operations} first.', { operations }));
+  if (obstacle !== null)
+    lines.push(say('What no import has written cannot be undone: correct the rows of the file instead.'));
+  return lines;
 }
+
+/** A correction has a reason. */
+const kindOf = (log: Journal, id: number): 'correction' | 'import' =>
+  (log.find(id)?.reason ?? null) === null ? 'import' : 'correction';
 
 /** The colliding value is one that must be unique in a cooperative. */
 function describeTaken(kind: UndoBlocker['kind'], values: { row: Message; by: Message }): Message {
@@ -125,10 +110,7 @@ function describeTaken(kind: UndoBlocker['kind'], values: { row: Message; by: Me
   }
 }
 
-function describeBlocker(
-  { kind, row: name, reason, actor }: UndoBlocker,
-  { isCorrection }: Undoing,
-): Message {
+function describeBlocker({ kind, row: name, reason, actor }: UndoBlocker, isCorrection: boolean): Message {
   const row = say('{entity} {name}', {
     entity: asMessage(ENTITY_NAMES[kind]),
     name: hideIdentityCards(name),
@@ -155,82 +137,38 @@ type UndoOptions = PrintOptions & ConfirmOptions;
 const SHOWN_BLOCKERS = 20;
 
 export function declareImports(imports: Command, context: CliContext): void {
-  declareList(addPrintOptions(showingNobody(imports.command('list'))), context);
-  declareShow(addPrintOptions(addId(showingNobody(imports.command('show')))), context);
-  declareChanges(addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER'), context);
-  declareUndo(
-    addConfirmOptions(addPrintOptions(addId(showingNobody(imports.command('undo'))), 'REGISTRY_USER')),
-    context,
-  );
-}
-
-const addId = (command: Command) =>
-  command.argument('<id>', 'id of the import', parseIdOf('an import, as `imports list`'));
-
-const unknown = () =>
-  new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
-
-function declareList(command: Command, context: CliContext): void {
-  command.description('list the imports, the newest last').action(
-    acting(context, async ({ storage, zone, show }) => {
-      const all = await withStore(openJournal(storage), (log) => log.list());
-      const imports = all.map((each) => describeImport(each, zone));
-      show({ imports }, formatImports(imports));
-    }),
-  );
-}
-
-function declareShow(command: Command, context: CliContext): void {
-  command.description('show one import: its file, options and notes, and what it did').action(
-    acting(context, async ({ storage, zone, show }, id: number) => {
-      const found = await withStore(openJournal(storage), (log) => log.find(id));
-      if (found === undefined) throw unknown();
-      const shown = describeRecord(found, zone);
-      show(shown, formatImport(shown));
-    }),
-  );
-}
-
-function declareChanges(command: Command, context: CliContext): void {
-  command.description('list each stored value that an import changed, with what it was before').action(
-    acting(context, (run, id: number) =>
-      withStore(openJournal(run.storage), async (log) => {
-        if (log.find(id) === undefined) throw unknown();
-        await recordAll(run);
-        await printChanges(run, log.listChanges(id));
+  addPrintOptions(showingNobody(imports.command('list')))
+    .description('list the imports, the newest last')
+    .action(
+      acting(context, async ({ storage, zone, show }) => {
+        const operations = await withStore(openJournal(storage), (log) => log.list());
+        const described = operations.map((operation) => describeImport(operation, zone));
+        show({ imports: described }, formatImports(described));
       }),
-    ),
-  );
-}
-
-/** Streamed: there may be a million changes. */
-async function printChanges(
-  { out, options, zone }: Run,
-  changes: ReturnType<Journal['listChanges']>,
-): Promise<void> {
-  const isJson = options.json === true;
-  const writer = createJsonWriter(out);
-  let isEmpty = true;
-  function* shown(): Generator<ShownChange> {
-    for (const { line, row, column, old, new: value } of changes) {
-      const [before, after] = [formatStored(column, old, zone), formatStored(column, value, zone)];
-      yield { line, row, column, old: before, new: after };
-      isEmpty = false;
-    }
-  }
-  if (isJson) {
-    writer.write('{\n  "changes": ');
-    await writer.list(shown(), '    ');
-    writer.write('\n}\n');
-  } else {
-    for (const change of shown()) await writer.write(formatChange(change));
-    if (isEmpty) writer.write('It changed no stored value.\n');
-  }
-  writer.flush();
-}
-
-function declareUndo(command: Command, context: CliContext): void {
-  command
+    );
+  addPrintOptions(addId(showingNobody(imports.command('show'))))
+    .description('show one import: its file, options and notes, and what it did')
+    .action(
+      acting(context, async ({ storage, zone, show }, id: number) => {
+        const operation = await withStore(openJournal(storage), (log) => log.find(id));
+        if (operation === undefined) throw unknown();
+        const { map, options, notes } = operation;
+        const described = describeImport(operation, zone);
+        show({ ...described, map, options, notes }, formatImport(operation, described));
+      }),
+    );
+  addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER')
+    .description('list each stored value that an import changed, with what it was before')
+    .action(
+      acting(context, (run, id: number) =>
+        withStore(openJournal(run.storage), async (log) => {
+          if (log.find(id) === undefined) throw unknown();
+          await recordAll(run);
+          await printChanges(run, log.listChanges(id));
+        }),
+      ),
+    );
+  addConfirmOptions(addPrintOptions(addId(showingNobody(imports.command('undo'))), 'REGISTRY_USER'))
     .description('remove what an import created and put back what it changed, unless something builds on it')
     .action(
       acting(context, (run: Run<UndoOptions>, id: number) =>
@@ -239,56 +177,94 @@ function declareUndo(command: Command, context: CliContext): void {
     );
 }
 
+const addId = (command: Command) =>
+  command.argument('<id>', 'id of the import', parseIdOf('an import, as `imports list`'));
+
+const unknown = () =>
+  new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
+
+/** Streamed: there may be a million changes. */
+async function printChanges(
+  { out, options, zone }: Run,
+  changes: ReturnType<Journal['listChanges']>,
+): Promise<void> {
+  const writer = createJsonWriter(out);
+  let isEmpty = true;
+  function* printed() {
+    for (const { column, old, new: value, ...place } of changes) {
+      yield {
+        ...place,
+        column,
+        old: formatStored(column, old, zone),
+        new: formatStored(column, value, zone),
+      };
+      isEmpty = false;
+    }
+  }
+  if (options.json === true) {
+    writer.write('{\n  "changes": ');
+    await writer.list(printed(), '    ');
+    writer.write('\n}\n');
+  } else {
+    for (const change of printed()) await writer.write(formatChange(change));
+    if (isEmpty) writer.write('It changed no stored value.\n');
+  }
+  writer.flush();
+}
+
 async function undo(run: Run<UndoOptions>, log: Journal, id: number): Promise<void> {
   const { options, user: systemUser } = run;
   const isDryRun = options.dryRun === true;
   const listed = options.json === true ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
-  const corrections = new Set<number>();
-  for (const each of log.list()) if (each.reason !== null) corrections.add(each.id);
-  const undoing = { id, isCorrection: corrections.has(id) };
+  const undoing = { id, isCorrection: kindOf(log, id) === 'correction' };
   const perform = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
     log.undo(id, listed, { systemUser, nowSeconds: nowSeconds(run.clock), ...how });
   const agreed = await confirm(run, options, () => {
     const result = perform({ isDryRun: true });
-    if (result.outcome !== 'undone') {
-      printUndo(run, undoing, result, corrections);
-      return undefined;
-    }
+    if (result.outcome !== 'undone') throw refused(run, log, undoing, result);
     const plan = describeUndoing(undoing, result, 'plan');
     run.news?.({ part: 'changed', text: pack(plan) });
     tell(run, plan);
     return result.fingerprint;
   });
   const result = perform({ isDryRun, agreed });
-  if (result.outcome === 'undone' && result.fingerprint !== undefined && !isDryRun) throw changedMeanwhile();
-  printUndo(run, undoing, result, corrections);
-  if (result.outcome === 'undone' && result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
+  if (result.outcome !== 'undone') throw refused(run, log, undoing, result);
+  const { outcome, removed, restored, fingerprint, lockMs, errorAfterCommit } = result;
+  if (fingerprint !== undefined && !isDryRun) throw changedMeanwhile();
+  run.news?.({ part: 'changed', text: pack(describeUndoing(undoing, result, 'done')) });
+  if (options.json === true) {
+    const lockSeconds = Number((lockMs / 1000).toFixed(3));
+    const document = { id, outcome, dry_run: isDryRun, removed, restored, lock_seconds: lockSeconds };
+    run.out(formatJson(document));
+  } else print(run, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
+  if (errorAfterCommit !== undefined) throw errorAfterCommit;
 }
 
-/** @param corrections ids of all corrections */
-function printUndo(
+/** Prints the blockers of a refused undo. */
+function refused(
   run: Run<UndoOptions>,
+  log: Journal,
   undoing: Undoing,
-  result: UndoResult,
-  corrections: ReadonlySet<number>,
-): void {
+  result: Exclude<UndoResult, Undone>,
+): CommandError {
   const { options, zone, news } = run;
-  const isDryRun = options.dryRun === true;
-  if (result.outcome === 'unknown') throw unknown();
-  if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
+  const { id, isCorrection } = undoing;
+  if (result.outcome === 'unknown') return unknown();
+  if (result.outcome === 'irreversible')
+    return new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
     const at = new Written('moment', formatDateTime(result.undoneAt, zone));
-    throw new CommandError(EXIT.refused, describeUndoneBefore(undoing, at));
+    const message = isCorrection
+      ? say('Correction {id} was undone before, at {at}.', { id, at })
+      : say('Import {id} was undone before, at {at}.', { id, at });
+    return new CommandError(EXIT.refused, message);
   }
-  const refusal =
-    result.outcome === 'undone' ? [] : describeRefusal(undoing, result, (each) => corrections.has(each));
-  for (const text of refusal) news?.({ part: 'fault', text: pack(text) });
-  if (result.outcome === 'undone') {
-    news?.({ part: 'changed', text: pack(describeUndoing(undoing, result, 'done')) });
-  }
-  if (options.json === true) run.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
-  else if (result.outcome === 'undone')
-    print(run, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
-  else for (const line of refusal) tell(run, line);
-  if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
+  const lines = describeRefusal(log, undoing, result);
+  for (const line of lines) news?.({ part: 'fault', text: pack(line) });
+  if (options.json === true) {
+    const { outcome, count, blockers, first } = result;
+    const document = { id, outcome, dry_run: options.dryRun === true, count, blockers, undo_first: first };
+    run.out(formatJson(document));
+  } else for (const line of lines) tell(run, line);
+  return new CommandError(EXIT.refused, '');
 }

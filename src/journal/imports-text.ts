@@ -6,12 +6,9 @@ import { describeLines, formatFields, formatRows, SHOWN_LINES } from '../termina
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Html, html } from '../values/html.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
-import type { RecordedImport, UndoResult } from './operations.ts';
+import type { Operation } from './operations.ts';
 
-type Undone = Extract<UndoResult, { outcome: 'undone' }>;
-type Refused = Extract<UndoResult, { outcome: 'refused' }>;
-
-export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
+export const describeImport = (recorded: Operation, zone: TimeZone) => ({
   id: recorded.id,
   file: recorded.fileName,
   sha256: recorded.sha256,
@@ -31,20 +28,13 @@ export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
   reason: recorded.reason,
 });
 
-type ShownImport = ReturnType<typeof describeImport>;
+export type DescribedImport = ReturnType<typeof describeImport>;
 
 /** Time and user of the undo; null if not undone. */
-export const formatUndone = ({ undone_at: at, undone_by: by }: ShownImport): string | null =>
+export const formatUndone = ({ undone_at: at, undone_by: by }: DescribedImport): string | null =>
   at === null || by === null ? at : `${at}, by ${by}`;
 
-export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
-  ...describeImport(recorded, zone),
-  map: recorded.map,
-  options: recorded.options,
-  notes: recorded.notes,
-});
-
-export const formatImports = (imports: readonly ShownImport[]): string =>
+export const formatImports = (imports: readonly DescribedImport[]): string =>
   formatRows(imports, {
     ID: 'id',
     FILE: 'file',
@@ -60,14 +50,13 @@ export const formatImports = (imports: readonly ShownImport[]): string =>
 
 /** Names and values of options without those that are off; nested maps are prefixed with their name. */
 function formatOptions(options: unknown): string[] {
-  return Object.entries(options as object).flatMap(([name, value]: [string, unknown]): string[] => {
-    const shown = name.replaceAll('_', ' ');
+  return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
+    const name = option.replaceAll('_', ' ');
     if (value === false || value === null) return [];
-    if (value === true) return [shown];
-    if (typeof value !== 'object') return [`${shown}: ${hideIdentityCards(String(value))}`];
-    return formatOptions(
-      Object.fromEntries(Object.entries(value).map(([key, each]) => [key, each ?? 'ignored'])),
-    ).map((each) => `${shown}: ${each}`);
+    if (value === true) return [name];
+    if (typeof value !== 'object') return [`${name}: ${hideIdentityCards(String(value))}`];
+    const entries = Object.entries(value).map(([key, entry]) => [key, entry ?? 'ignored']);
+    return formatOptions(Object.fromEntries(entries)).map((line) => `${name}: ${line}`);
   });
 }
 
@@ -91,60 +80,39 @@ const formatNotes = (notes: unknown): string[] =>
 const formatList = (name: string, lines: readonly string[]): (readonly [string, string])[] =>
   lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
 
-export function formatImport(shown: ReturnType<typeof describeRecord>): string {
-  const counts = `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged`;
-  const kept = shown.kept === 0 ? '' : `, ${shown.kept} values kept`;
-  const removed = shown.removed === 0 ? '' : `, ${shown.removed} removed`;
-  const refused = shown.refused_rows === 0 ? '' : `, ${shown.refused_rows} refused`;
+/** @param described the same operation, as JSON shows it */
+export function formatImport({ map, options, notes }: Operation, described: DescribedImport): string {
+  const { created, changed, unchanged, kept, removed, refused_rows: refused, reason } = described;
+  const counts = { new: created, changed, unchanged, removed, 'values kept': kept, refused };
+  const rows = Object.entries(counts).filter(([, count], i) => i < 3 || count > 0);
+  const { file, sha256, replaces, replaced_by: replacedBy } = described;
   return formatFields([
-    ['id', String(shown.id)],
-    ...(shown.reason === null
-      ? [['file', shown.file] as const, ['SHA-256', shown.sha256] as const]
-      : [['reason', shown.reason] as const]),
-    ['kind', shown.kind],
-    ['imported', `${shown.imported_at} by ${shown.user}`],
-    ['rows', `${counts}${removed}${kept}${refused}`],
-    ...(shown.replaces === null ? [] : [['replaces', `import ${shown.replaces}`] as const]),
-    ...(shown.replaced_by === null ? [] : [['replaced', `by import ${shown.replaced_by}`] as const]),
-    ...formatList('options', formatOptions(shown.options)),
-    ...formatList('map', shown.map === null ? [] : formatOptions(shown.map)),
-    ...formatList('notes', formatNotes(shown.notes)),
-    ['undone', formatUndone(shown) ?? 'no'],
+    ['id', String(described.id)],
+    ...(reason === null
+      ? ([['file', file] as const, ['SHA-256', sha256]] as const)
+      : [['reason', reason] as const]),
+    ['kind', described.kind],
+    ['imported', `${described.imported_at} by ${described.user}`],
+    ['rows', rows.map(([name, count]) => `${count} ${name}`).join(', ')],
+    ...(replaces === null ? [] : [['replaces', `import ${replaces}`] as const]),
+    ...(replacedBy === null ? [] : [['replaced', `by import ${replacedBy}`] as const]),
+    ...formatList('options', formatOptions(options)),
+    ...formatList('map', formatOptions(map ?? {})),
+    ...formatList('notes', formatNotes(notes)),
+    ['undone', formatUndone(described) ?? 'no'],
   ]);
 }
 
-export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boolean) =>
-  result.outcome === 'undone'
-    ? {
-        id,
-        outcome: result.outcome,
-        dry_run: isDryRun,
-        removed: result.removed,
-        restored: result.restored,
-        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
-      }
-    : {
-        id,
-        outcome: result.outcome,
-        dry_run: isDryRun,
-        count: result.count,
-        blockers: result.blockers,
-        undo_first: result.first,
-      };
-
 /** File of an import, kind of a row entered by hand, or reason of another correction. */
-export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: RecordedImport): string =>
+export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operation): string =>
   kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 
-/**
- * Time and user of the undo of an operation.
- * @returns false if not undone
- */
-export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: RecordedImport): string | false =>
+/** Time and user of the undo of an operation, or false. */
+export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: Operation): string | false =>
   undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');
 
 /** Mark of an undone operation in a list. */
-export function undoneMark(visit: Visit, recorded: RecordedImport): Html | false {
-  const undone = writeUndone(visit, recorded);
+export function undoneMark(visit: Visit, operation: Operation): Html | false {
+  const undone = writeUndone(visit, operation);
   return undone !== false && html`<br><b>${visit.say('undone: {when}', { when: undone })}</b>`;
 }

@@ -17,130 +17,102 @@ import { undoRedirects } from '../registry/stored/former-identifiers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import {
-  type OperationOptions,
-  openOperationScope,
-  operationOptionsOf,
-  perform,
-} from './command-transaction.ts';
-import {
-  findOperation,
-  type IdRange,
-  type Journal,
-  listOperations,
-  type Operation,
-  type RecordedChange,
-  type UndoResult,
-} from './operations.ts';
+import { openOperationScope, operationOptionsOf, perform } from './command-transaction.ts';
+import { findOperation, listOperations, type Operation, type StagedChange } from './operations.ts';
 import {
   addPaidAmounts,
-  isWithin,
-  listOwnRows,
-  type OwnRows,
-  ownChanges,
-  readOwnRows,
+  listOperatedRows,
+  type OperatedRow,
+  type OperatedTable,
+  operationChanges,
+  readOperatedTables,
   removedRows,
-  stagePaidByOwn,
+  stagePaidAmounts,
 } from './track.ts';
-import { findActors, findBlockers } from './undo-blockers.ts';
+import { findActors, findBlockers, type UndoBlocker } from './undo-blockers.ts';
 
 // Undo of an operation in sets, inside the caller's transaction. It requires that nothing builds on the
 // operation's rows, which undo-blockers.ts checks first.
 
-export interface Undone {
-  /** Rows that the operation created, without accounts, which are removed with their transactions. */
-  readonly removed: number;
-  /** Rows that were reset to their former values, or restored after a removal. */
-  readonly restored: number;
-}
-
-type UndoAuthor = Pick<CorrectionOptions, 'systemUser' | 'nowSeconds'>;
-
-/** @param own rows that the operation touched */
 function undoOperation(
   db: Connection,
   operation: Operation,
-  own: readonly OwnRows[],
-  { systemUser, nowSeconds }: UndoAuthor,
-): Undone {
+  tables: readonly OperatedTable[],
+  { systemUser, nowSeconds }: UndoOptions,
+): { readonly removed: number; readonly restored: number } {
   const by: Recording = { actor: `undo:${operation.id}`, nowSeconds };
-  const sets = own.map((each) => toChangeSet(operation, each));
+  const sets = tables.map((operated) => toChangeSet(operation, operated));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
-  for (const { table, created } of own)
-    if (created !== undefined)
-      noteRemoved(db, table.entity, `main.${table.table}`, `r.id ${isWithin(created)}`);
-  const isOfPayments = own.some(({ table }) => table.entity === 'payments');
-  if (isOfPayments) stagePaidByOwn(db, operation, '-');
+  for (const { table, created } of tables)
+    if (created !== undefined) noteRemoved(db, table.entity, `main.${table.table}`, `r.id ${created}`);
+  const isOfPayments = tables.some(({ table }) => table.entity === 'payments');
+  if (isOfPayments) stagePaidAmounts(db, operation, '-');
   // Rows and their references are removed and restored together.
   db.raw.pragma('defer_foreign_keys = ON');
   // Runs before anything is restored: a new row may hold a unique value that a stored row had before.
-  const removed = own.toReversed().reduce((sum, each) => sum + removeCreated(db, operation, each, by), 0);
-  for (const each of own) putBackRemoved(db, operation, each, by);
-  for (const each of own) putBackValues(db, operation, each, nowSeconds);
+  const removed = tables
+    .toReversed()
+    .reduce((sum, table) => sum + removeCreated(db, operation, table, by), 0);
+  for (const operated of tables) putBackRemoved(db, operation, operated, by);
+  for (const operated of tables) putBackValues(db, operation, operated, nowSeconds);
   undoRedirects(db, operation.id);
   announce(db, sets, by);
   if (isOfPayments) {
-    stagePaidByOwn(db, operation, '+');
+    stagePaidAmounts(db, operation, '+');
     addPaidAmounts(db, 'temp.paid_amounts', by);
     db.exec('DROP TABLE temp.paid_amounts');
   }
   const undone = [nowSeconds, systemUser, operation.id];
   db.run('UPDATE main.operations SET undone_at = ?, undone_by = ? WHERE id = ?', undone);
-  return { removed, restored: countChanged(db, operation) };
+  const restored = `(SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${operationChanges(operation)})`;
+  return { removed, restored: db.count(restored) };
 }
 
 /** The operation's changes in reverse. */
-function toChangeSet(operation: Operation, { table, fields }: OwnRows): ChangeSet {
-  const { entity } = table;
+function toChangeSet(operation: Operation, { table: { entity }, fields }: OperatedTable): ChangeSet {
   const restored = fields.includes(REMOVED) ? removedRows(operation, entity) : undefined;
   const values = `SELECT NULL AS line, c.row_id, c.field, c.new AS old, c.old AS new FROM main.changes c
-    WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.field <> '${REMOVED}'
+    WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.field <> '${REMOVED}'
       ${restored === undefined ? '' : `AND c.row_id NOT IN (${restored})`} ORDER BY c.id`;
   return {
     entity,
-    ...(restored === undefined ? {} : { created: `r.id IN (${restored})` }),
-    ...(fields.length === 0 ? {} : { values }),
+    created: restored && `r.id IN (${restored})`,
+    values: fields.length === 0 ? undefined : values,
   };
 }
 
+/** @returns the number of rows, without accounts, which are removed with their transactions */
 function removeCreated(
   db: Connection,
   operation: Operation,
-  { table, created }: OwnRows,
+  { table: { entity, table }, created }: OperatedTable,
   by: Recording,
 ): number {
   if (created === undefined) return 0;
-  const { entity } = table;
   if (entity === 'accounts') keepNumbers(db, operation, created, by);
-  const { changes } = db.run(`DELETE FROM main.${table.table} WHERE id ${isWithin(created)}`);
-  if (changes > 0) keepRemovedId(db, table.table, created.last);
-  forgetValues(db, entity, created);
-  return entity === 'accounts' ? 0 : changes;
-}
-
-/** Removed for good, so values of a person in their history would escape a later erasure. */
-function forgetValues(db: Connection, entity: string, created: IdRange): void {
-  if (entity === 'accounts') return;
+  const last = db.value<number | null>(`SELECT max(id) FROM main.${table} WHERE id ${created}`);
+  const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
+  if (last !== null) keepRemovedId(db, table, last);
+  if (entity === 'accounts') return 0;
+  // Removed for good, so values of a person in their history would escape a later erasure.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
-    WHERE entity = '${entity}' AND row_id ${isWithin(created)} AND (old IS NOT NULL OR new IS NOT NULL)`);
+    WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
+  return changes;
 }
 
 /** Numbers of accounts that transactions were moved to, for the list of the import's changes. */
-function keepNumbers(db: Connection, operation: Operation, created: IdRange, by: Recording): void {
-  insertChanges(
-    db,
-    'accounts',
-    `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old, NULL AS new
-     FROM main.savings_accounts a WHERE a.id ${isWithin(created)} AND a.id IN (
-       SELECT c.new FROM main.changes c WHERE ${ownChanges(operation)} AND c.field = 'account_id')`,
-    by,
-  );
+function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
+  const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
+      NULL AS new
+    FROM main.savings_accounts a WHERE a.id ${created} AND a.id IN (
+      SELECT c.new FROM main.changes c WHERE ${operationChanges(operation)} AND c.field = 'account_id')`;
+  insertChanges(db, 'accounts', values, by);
 }
 
 function putBackRemoved(
   db: Connection,
   operation: Operation,
-  { table, fields }: OwnRows,
+  { table, fields }: OperatedTable,
   by: Recording,
 ): void {
   if (!fields.includes(REMOVED)) return;
@@ -152,19 +124,15 @@ function putBackRemoved(
   const rows = removedRows(operation, entity);
   db.exec(`INSERT INTO main.${table.table} (${names.join(', ')})
     SELECT c.row_id, ${values.join(', ')}${hasTimestamps ? `, ${by.nowSeconds}` : ''} FROM main.changes c
-    WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.row_id IN (${rows}) GROUP BY c.row_id`);
-  insertChanges(
-    db,
-    entity,
-    `SELECT NULL AS line, row_id, '${RESTORED}' AS field, NULL AS old, NULL AS new FROM (${rows})`,
-    by,
-  );
+    WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.row_id IN (${rows}) GROUP BY c.row_id`);
+  const restored = `SELECT NULL AS line, row_id, '${RESTORED}' AS field, NULL AS old, NULL AS new FROM (${rows})`;
+  insertChanges(db, entity, restored, by);
 }
 
 function putBackValues(
   db: Connection,
   operation: Operation,
-  { table, fields }: OwnRows,
+  { table, fields }: OperatedTable,
   nowSeconds: number,
 ): void {
   const { entity, hasTimestamps } = table;
@@ -182,34 +150,76 @@ function putBackValues(
       ...(hasTimestamps ? [`updated_at = ${nowSeconds}`] : []),
     ];
     db.exec(`UPDATE main.${table.table} AS t SET ${sets.join(', ')} FROM main.changes c
-      WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.field = '${field}' AND t.id = c.row_id
+      WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.field = '${field}' AND t.id = c.row_id
         ${notRemoved}`);
   }
 }
 
-const countChanged = (db: Connection, operation: Operation): number =>
-  db.value<number>(`SELECT count(*) FROM
-       (SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${ownChanges(operation)})`);
-
 const CHANGES_AT_ONCE = 1_000;
 
-/** @throws StorageError `unusable` if there is no registry */
-function openJournalAt(databaseFile: string, options: OperationOptions): Journal {
-  const scope = openOperationScope(databaseFile, options);
+type UndoOptions = Omit<CorrectionOptions, 'reason'>;
+
+export type UndoResult =
+  | {
+      readonly outcome: 'undone';
+      /** Number of removed rows that the operation had created. */
+      readonly removed: number;
+      /** Number of stored rows that were reset to their former values, or restored after a removal. */
+      readonly restored: number;
+      /** Set if nothing was undone: after a dry run, and if the changes differ from the confirmed ones. */
+      readonly fingerprint?: string | undefined;
+      /** Time during which other writers were locked out, in milliseconds. */
+      readonly lockMs: number;
+      /** Error in the refresh of the read model after the commit. */
+      readonly errorAfterCommit?: unknown;
+    }
+  | { readonly outcome: 'unknown' }
+  /** Erased values no longer exist anywhere. */
+  | { readonly outcome: 'irreversible' }
+  | { readonly outcome: 'undone_before'; readonly undoneAt: number }
+  | {
+      readonly outcome: 'refused';
+      readonly count: number;
+      /** The first ones, up to the requested number. */
+      readonly blockers: readonly UndoBlocker[];
+      /** Imports and corrections to undo first, including those that build on them in turn; newest first. */
+      readonly first: readonly number[];
+      /** Blockers that no undo can remove: an erasure, or rows not written by an import or correction. */
+      readonly obstacle: 'erased' | 'other' | null;
+    };
+
+export type Journal = ReturnType<typeof openJournal>;
+
+/**
+ * Imports and corrections that were applied.
+ * @throws StorageError `unusable` if there is no registry
+ */
+export function openJournal(storage: Storage) {
+  const scope = openOperationScope(storage.readable(), operationOptionsOf(storage));
   const { db } = scope;
   return {
-    list: (part) => listOperations(db, part),
-    find: (id) => findOperation(db, id)?.recorded,
-    listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
-    listRows(id) {
-      const operation = findOperation(db, id)?.operation;
-      return operation === undefined ? [] : listOwnRows(db, operation);
+    list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),
+    find: (id: number) => findOperation(db, id),
+    listChanges: (id: number) => listChanges(db, findOperation(db, id)),
+    /**
+     * Existing rows that the operation created or changed; meant for operations on few rows. Savings accounts
+     * are left out because they belong to their transactions.
+     */
+    listRows(id: number): readonly OperatedRow[] {
+      const operation = findOperation(db, id);
+      return operation === undefined ? [] : listOperatedRows(db, operation);
     },
-    undo(id, listed, options) {
+    /**
+     * Removes the rows that an operation created and restores those that it changed, in one transaction. Does
+     * nothing if other rows build on them. Restored rows get `nowSeconds` as their time of change.
+     * @param listed maximum number of listed blockers
+     * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
+     */
+    undo(id: number, listed: number, options: UndoOptions): UndoResult {
       const { nowSeconds, isDryRun, agreed } = options;
       const work = () => {
-        const undone = undo(db, id, listed, options);
-        return { result: undone, isKept: undone.outcome === 'undone' && isDryRun !== true, shown: undone };
+        const result = undo(db, id, listed, options);
+        return { result, isKept: result.outcome === 'undone' && isDryRun !== true, shown: result };
       };
       const { result, ...performed } = perform(scope, 'Nothing was undone', nowSeconds, work, agreed);
       return result.outcome === 'undone' ? { ...result, ...performed } : result;
@@ -218,36 +228,33 @@ function openJournalAt(databaseFile: string, options: OperationOptions): Journal
   };
 }
 
-function undo(db: Connection, id: number, listed: number, by: UndoAuthor): UndoResult {
-  const operation = findOperation(db, id)?.operation;
+function undo(db: Connection, id: number, listed: number, options: UndoOptions): UndoResult {
+  const operation = findOperation(db, id);
   if (operation === undefined) return { outcome: 'unknown' };
-  if (operation.undone_at !== null) return { outcome: 'undone_before', undoneAt: operation.undone_at };
+  if (operation.undoneAt !== null) return { outcome: 'undone_before', undoneAt: operation.undoneAt };
   if (operation.kind === 'persons_erase') return { outcome: 'irreversible' };
-  const own = readOwnRows(db, operation);
-  const found = findBlockers(db, operation, own, listed);
-  if (found.count > 0) return { outcome: 'refused', ...found, ...findFirst(db, operation) };
-  return { outcome: 'undone', ...undoOperation(db, operation, own, by), lockMs: 0 };
+  const tables = readOperatedTables(db, operation);
+  const blockers = findBlockers(db, operation, tables, listed);
+  if (blockers.count > 0) return { outcome: 'refused', ...blockers, ...findFirst(db, operation) };
+  return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
 /**
  * Operations that build on the refused one, directly or through others. Only later operations build on
  * earlier ones.
  */
-function findFirst(
-  db: Connection,
-  refused: Operation,
-): Pick<Extract<UndoResult, { outcome: 'refused' }>, 'first' | 'obstacle'> {
+function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
   const pending = [refused];
-  for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
-    for (const { reason, actor } of findActors(db, each, readOwnRows(db, each))) {
+  for (let operation = pending.pop(); operation !== undefined; operation = pending.pop()) {
+    for (const { reason, actor } of findActors(db, operation, readOperatedTables(db, operation))) {
       const id = Number(/^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? 0);
       if (reason === 'erased') obstacle = 'erased';
       else if (id === 0) obstacle ??= 'other';
-      else if (!first.has(id) && (each === refused || id > each.id)) {
+      else if (!first.has(id) && (operation === refused || id > operation.id)) {
         first.add(id);
-        const next = findOperation(db, id)?.operation;
+        const next = findOperation(db, id);
         if (next !== undefined) pending.push(next);
       }
     }
@@ -255,21 +262,23 @@ function findFirst(
   return { first: [...first].sort((a, b) => b - a), obstacle };
 }
 
+/** A stored value changed by an import or a correction. */
+export interface RecordedChange extends Omit<StagedChange, 'line'> {
+  /** Null for a correction. */
+  readonly line: number | null;
+}
+
+/**
+ * Every stored value that an operation changed, even if it was undone since, in order of line. Rows removed
+ * since are left out.
+ */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;
   const page = db.raw.prepare<[number, number], RecordedChange & { readonly id: number }>(
     listedChangesSql(CHANGES_AT_ONCE),
   );
-  const { first_change: first, last_change: end } = operation;
   const changes = readPages<RecordedChange & { readonly id: number }>(CHANGES_AT_ONCE, (last) =>
-    page.all(last?.id ?? first - 1, end),
+    page.all(last?.id ?? operation.firstChange - 1, operation.lastChange),
   );
   for (const { id: _id, ...change } of changes) if (change.row !== '') yield change;
 }
-
-/**
- * Imports and corrections that were applied.
- * @throws StorageError `unusable` if there is no registry
- */
-export const openJournal = (storage: Storage): Journal =>
-  openJournalAt(storage.readable(), operationOptionsOf(storage));

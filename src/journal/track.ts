@@ -22,8 +22,9 @@ import {
   TABLES,
   type Table,
 } from '../registry/changes/tables.ts';
+import type { StoredRow } from '../registry/stored/stored-data-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { createdRows, type IdRange, type OperatedRow, type Operation } from './operations.ts';
+import { createdRows, type IdRange, type Operation } from './operations.ts';
 
 /** SELECTs of the ids of rows that the work may change or remove. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };
@@ -45,12 +46,15 @@ export function track(
   keepsNoValues = false,
 ): ChangedCounts {
   const tables = TABLES.filter(({ entity }) => touched[entity] !== undefined);
-  for (const each of tables) takeImage(db, each, touched[each.entity] as string);
+  for (const table of tables) takeImage(db, table, touched[table.entity] as string);
   const created = work();
-  const sets = tables.map((each) => compare(db, each, created.get(each.entity)));
-  const counts = tables.map((each) => {
-    const removed = finishRows(db, each, by, keepsNoValues);
-    return [each.entity, countRows(db, each, removed, created.get(each.entity))] as const;
+  const sets = tables.map((table) => compare(db, table, created.get(table.entity)));
+  const counts = tables.map((table) => {
+    const { entity } = table;
+    const { first, last } = created.get(entity) ?? { first: 1, last: 0 };
+    const removed = finishRows(db, table, by, keepsNoValues);
+    const changed = db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`);
+    return [entity, { created: last - first + 1, changed, removed }] as const;
   });
   announce(db, keepsNoValues ? [] : sets, by);
   for (const { entity } of tables)
@@ -66,17 +70,17 @@ function takeImage(db: Connection, { entity, table }: Table, ids: string): void 
 }
 
 /** Collects the changed values in a temporary table. */
-function compare(db: Connection, each: Table, created: IdRange | undefined): ChangeSet {
-  const { entity, table } = each;
+function compare(db: Connection, changedTable: Table, created: IdRange | undefined): ChangeSet {
+  const { entity, table } = changedTable;
   db.exec(`CREATE TEMP TABLE values_${entity} (line INTEGER, row_id INTEGER, field TEXT, old, new)`);
-  for (const { column, field } of recordedColumns(db, each)) {
+  for (const { column, field } of recordedColumns(db, changedTable)) {
     db.exec(`INSERT INTO temp.values_${entity}
       SELECT NULL, b.id, '${field}', b.${column}, t.${column} FROM temp.before_${entity} b
       CROSS JOIN main.${table} t ON t.id = b.id WHERE b.${column} IS NOT t.${column}`);
   }
   return {
     entity,
-    ...(created === undefined ? {} : { created: `r.id BETWEEN ${created.first} AND ${created.last}` }),
+    created: created && `r.id ${within(created)}`,
     values: `SELECT * FROM temp.values_${entity}`,
   };
 }
@@ -86,8 +90,12 @@ function compare(db: Connection, each: Table, created: IdRange | undefined): Cha
  * @param keepsNoValues for an erasure: events report changed rows as deleted, and nothing enters the history
  * @returns the number of removed rows
  */
-function finishRows(db: Connection, each: Table, by: Recording, keepsNoValues: boolean): number {
-  const { entity, table, hasTimestamps } = each;
+function finishRows(
+  db: Connection,
+  { entity, table, hasTimestamps }: Table,
+  by: Recording,
+  keepsNoValues: boolean,
+): number {
   const changed = `SELECT row_id FROM temp.values_${entity}`;
   if (hasTimestamps)
     db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (${changed})`, [by.nowSeconds]);
@@ -106,41 +114,22 @@ function finishRows(db: Connection, each: Table, by: Recording, keepsNoValues: b
   return removed;
 }
 
-function countRows(
-  db: Connection,
-  { entity }: Table,
-  removed: number,
-  created: IdRange | undefined,
-): ChangedRows {
-  return {
-    created: created === undefined ? 0 : created.last - created.first + 1,
-    changed: db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
-    removed,
-  };
-}
-
 // Rows created, changed or removed by an operation, for its undo and the check of blockers
 
-export interface OwnRows {
+/** A table that an operation touched. */
+export interface OperatedTable {
   readonly table: Table;
-  /** Undefined if it created none. */
-  readonly created: IdRange | undefined;
+  /** Created rows as SQL that follows an id, such as `IN (SELECT …)`; undefined if it created none. */
+  readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
 }
 
-/** Rows to check for others that build on them. */
-export interface GoingRows extends Omit<OwnRows, 'created'> {
-  /** Rows that would be removed: a range, or SQL that follows an id, such as `IN (SELECT …)`. */
-  readonly created: IdRange | string | undefined;
-}
-
-export const isWithin = (ids: IdRange | string): string =>
-  typeof ids === 'string' ? ids : `BETWEEN ${ids.first} AND ${ids.last}`;
+const within = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
 
 /** Condition on the changes `c` of an operation. */
-export const ownChanges = ({ first_change, last_change }: Operation): string =>
-  `c.id BETWEEN ${first_change} AND ${last_change}`;
+export const operationChanges = ({ firstChange, lastChange }: Operation): string =>
+  `c.id ${within({ first: firstChange, last: lastChange })}`;
 
 /**
  * SELECT of `row_id` of rows that an operation changed or removed.
@@ -148,22 +137,22 @@ export const ownChanges = ({ first_change, last_change }: Operation): string =>
  */
 export const changedRows = (operation: Operation, entity: ChangedEntity, condition = 'true'): string =>
   `SELECT c.row_id FROM main.changes c
-   WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND ${condition}`;
+   WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND ${condition}`;
 
 export const removedRows = (operation: Operation, entity: ChangedEntity): string =>
   changedRows(operation, entity, `c.field = '${REMOVED}'`);
 
-/** Tables touched by an operation, parents before children. */
-export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
+/** Parents before children. */
+export function readOperatedTables(db: Connection, operation: Operation): OperatedTable[] {
   const created = createdRows(db, operation.id);
   const changed = db.rows<{ entity: ChangedEntity; field: string }>(
-    `SELECT DISTINCT entity, field FROM main.changes c WHERE ${ownChanges(operation)}`,
+    `SELECT DISTINCT entity, field FROM main.changes c WHERE ${operationChanges(operation)}`,
   );
-  return TABLES.map((table) => ({
-    table,
-    created: created.get(table.entity),
-    fields: changed.flatMap(({ entity, field }) => (entity === table.entity ? [field] : [])),
-  })).filter((own) => own.created !== undefined || own.fields.length > 0);
+  return TABLES.map((table) => {
+    const rows = created.get(table.entity);
+    const fields = changed.flatMap(({ entity, field }) => (entity === table.entity ? [field] : []));
+    return { table, created: rows && within(rows), fields };
+  }).filter(({ created, fields }) => created !== undefined || fields.length > 0);
 }
 
 /** SQL of the member who owns the row `t`. */
@@ -176,17 +165,27 @@ const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
   savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",
 };
 
+export interface OperatedRow {
+  readonly entity: ChangedEntity;
+  /** Label of the row: never a national ID. */
+  readonly row: string;
+  /** Owner; null for a cooperative. */
+  readonly memberId: number | null;
+  /** Current values, with the number of its account or the reference of its loan. */
+  readonly values: StoredRow;
+}
+
 /** Existing rows that an operation created or changed, with their owners. */
-export const listOwnRows = (db: Connection, operation: Operation): OperatedRow[] =>
-  readOwnRows(db, operation)
+export const listOperatedRows = (db: Connection, operation: Operation): OperatedRow[] =>
+  readOperatedTables(db, operation)
     .filter(({ table }) => table.entity !== 'accounts')
-    .flatMap(({ table, created = { first: 1, last: 0 } }) => {
-      const named = recordedColumns(db, table).map(({ column, field }) => `'${field}', t.${column}`);
+    .flatMap(({ table, created = 'IN ()' }) => {
+      const values = recordedColumns(db, table).map(({ column, field }) => `'${field}', t.${column}`);
       const rows = db.rows<Omit<OperatedRow, 'values'> & { readonly json: string }>(
         `SELECT '${table.entity}' AS entity, t.${table.label} AS row, ${memberIdSql(table)} AS memberId,
-           json_object(${[...named, PART_OF[table.entity]].filter(Boolean).join(', ')}) AS json
+           json_object(${[...values, PART_OF[table.entity]].filter(Boolean).join(', ')}) AS json
          FROM main.${table.table} t
-         WHERE t.id ${isWithin(created)} OR t.id IN (${changedRows(operation, table.entity)}) ORDER BY t.id`,
+         WHERE t.id ${created} OR t.id IN (${changedRows(operation, table.entity)}) ORDER BY t.id`,
       );
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
@@ -216,14 +215,14 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
  * Adds the amounts that the operation's payments count at this moment to `temp.paid_amounts`. Called with `-`
  * before the undo and with `+` after it, it leaves the differences.
  */
-export function stagePaidByOwn(db: Connection, operation: Operation, sign: '-' | '+'): void {
+export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');
   db.exec(`INSERT INTO temp.paid_amounts (loan_id, delta)
     SELECT loan_id, ${sign} sum(amount_minor) FROM main.payments t CROSS JOIN (
         SELECT coalesce(min(first_row), 1) AS first, coalesce(max(last_row), 0) AS last FROM main.created_rows
         WHERE operation_id = ${operation.id} AND entity = 'payments') w
     WHERE status = 'recorded' AND (t.id BETWEEN w.first AND w.last OR t.id IN
-      (SELECT c.row_id FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'payments'))
+      (SELECT c.row_id FROM main.changes c WHERE ${operationChanges(operation)} AND c.entity = 'payments'))
     GROUP BY 1
     ON CONFLICT DO UPDATE SET delta = delta + excluded.delta`);
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openHistory } from '../../src/journal/history-commands.ts';
-import type { RowHistory } from '../../src/registry/changes/record-changes.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -10,9 +9,8 @@ const NID = '1198589000123042';
 
 async function entriesOf(app: TestApp, id: string, kind: 'members' | 'cooperatives'): Promise<unknown[][]> {
   const history = openHistory(storageAt(app.config.storage));
-  const found: RowHistory | undefined =
-    kind === 'members' ? await history.ofMember(Number(id)) : await history.ofCooperative(id);
-  await history.close();
+  const [found] = kind === 'members' ? history.ofMember(Number(id)) : history.ofCooperative(id);
+  history.close();
   return (found?.entries ?? []).map(({ field, old, new: value, actor }) => [field, old, value, actor]);
 }
 

@@ -3,8 +3,8 @@
  * has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
-import { findOperation, isImport, type UndoBlocker } from '../../journal/operations.ts';
-import { findBlockers } from '../../journal/undo-blockers.ts';
+import { findOperation, isImport, type Operation } from '../../journal/operations.ts';
+import { findBlockers, type UndoBlocker } from '../../journal/undo-blockers.ts';
 import type { ChangedEntity } from '../../registry/changes/correction-kinds.ts';
 import {
   insertRemovedRows,
@@ -57,8 +57,8 @@ export function findMissing({ db, kind, replaces }: FileScope): void {
 
 function refuseReplacement(db: Connection, kind: ImportKind, id: number): string | undefined {
   const found = findOperation(db, id);
-  if (found === undefined || !isImport(found.operation)) return `There is no import ${id} to replace.`;
-  const { kind: other, undoneAt, replacedBy } = found.recorded;
+  if (found === undefined || !isImport(found)) return `There is no import ${id} to replace.`;
+  const { kind: other, undoneAt, replacedBy } = found;
   if (other !== kind)
     return `Import ${id} is of ${other}, not of ${kind}, and cannot be replaced by this file.`;
   if (undoneAt !== null) return `Import ${id} was undone and cannot be replaced.`;
@@ -87,7 +87,7 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
     SELECT t.id FROM (${rows}) o CROSS JOIN main.${table} t ON t.id = o.id
     WHERE t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) AND ${isMeant}`);
   if (!isLedger(kind)) return undefined;
-  const { operation } = findOperation(db, id) as NonNullable<ReturnType<typeof findOperation>>;
+  const operation = findOperation(db, id) as Operation;
   const going = { table: tableOf(kind), created: 'IN (SELECT id FROM staging.missing)', fields: [] };
   const { count, blockers } = findBlockers(db, operation, [going], LISTED);
   return count === 0 ? undefined : describeBlockers(id, count, blockers);

@@ -3,7 +3,7 @@
 import { form, input, select } from '../../desk/parts.ts';
 import type { Form, Visit } from '../../desk/screen.ts';
 import { openJournal } from '../../journal/journal.ts';
-import type { RecordedImport } from '../../journal/operations.ts';
+import type { Operation } from '../../journal/operations.ts';
 import { openRegistry } from '../../open-registry.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';
@@ -354,7 +354,7 @@ async function cooperative(
 
 function earlier(visit: Visit, kind: ImportKind, chosen: string | undefined): Html {
   const log = visit.use((storage) => openJournal(storage));
-  const isEarlier = (each: RecordedImport) =>
+  const isEarlier = (each: Operation) =>
     each.kind === kind && each.undoneAt === null && each.replacedBy === null;
   const found = log.list().filter(isEarlier).reverse().slice(0, MOST_CHOICES);
   return select(

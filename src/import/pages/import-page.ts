@@ -6,7 +6,7 @@ import type { Screen, Visit } from '../../desk/screen.ts';
 import { WORKBOOK_TYPE } from '../../formats/write-workbook.ts';
 import { undoneMark, whatOf } from '../../journal/imports-text.ts';
 import { openJournal } from '../../journal/journal.ts';
-import type { RecordedImport } from '../../journal/operations.ts';
+import type { Operation } from '../../journal/operations.ts';
 import { IMPORT_KINDS } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
@@ -91,7 +91,7 @@ ${visit.say('The copy of a file that was imported in full goes then; its rows st
 
 function history(
   visit: Visit,
-  listed: readonly RecordedImport[],
+  listed: readonly Operation[],
   typed: ReadonlyMap<number, readonly ShownRow[]>,
 ): Html {
   if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;

@@ -3,8 +3,8 @@
 import { failure, fields, form, table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../../desk/screen.ts';
 import { writeUndone } from '../../journal/imports-text.ts';
-import { openJournal } from '../../journal/journal.ts';
-import type { Journal, RecordedImport } from '../../journal/operations.ts';
+import { type Journal, openJournal } from '../../journal/journal.ts';
+import type { Operation } from '../../journal/operations.ts';
 import { ENTITY_NAMES } from '../../registry/changes/labels.ts';
 import { FILE_COLUMNS } from '../../registry/file-columns.ts';
 import {
@@ -39,7 +39,7 @@ export interface ShownRow {
   readonly values: string;
 }
 
-export function rowsOfOperation(visit: Visit, log: Journal, operation: RecordedImport): readonly ShownRow[] {
+export function rowsOfOperation(visit: Visit, log: Journal, operation: Operation): readonly ShownRow[] {
   const rows = operation.created + operation.changed > MOST_SHOWN ? [] : log.listRows(operation.id);
   if (rows.length === 0) return [];
   const held = visit.use((storage) => openStoredData(storage));
@@ -125,7 +125,7 @@ ${record(visit, found)}${
   },
 };
 
-function record(visit: Visit, found: RecordedImport): Html {
+function record(visit: Visit, found: Operation): Html {
   const { number, moment } = visit.write;
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
@@ -145,7 +145,7 @@ function record(visit: Visit, found: RecordedImport): Html {
   ]);
 }
 
-function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun | undefined): Html | false {
+function undoing(visit: Visit, { id, undoneAt }: Operation, run: CommandRun | undefined): Html | false {
   const path = `/imports/${id}`;
   if (run?.isAtWork === true)
     return html`<p role="status">${

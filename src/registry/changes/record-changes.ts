@@ -35,9 +35,9 @@ import {
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** Condition on the row `r` for newly created rows. */
-  readonly created?: string;
+  readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
-  readonly values?: string;
+  readonly values?: string | undefined;
   /** SELECT of the `id` of the members who own these entries, if the caller has found them already. */
   readonly members?: string;
 }
@@ -287,22 +287,6 @@ export interface HistoryEntry {
   readonly actor: Actor | null;
   /** User who made the import, correction or undo; null for a key, and if the user was not recorded. */
   readonly user: string | null;
-}
-
-export interface RowHistory {
-  readonly id: number;
-  /** Member code with the code of its cooperative, or the code of a cooperative. */
-  readonly name: string;
-  /** Origin, then each change; newest last. */
-  readonly entries: readonly HistoryEntry[];
-}
-
-export interface HistoryStore {
-  ofMember(id: number): RowHistory | undefined;
-  /** History of each membership of a person, in id order; empty if nobody holds this national ID now. */
-  ofPerson(identityCard: string): readonly RowHistory[];
-  ofCooperative(code: string): RowHistory | undefined;
-  close(): void;
 }
 
 /**

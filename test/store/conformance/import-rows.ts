@@ -5,9 +5,10 @@ import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/impo
 import type { ImportSession } from '../../../src/import/staging/session.ts';
 import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
-import type { ImportChanges, ImportRecord, Journal, StagedChange } from '../../../src/journal/operations.ts';
+import type { History } from '../../../src/journal/history-commands.ts';
+import type { Journal } from '../../../src/journal/journal.ts';
+import type { ImportChanges, ImportRecord, StagedChange } from '../../../src/journal/operations.ts';
 import type { RegistryStore } from '../../../src/open-registry.ts';
-import type { HistoryStore } from '../../../src/registry/changes/record-changes.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import type { Member } from '../../../src/registry/members.ts';
 import type { StagedRow, StagedValue } from '../../../src/values/declared-fields.ts';
@@ -17,7 +18,7 @@ export interface ImportPlace {
   /** Each call gives a new session on the same registry. */
   openSession(): Awaitable<ImportSession>;
   openJournal(): Awaitable<Journal>;
-  openHistory(): Awaitable<HistoryStore>;
+  openHistory(): Awaitable<History>;
   /** The same registry, as the service uses it. */
   readonly registry: RegistryStore;
 }

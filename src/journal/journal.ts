@@ -64,8 +64,8 @@ function undoOperation(
   }
   const undone = [nowSeconds, systemUser, operation.id];
   db.run('UPDATE main.operations SET undone_at = ?, undone_by = ? WHERE id = ?', undone);
-  const restored = `(SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${operationChanges(operation)})`;
-  return { removed, restored: db.count(restored) };
+  const rows = `SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${operationChanges(operation)}`;
+  return { removed, restored: db.count(`(${rows})`) };
 }
 
 /** The operation's changes in reverse. */
@@ -124,8 +124,10 @@ function putBackRemoved(
   const rows = removedRows(operation, entity);
   db.exec(`INSERT INTO main.${table.table} (${names.join(', ')})
     SELECT c.row_id, ${values.join(', ')}${hasTimestamps ? `, ${by.nowSeconds}` : ''} FROM main.changes c
-    WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.row_id IN (${rows}) GROUP BY c.row_id`);
-  const restored = `SELECT NULL AS line, row_id, '${RESTORED}' AS field, NULL AS old, NULL AS new FROM (${rows})`;
+    WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.row_id IN (${rows})
+    GROUP BY c.row_id`);
+  const restored = `SELECT NULL AS line, row_id, '${RESTORED}' AS field, NULL AS old, NULL AS new
+    FROM (${rows})`;
   insertChanges(db, entity, restored, by);
 }
 
@@ -150,8 +152,8 @@ function putBackValues(
       ...(hasTimestamps ? [`updated_at = ${nowSeconds}`] : []),
     ];
     db.exec(`UPDATE main.${table.table} AS t SET ${sets.join(', ')} FROM main.changes c
-      WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.field = '${field}' AND t.id = c.row_id
-        ${notRemoved}`);
+      WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND c.field = '${field}'
+        AND t.id = c.row_id ${notRemoved}`);
   }
 }
 

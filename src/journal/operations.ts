@@ -88,11 +88,12 @@ export const replacementOf = (id: string): string =>
 
 /** Columns of files are null for a correction. */
 const OPERATIONS = `SELECT o.id, o.kind, coalesce(f.file_name, '') AS fileName,
-    coalesce(f.sha256, '') AS sha256, f.map, o.options, o.notes, o.reason, o.system_user AS systemUser, o.performed_at AS importedAt,
-    o.created, o.changed, coalesce(f.unchanged, 0) AS unchanged, coalesce(f.kept, 0) AS kept,
-    coalesce(f.refused_rows, 0) AS refusedRows, coalesce(f.removed, 0) AS removed, f.replaces,
-    (${replacementOf('o.id')}) AS replacedBy, o.undone_at AS undoneAt, o.undone_by AS undoneBy,
-    o.first_change AS firstChange, o.last_change AS lastChange
+    coalesce(f.sha256, '') AS sha256, f.map, o.options, o.notes, o.reason, o.system_user AS systemUser,
+    o.performed_at AS importedAt, o.created, o.changed, coalesce(f.unchanged, 0) AS unchanged,
+    coalesce(f.kept, 0) AS kept, coalesce(f.refused_rows, 0) AS refusedRows,
+    coalesce(f.removed, 0) AS removed, f.replaces, (${replacementOf('o.id')}) AS replacedBy,
+    o.undone_at AS undoneAt, o.undone_by AS undoneBy, o.first_change AS firstChange,
+    o.last_change AS lastChange
   FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id`;
 
 type JsonColumn = 'map' | 'options' | 'notes';

@@ -20,6 +20,7 @@ const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions'))
   .filter((name) => name.endsWith('.md'))
   .sort();
+const TUTORIALS = readdirSync(join(ROOT, 'docs/tutorials')).map((name) => `docs/tutorials/${name}`);
 /** For operators and those who import files. */
 const MANUAL = [
   'operating',
@@ -46,9 +47,15 @@ const DOCUMENTS = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'docs/README.md',
   'docs/api.md',
   'docs/errors.md',
   'docs/clients.md',
+  'docs/exporting.md',
+  'docs/how-it-works.md',
+  'docs/data-model.md',
+  'docs/words.md',
+  ...TUTORIALS,
   ...MANUAL,
   'bench/README.md',
   'data/README.md',

@@ -19,7 +19,7 @@ import {
 } from './http/server/server.ts';
 import { serveLedger } from './ledger/open-ledger.ts';
 import type { AddToService, Measures, Serving } from './module.ts';
-import { loadStatus, MODULES } from './modules.ts';
+import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { openRegistry, type RegistryStore } from './open-registry.ts';
 import { createRoutes } from './routes.ts';
 import type { Config } from './runtime/config.ts';
@@ -32,6 +32,8 @@ import { openConfiguredStorage } from './terminal/settings.ts';
 export const ADDED: readonly AddToService[] = await Promise.all(
   MODULES.flatMap(({ service }) => service?.() ?? []),
 );
+
+const SEARCH = await loadSearch();
 
 export interface RegistryDependencies {
   readonly config: Config;
@@ -194,7 +196,7 @@ function findFailing(store: RegistryStore, isRecording: () => boolean) {
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
   // The registry first: the keys' file is not created beside a file that is not a registry.
-  const store = openRegistry(storage);
+  const store = openRegistry(storage, SEARCH);
   try {
     const keys = openKeys(storage, 'serve');
     try {

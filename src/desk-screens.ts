@@ -1,8 +1,8 @@
 /** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
 
 import { cooperativePage, cooperativesPage } from './browse/cooperative-page.ts';
-import { LATE_LOANS, MEMBERS, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
-import { FOUND, startPage } from './browse/found.ts';
+import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
+import { foundPage, startPage } from './browse/found.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
 import type { Screen } from './desk/screen.ts';
 import {
@@ -19,7 +19,7 @@ import { IMPORT, TEMPLATE } from './import/pages/import-page.ts';
 import { RECORDED_IMPORT } from './import/pages/recorded.ts';
 import { openJournal } from './journal/journal.ts';
 import { KEY, KEYS } from './keys/key-pages.ts';
-import { loadStatus, MODULES } from './modules.ts';
+import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { CONTRADICTIONS, DUPLICATES } from './people/pages/duplicates-page.ts';
 import { HELD, PERSON } from './people/pages/person.ts';
 import { READERS } from './people/pages/readers.ts';
@@ -27,15 +27,16 @@ import { deskFolderOf } from './sqlite/registry-files.ts';
 import { sequenceOf } from './sqlite/storage.ts';
 
 const ADDED = await loadStatus();
+const SEARCH = await loadSearch();
 const OF_COOPERATIVE = await Promise.all(MODULES.flatMap(({ ofCooperative }) => ofCooperative?.() ?? []));
 const [FIGURES] = await Promise.all(MODULES.flatMap(({ figures }) => figures?.() ?? []));
 const OF_MODULES = await Promise.all(MODULES.flatMap(({ screens }) => screens?.() ?? []));
 
 /** In menu order. To add a screen, declare it in the directory of its subject and list it here. */
 export const SCREENS: readonly Screen[] = [
-  ...[startPage(ADDED), FOUND, PERSON, HELD, READERS],
+  ...[startPage(ADDED), foundPage(SEARCH), PERSON, HELD, READERS],
   ...[cooperativesPage(FIGURES), cooperativePage(OF_COOPERATIVE, FIGURES)],
-  ...[MEMBERS, WITHOUT_DELIVERY, LATE_LOANS, ...OF_MODULES.flat()],
+  ...[membersPage(SEARCH), WITHOUT_DELIVERY, LATE_LOANS, ...OF_MODULES.flat()],
   ...Object.values(RECORDED),
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],
   ...[IMPORT, TEMPLATE, IMPORT_FILE, REJECTS, RECORDED_IMPORT],

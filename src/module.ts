@@ -12,6 +12,7 @@ import type { Route } from './http/declare/route.ts';
 import type { AccessLog } from './http/server/access-log.ts';
 import type { RegistryStore, ServedRows } from './open-registry.ts';
 import type { OutgoingMessages } from './reference/openapi.ts';
+import type { Search } from './registry/name-search.ts';
 import type { NarrowableStore } from './registry/registry-store.ts';
 import type { Config } from './runtime/config.ts';
 import type { Clock } from './runtime/scheduler.ts';
@@ -24,6 +25,8 @@ export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
   readonly status?: () => Promise<ReadAdded>;
+  /** Searches for members by name, which the API, the desk and commands offer; of one module at most. */
+  readonly search?: () => Promise<Search>;
   /** A part of the desk's page of a cooperative. */
   readonly ofCooperative?: () => Promise<PagePart>;
   readonly screens?: () => Promise<readonly Screen[]>;

@@ -1,6 +1,7 @@
 /** The rooms that can be left out: without its line here, a room's directory can go. */
 import type { ReadAdded } from './health/registry-status.ts';
 import type { Module } from './module.ts';
+import type { Search } from './registry/name-search.ts';
 
 /** In the order in which their commands are listed, and in which they start. */
 export const MODULES: readonly Module[] = [
@@ -8,7 +9,11 @@ export const MODULES: readonly Module[] = [
   (await import('./statistics/statistics-module.ts')).STATISTICS,
   (await import('./webhooks/webhook-module.ts')).WEBHOOKS,
   { service: async () => (await import('./metrics/service-metrics.ts')).serveMetrics },
+  { search: async () => (await import('./search/member-search.ts')).SEARCH },
 ];
 
 export const loadStatus = (): Promise<readonly ReadAdded[]> =>
   Promise.all(MODULES.flatMap(({ status }) => status?.() ?? []));
+
+export const loadSearch = async (): Promise<Search | undefined> =>
+  MODULES.find(({ search }) => search !== undefined)?.search?.();

@@ -3,15 +3,10 @@ import { statSync } from 'node:fs';
 import type { Visible } from './access/api-keys.ts';
 import { openEvents } from './events/event-store.ts';
 import type { EventStore } from './events/feed.ts';
-import type { NarrowableStore, OwnedRows } from './registry/registry-store.ts';
-import { openCooperatives } from './registry/stores/cooperative-store.ts';
-import { openEntries } from './registry/stores/entry-store.ts';
-import { openLoans, openPayments } from './registry/stores/lending-store.ts';
-import { openMembers } from './registry/stores/member-store.ts';
+import type { Search } from './registry/name-search.ts';
+import { type NarrowableStore, type OwnedRows, openOwnedRows } from './registry/registry-store.ts';
+import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
-import { openCooperativeSummaries } from './registry/stores/rows.ts';
-import { indexLeftNames } from './search/index-names.ts';
-import { openSearching } from './search/search-in-thread.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
 import { type IdempotentResponses, openIdempotentResponses } from './sqlite/entity-store.ts';
 import {
@@ -55,6 +50,7 @@ export interface SqliteRegistryOptions {
   readonly scheduler: EndOfIteration;
   readonly format: ReadModelFormat;
   readonly measureCommit?: CommitMeasure | undefined;
+  readonly search?: Search | undefined;
   /** Free bytes of the disk; tests pass their own. */
   readonly freeBytes?: () => number;
 }
@@ -91,20 +87,14 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     onFailure: (error) => failure.resolve(toFailure(options.file, error)),
   });
   const events = openEvents(db, snapshot);
-  const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const responses = openIdempotentResponses(db, { commits, snapshot });
-  const dependencies = { commits, snapshot, cooperativeSummaries, responses };
-  const searching = openSearching(options.file);
+  const searching = options.search?.openSearching(options.file);
   const { format } = options;
-  const members = openMembers(db, dependencies, format, searching);
-  const narrowedTo = openNarrowing({
-    cooperatives: openCooperatives(db, dependencies),
-    members,
-    entries: openEntries(db, { snapshot, responses, format, membersOf: members }),
-    loans: openLoans(db, dependencies, format),
-    payments: openPayments(db, dependencies, format),
-    events: events.narrowedTo,
-  });
+  const rowsOf = openOwnedRows(db, { snapshot, responses, format }, searching);
+  const narrowedTo = openNarrowing((visible) => ({
+    ...rowsOf(visible),
+    events: events.narrowedTo(visible),
+  }));
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
   return {
@@ -113,7 +103,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     narrowedTo,
     responses,
     failed: failure.promise,
-    searchesWaiting: () => searching.waiting(),
+    searchesWaiting: () => searching?.waiting() ?? 0,
     isReady() {
       try {
         snapshot.read(() => probe.get());
@@ -127,25 +117,12 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
       events.endWaits();
       snapshot.end();
       db.close();
-      await searching.close();
+      await searching?.close();
     },
   };
 }
 
-/** @param stores open each store for the visible cooperatives */
-function openNarrowing(
-  stores: {
-    readonly [name in keyof ServedRows]: (visible: Visible) => ServedRows[name];
-  },
-): (visible: Visible) => ServedRows {
-  const open = (visible: Visible): ServedRows => ({
-    cooperatives: stores.cooperatives(visible),
-    members: stores.members(visible),
-    entries: stores.entries(visible),
-    loans: stores.loans(visible),
-    payments: stores.payments(visible),
-    events: stores.events(visible),
-  });
+function openNarrowing(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   // A key's array stays the same until a change of keys is detected.
   const narrowed = new WeakMap<readonly number[], ServedRows>();
@@ -191,12 +168,17 @@ function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }:
   };
 }
 
-/** Opens the registry, and creates what is missing. @throws StorageError */
-export const openRegistry = (storage: Storage): RegistryStore =>
+/**
+ * Opens the registry, and creates what is missing.
+ * @param search for lists of members by words of their names, which are refused without it
+ * @throws StorageError
+ */
+export const openRegistry = (storage: Storage, search?: Search): RegistryStore =>
   openSqliteRegistry({
     file: storage.readable(),
     monotonicMs: storage.monotonicMs,
     scheduler: storage.scheduler,
     format: formatOf(storage),
     measureCommit: storage.measureCommit,
+    search,
   });

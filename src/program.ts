@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import type { CommandEntry } from './module.ts';
-import { loadStatus, MODULES } from './modules.ts';
+import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { ConfigError } from './runtime/config.ts';
 import { packageVersion } from './runtime/process.ts';
 import type { Storage } from './sqlite/storage.ts';
@@ -57,7 +57,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description:
       'members by name; who are one person, change cooperative, or are in a wrong one: find, show, merge, ' +
       'transfer, move',
-    load: async () => (await import('./people/member-commands.ts')).declareMembers,
+    load: async () => (await import('./people/member-commands.ts')).declareMembers(await loadSearch()),
   },
   cooperatives: {
     description: 'cooperatives that were merged',

@@ -40,26 +40,26 @@ const SPECIFICATION = ['registry'];
 /** Each capability with the others that it leans on: each is one thing more to know. */
 const CAPABILITIES: { readonly [room: string]: readonly string[] } = {
   events: [],
-  search: [],
   // The registry as it is served, with the sequence of its changes.
-  'open-registry.ts': ['events', 'search'],
-  journal: ['search'],
-  import: ['search', 'journal', 'open-registry.ts'],
+  'open-registry.ts': ['events'],
+  journal: [],
+  import: ['journal', 'open-registry.ts'],
   entering: ['import', 'open-registry.ts'],
   reference: [],
   keys: ['entering', 'open-registry.ts'],
   ledger: ['journal', 'keys'],
-  people: ['search', 'journal', 'import', 'keys', 'ledger'],
-  check: ['search', 'ledger'],
+  people: ['journal', 'import', 'keys', 'ledger'],
+  check: ['ledger'],
   backup: ['journal', 'import', 'ledger', 'people', 'check'],
-  health: ['search', 'journal', 'import', 'keys', 'ledger', 'check', 'backup'],
+  health: ['journal', 'import', 'keys', 'ledger', 'check', 'backup'],
   // What a module may add to the program.
   'module.ts': ['reference', 'open-registry.ts', 'health'],
   export: ['module.ts', 'events'],
   statistics: ['module.ts'],
   webhooks: ['module.ts', 'events', 'reference', 'open-registry.ts', 'health'],
   metrics: ['module.ts', 'health'],
-  browse: ['search', 'open-registry.ts', 'journal', 'people', 'health'],
+  search: [],
+  browse: ['open-registry.ts', 'journal', 'people', 'health'],
   demo: ['import', 'keys'],
 };
 /** What can be left out with the one line of another file that imports it. */
@@ -68,6 +68,7 @@ const LEAVES = {
   statistics: 'modules.ts',
   webhooks: 'modules.ts',
   metrics: 'modules.ts',
+  search: 'modules.ts',
   embedding: 'index.ts',
 };
 /** What puts the rest together may import all of it. */

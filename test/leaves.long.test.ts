@@ -28,6 +28,7 @@ const LEAVES: readonly Leaf[] = [
   { room: 'webhooks', list: MODULES, remains: [] },
   { room: 'export', list: MODULES, remains: [] },
   { room: 'statistics', list: MODULES, remains: [] },
+  { room: 'search', list: MODULES, remains: [] },
 ];
 
 /** A copy of what runs and compiles, without a room. */

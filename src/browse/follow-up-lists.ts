@@ -7,11 +7,11 @@ import { type Column, table } from '../desk/parts.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
 import { entryActions } from '../people/pages/correction-pages.ts';
-import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } from '../registry/members.ts';
+import { type ListedMember, MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } from '../registry/members.ts';
+import type { Search } from '../registry/name-search.ts';
 import { cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
 import { nameOf, referenceOf, writeStored } from '../registry/pages/stored-values.ts';
-import type { ListedMember } from '../registry/registry-store.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
+import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import {
   type FoundMember,
   type OrderedRequest,
@@ -19,7 +19,6 @@ import {
   type RecordedRow,
   ROW_ORDERS,
   type RowOrder,
-  type StoredDataStore,
 } from '../registry/stored/stored-data-types.ts';
 import { formatDate, startOfDay } from '../values/date-time.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
@@ -196,12 +195,12 @@ const GROUPS = [...new Set(COLUMNS.map(({ group }) => group))];
 
 const membersPath = (visit: Visit): string => `${cooperativePath(visit)}/members`;
 
-export const MEMBERS: Screen = {
+export const membersPage = (search: Search | undefined): Screen => ({
   path: '/cooperative/:code/members',
   title: say('Members'),
   personal: 'some',
   async read(visit) {
-    const registry = visit.use((storage) => openRegistry(storage));
+    const registry = visit.use((storage) => openRegistry(storage, search));
     const cooperative = await findCooperative(visit, registry);
     if (cooperative === undefined) return undefined;
     const path = membersPath(visit);
@@ -227,7 +226,7 @@ ${membersTable(visit, path, rows)}${pages(visit, path, count, asked.page)}`;
     return { body, shows: rows.length === 0 ? 'nobody' : { fields: GROUPS, subject } };
   },
   actions: { filter: filterAction(membersPath, ['status']) },
-};
+});
 
 type ListedColumn = (typeof COLUMNS)[number];
 

@@ -13,11 +13,10 @@ import { openJournal } from '../journal/journal.ts';
 import type { Operation } from '../journal/operations.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
+import type { Search } from '../registry/name-search.ts';
 import { parseMemberName } from '../registry/named-member.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
-import type { StoredDataStore } from '../registry/stored/stored-data-types.ts';
-import { type NameSearch, openNameSearch } from '../search/member-search.ts';
+import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { isIdentityCard } from '../values/identity-card.ts';
@@ -56,11 +55,11 @@ const NEARLY_A_NUMBER = /^\d{13,19}$/;
 const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
 
 /** @param text as the user typed it */
-export async function find(visit: Visit, text: string): Promise<FoundThings> {
+async function find(visit: Visit, search: Search | undefined, text: string): Promise<FoundThings> {
   const digits = text.replace(/[\s.-]/g, '');
   const held = visit.use((storage) => openStoredData(storage));
   const registry = visit.use((storage) => openRegistry(storage));
-  const names = visit.use((storage) => openNameSearch(storage));
+  const names = search && visit.use((storage) => search.openNameSearch(storage));
   const stores = { held, registry, names };
   if (isIdentityCard(digits)) {
     const number = { identityCard: digits };
@@ -103,7 +102,7 @@ function bySimilarNumber(stores: Stores, digits: string): FoundThings {
 
 interface Stores {
   readonly held: StoredDataStore;
-  readonly names: NameSearch;
+  readonly names: ReturnType<Search['openNameSearch']> | undefined;
   readonly registry: RegistryStore;
 }
 
@@ -139,12 +138,12 @@ async function byWords({ held, names, registry }: Stores, text: string): Promise
   if (words instanceof FieldError)
     return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
-  const named = names.searchMembers(words).filter(({ fullName }) => hasWordsOf(fullName, short));
+  const named = (names?.searchMembers(words) ?? []).filter(({ fullName }) => hasWordsOf(fullName, short));
   const found = byMembers({ registry }, named);
   const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
   const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
   if (found.memberCount > 0 || cooperatives.length > 0) return { ...found, cooperatives };
-  const similar = names.listSimilar(words, SHOWN).map((id) => ({ id }));
+  const similar = (names?.listSimilar(words, SHOWN) ?? []).map((id) => ({ id }));
   return { ...byMembers({ registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
 }
 
@@ -153,14 +152,15 @@ const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
 const isBefore = (all: readonly CooperativeSummary[], { id }: CooperativeSummary, place: number): boolean =>
   all.findIndex((each) => each.id === id) < place;
 
-export const FOUND: Screen = {
+/** @param search by names; without it, persons are found by their numbers and codes */
+export const foundPage = (search: Search | undefined): Screen => ({
   path: '/found/:search',
   title: say('Search'),
   personal: 'some',
   async read(visit) {
     const text = visit.session.searches.find(Number(visit.places.search));
     if (text === undefined) return undefined;
-    const found = await find(visit, text);
+    const found = await find(visit, search, text);
     const { members, cooperatives } = found;
     const shows = shownOf(found);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
@@ -173,7 +173,7 @@ export const FOUND: Screen = {
       return { goTo: `/cooperative/${one.code}`, shows };
     return { body: body(visit, text, found), shows, searched: text };
   },
-};
+});
 
 /** Even the answer that a national ID is not registered concerns its holder. */
 function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {

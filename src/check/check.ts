@@ -12,10 +12,9 @@ import {
 } from '../registry/changes/events.ts';
 import { TABLES } from '../registry/changes/tables.ts';
 import { type Erasures, erasedSince, readErasures } from '../registry/stored/erasures.ts';
-import { wordsOnlySql } from '../registry/stores/member-filters.ts';
+import { FIRST_UNINDEXED, wordsOnlySql } from '../registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { countOutOfDate, findWrongColumn } from '../registry/stores/refresh-read-model.ts';
-import { FIRST_UNINDEXED } from '../search/index-names.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { COUNT_CHECKS, type CountCheck } from '../sqlite/counts.ts';
 import { nextSql } from '../sqlite/declared-totals.ts';

@@ -23,11 +23,10 @@ import {
   referenceOf,
   textOf,
 } from '../registry/pages/stored-values.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
+import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import type {
   FoundMember,
   MemberName,
-  StoredDataStore,
   StoredMembership,
   StoredPerson,
   StoredRow,

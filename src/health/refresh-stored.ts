@@ -2,10 +2,10 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { assertUnused } from '../backup/in-use.ts';
+import { indexNames } from '../registry/stores/name-index.ts';
 import { createReadModelFormat, formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { letOthersWrite, refreshOutOfDate } from '../registry/stores/refresh-read-model.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
-import { indexNames } from '../search/index-names.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';

@@ -1,6 +1,7 @@
 /** Finds the persons whose data a key has read (docs/ledger.md#whom-has-a-key-read). */
 
-import type { KnownNumber, StoredDataStore } from '../registry/stored/stored-data-types.ts';
+import type { StoredDataStore } from '../registry/stored/stored-data.ts';
+import type { KnownNumber } from '../registry/stored/stored-data-types.ts';
 import type { UnreadableFile } from './ledger-chains.ts';
 import type { LedgerReader } from './ledger-reader.ts';
 import type { HashPerson, LedgerEntry } from './reading-text.ts';

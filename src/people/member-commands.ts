@@ -6,10 +6,10 @@
 import { Argument, type Command } from 'commander';
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../registry/entries.ts';
 import { formatStored } from '../registry/file-columns.ts';
+import type { Search } from '../registry/name-search.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../registry/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { NamedMember, StoredMembership, StoredRow } from '../registry/stored/stored-data-types.ts';
-import { openNameSearch } from '../search/member-search.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
@@ -110,22 +110,25 @@ const ownersOf = (rows: readonly StoredRow[], selection: EntrySelection): readon
     ? [selection.memberId]
     : [...new Set(rows.map(({ member_id }) => Number(member_id)))];
 
-export function declareMembers(members: Command, context: CliContext): void {
-  addPrintOptions(members.command('show'), 'REGISTRY_USER')
-    .description('show a member in short, and everything that names it: personal data')
-    .argument('<member>', MEMBER_HELP)
-    .action(acting(context, show));
-  addPrintOptions(members.command('find'), 'REGISTRY_USER')
-    .description('find members by the beginnings of words of their names: personal data')
-    .argument('<name...>', 'one to five words of at least three letters each')
-    .action(acting(context, find));
-  declareCorrections(members, context);
-}
+export const declareMembers =
+  (search: Search | undefined) =>
+  (members: Command, context: CliContext): void => {
+    addPrintOptions(members.command('show'), 'REGISTRY_USER')
+      .description('show a member in short, and everything that names it: personal data')
+      .argument('<member>', MEMBER_HELP)
+      .action(acting(context, show));
+    if (search !== undefined)
+      addPrintOptions(members.command('find'), 'REGISTRY_USER')
+        .description('find members by the beginnings of words of their names: personal data')
+        .argument('<name...>', 'one to five words of at least three letters each')
+        .action(acting(context, (run, name: string[]) => find(run, search, name)));
+    declareCorrections(members, context);
+  };
 
-async function find(run: Run, name: string[]): Promise<void> {
+async function find(run: Run, search: Search, name: string[]): Promise<void> {
   const words = parseSearch(name.join(' '));
   if (words instanceof FieldError) throw new CommandError(EXIT.usage, `The name: ${words.message}`);
-  const found = await withStore(openNameSearch(run.storage), (store) => store.searchMembers(words));
+  const found = await withStore(search.openNameSearch(run.storage), (store) => store.searchMembers(words));
   await recordAccess(run, { memberIds: found.map(({ id }) => id), fields: NAMES });
   run.show(describeFound(found), formatFound(found));
 }

@@ -173,14 +173,19 @@ export interface LoanRecord extends AllValues, Owner {
 
 export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
 
-export interface LoanFilter {
+/** Filters shared by the lists of loans and of payments. */
+export interface LendingFilter {
   readonly identityCard?: string;
   readonly cooperativeId?: number;
-  readonly memberId?: number;
-  readonly status?: LoanStatus;
+  readonly status?: string;
   readonly reference?: string;
   /** Epoch seconds, inclusive. */
   readonly updatedSince?: number;
+}
+
+export interface LoanFilter extends LendingFilter {
+  readonly memberId?: number;
+  readonly status?: LoanStatus;
 }
 
 export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}

@@ -12,6 +12,7 @@ import { FieldError, type PageRequest } from '../values/errors.ts';
 import { say } from '../values/message.ts';
 import { countTypos } from '../values/search-words.ts';
 import { MAX_LENGTH, parseText } from '../values/text.ts';
+import type { CooperativeSummary } from './cooperatives.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
 export const ENDED_MEMBER_STATUSES: readonly MemberStatus[] = ['withdrawn', 'deceased'];
@@ -56,6 +57,9 @@ export type MemberField = RecordedField & {
   readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
 };
 
+const OF_MEMBERSHIP = { group: 'identity', belongsTo: 'membership', merge: 'keep', erasure: 'keep' } as const;
+const OF_PERSON = { group: 'identity', belongsTo: 'person', merge: 'fill', erasure: 'clear' } as const;
+
 /** Fields of a member (docs/api.md#members). */
 export const MEMBER_FIELDS = {
   cooperativeId: {
@@ -65,10 +69,7 @@ export const MEMBER_FIELDS = {
     isFixed: true,
     isHidden: true,
     eventBit: 0,
-    group: 'identity',
-    belongsTo: 'membership',
-    merge: 'keep',
-    erasure: 'keep',
+    ...OF_MEMBERSHIP,
   },
   identityCard: {
     label: say('National ID'),
@@ -89,9 +90,7 @@ export const MEMBER_FIELDS = {
     example: 'HUY-00002',
     eventBit: 2,
     isListedAtDesk: true,
-    group: 'identity',
-    belongsTo: 'membership',
-    merge: 'keep',
+    ...OF_MEMBERSHIP,
     erasure: 'replace',
   },
   fullName: {
@@ -116,11 +115,9 @@ export const MEMBER_FIELDS = {
     example: 'First',
     isNullable: true,
     eventBit: 4,
-    group: 'identity',
-    belongsTo: 'person',
+    ...OF_PERSON,
     // Parts from two members would make a name that nobody has.
     merge: 'fill together',
-    erasure: 'clear',
   },
   lastName: {
     label: say('Last name'),
@@ -130,10 +127,8 @@ export const MEMBER_FIELDS = {
     example: 'Example',
     isNullable: true,
     eventBit: 5,
-    group: 'identity',
-    belongsTo: 'person',
+    ...OF_PERSON,
     merge: 'fill together',
-    erasure: 'clear',
   },
   gender: {
     label: say('Gender'),
@@ -142,10 +137,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 6,
-    group: 'identity',
-    belongsTo: 'person',
-    merge: 'fill',
-    erasure: 'clear',
+    ...OF_PERSON,
   },
   dateOfBirth: {
     label: say('Date of birth'),
@@ -153,10 +145,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 7,
-    group: 'identity',
-    belongsTo: 'person',
-    merge: 'fill',
-    erasure: 'clear',
+    ...OF_PERSON,
   },
   mobile: {
     label: say('Telephone'),
@@ -165,10 +154,8 @@ export const MEMBER_FIELDS = {
     isNullable: true,
     eventBit: 8,
     isListedAtDesk: true,
+    ...OF_PERSON,
     group: 'contact',
-    belongsTo: 'person',
-    merge: 'fill',
-    erasure: 'clear',
   },
   role: {
     label: say('Role'),
@@ -178,9 +165,7 @@ export const MEMBER_FIELDS = {
     initial: DEFAULT_ROLE,
     eventBit: 9,
     isListedAtDesk: true,
-    group: 'identity',
-    belongsTo: 'membership',
-    merge: 'keep',
+    ...OF_MEMBERSHIP,
     erasure: { becomes: DEFAULT_ROLE },
   },
   status: {
@@ -191,9 +176,7 @@ export const MEMBER_FIELDS = {
     initial: DEFAULT_MEMBER_STATUS,
     eventBit: 10,
     isListedAtDesk: true,
-    group: 'identity',
-    belongsTo: 'membership',
-    merge: 'keep',
+    ...OF_MEMBERSHIP,
     erasure: 'replace',
   },
   registrationDate: {
@@ -203,10 +186,7 @@ export const MEMBER_FIELDS = {
     initial: NOW,
     eventBit: 11,
     isListedAtDesk: true,
-    group: 'identity',
-    belongsTo: 'membership',
-    merge: 'keep',
-    erasure: 'keep',
+    ...OF_MEMBERSHIP,
   },
   dateOfDeath: {
     label: say('Date of death'),
@@ -216,10 +196,7 @@ export const MEMBER_FIELDS = {
     setBy: 'corrections',
     isHidden: true,
     eventBit: null,
-    group: 'identity',
-    belongsTo: 'person',
-    merge: 'fill',
-    erasure: 'clear',
+    ...OF_PERSON,
   },
 } as const satisfies { readonly [property: string]: MemberField };
 
@@ -279,6 +256,20 @@ export interface MemberFilter {
 type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
+
+/**
+ * A member in a list. The engine writes the stored values as JSON while reading them: passing them
+ * individually and serializing them later would cost a third of a page's speed
+ * (docs/decisions/0018-lists-as-text.md).
+ */
+export interface ListedMember {
+  readonly id: number;
+  /** JSON object of the id and of LISTED_TEXTS, in their order; each is a string or null. */
+  readonly json: string;
+  readonly cooperative: CooperativeSummary;
+  /** Epoch seconds. */
+  readonly registrationDate: number;
+}
 
 export interface MemberSearch {
   readonly filter: SearchFilter;

@@ -10,8 +10,8 @@ import { type Awaitable, FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
 import { type Message, say } from '../values/message.ts';
 import { MAX_LENGTH, parseText } from '../values/text.ts';
-import { openStoredData } from './stored/stored-data.ts';
-import type { FoundMember, MemberName, StoredDataStore, StoredRow } from './stored/stored-data-types.ts';
+import { openStoredData, type StoredDataStore } from './stored/stored-data.ts';
+import type { FoundMember, MemberName, StoredRow } from './stored/stored-data-types.ts';
 
 /** @returns undefined for text that cannot name a member */
 export function parseMemberName(text: string): MemberName | undefined {

@@ -15,7 +15,7 @@ import {
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
 import { asMessage, type Message, say, Written } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
-import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
+import type { LendingFilter, LoanRecord, LoanStatus, Owner } from './loans.ts';
 
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
@@ -94,14 +94,9 @@ export interface PaymentRecord extends PaymentValues, Owner {
   readonly updatedAt: number;
 }
 
-export interface PaymentFilter {
-  readonly identityCard?: string;
-  readonly cooperativeId?: number;
+export interface PaymentFilter extends LendingFilter {
   readonly loanId?: number;
   readonly status?: PaymentStatus;
-  readonly reference?: string;
-  /** Epoch seconds, inclusive. */
-  readonly updatedSince?: number;
 }
 
 export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}

@@ -4,28 +4,31 @@
  */
 
 import { visibleGroups } from '../access/api-keys.ts';
-import type { MemberSearch } from '../registry/members.ts';
-import type { ListedMember } from '../registry/registry-store.ts';
+import type { ListedMember, MemberSearch } from '../registry/members.ts';
+import type { Search } from '../registry/name-search.ts';
 import type { NamedMember } from '../registry/stored/stored-data-types.ts';
+import { LISTED_MEMBERS, openFewMembers } from '../registry/stores/member-filters.ts';
 import {
-  LISTED_MEMBERS,
+  FIRST_UNINDEXED,
+  hitsSql,
+  indexLeftNames,
   matchOf,
   matchOfSpellings,
   matchOfWords,
-  openFewMembers,
+  openNewNames,
   orNothing,
-} from '../registry/stores/member-filters.ts';
+} from '../registry/stores/name-index.ts';
 import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
 import { LISTED_ROW, type ListedRow, toListedMember } from '../registry/stores/rows.ts';
+import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest, RegistryError } from '../values/errors.ts';
 import { MOST_FOUND, withOneTypo } from '../values/search-words.ts';
-import { FIRST_UNINDEXED, hitsSql, indexLeftNames, openNewNames } from './index-names.ts';
 
-const KEPT_COUNTS = 100;
+const CACHED_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;
 
 type FoundRow = readonly [...row: ListedRow, code: string, name: string];
@@ -50,8 +53,6 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-type Statements = ReturnType<typeof prepareStatements>;
-
 const toFound = (row: FoundRow): ListedMember => {
   const [id, json, cooperativeId, registrationDate, code, name] = row;
   return toListedMember([id, json, cooperativeId, registrationDate], { id: cooperativeId, code, name });
@@ -61,15 +62,16 @@ const toFound = (row: FoundRow): ListedMember => {
  * @returns a function that gives a page of members and their count from one snapshot. It throws RegistryError
  *   `unavailable` while names are missing from the index.
  */
-export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<ListedMember> {
+export function openMemberSearch(db: Connection): (search: MemberSearch) => Page<ListedMember> {
   const readNewNames = openNewNames(db);
-  const { unindexed, selectRows, ...statements } = prepareStatements(db);
+  const statements = prepareStatements(db);
+  const { unindexed, selectRows } = statements;
   const listFew = openFewMembers<FoundRow>(
     db,
     { ...LISTED_MEMBERS, select: SELECT, joins: COOPERATIVE },
     HAS_NAME,
   );
-  const find = openIds(statements);
+  const idsOf = openIds(statements);
 
   function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
     if (unindexed.get() !== undefined) throw missingNames();
@@ -78,32 +80,32 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
     if (groups?.length === 0) return { count: 0, rows: [] };
     const few = listFew(filter, groups, request, matchOfWords(filter.search));
     if (few !== undefined) return few;
-    const { count, ids } = find(matchOf(filter.search, groups, filter.status), request);
+    const { count, ids } = idsOf(matchOf(filter.search, groups, filter.status), request);
     return { count, rows: selectRows.all(JSON.stringify(ids)) };
   }
 
-  return (asked) =>
+  return (search) =>
     db.transaction.deferred(() => {
-      const { count, rows } = orNothing(() => read(asked), { count: 0, rows: [] });
+      const { count, rows } = orNothing(() => read(search), { count: 0, rows: [] });
       return { count, rows: rows.map(toFound) };
     });
 }
 
 /** @returns a function that gives the ids of a page, in order, and the number of all matches */
-function openIds({ version, selectIds, count }: Omit<Statements, 'unindexed' | 'selectRows'>) {
-  const kept = new Map<string, number>();
-  let seenVersion = -1;
+function openIds({ version, selectIds, count }: ReturnType<typeof prepareStatements>) {
+  const counts = new Map<string, number>();
+  let countedVersion = -1;
 
   function countOf(match: string): number {
     const current = version.get()?.data_version ?? -1;
-    if (current !== seenVersion) kept.clear();
-    seenVersion = current;
-    const known = kept.get(match);
-    if (known !== undefined) return known;
+    if (current !== countedVersion) counts.clear();
+    countedVersion = current;
+    const cached = counts.get(match);
+    if (cached !== undefined) return cached;
     const counted = (count.get({ match }) as { count: number }).count;
-    const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size === KEPT_COUNTS) kept.delete(oldest);
-    kept.set(match, counted);
+    const [oldest] = counts.keys();
+    if (oldest !== undefined && counts.size === CACHED_COUNTS) counts.delete(oldest);
+    counts.set(match, counted);
     return counted;
   }
 
@@ -136,28 +138,12 @@ const PLAIN = /^[a-z]+$/;
 export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
   openNewNames(db)();
   const sql = `${hitsSql('rowid')} ORDER BY rowid LIMIT @most`;
-  const find = (match: string) => db.values<number>(sql, { match, most });
-  const found = new Set<number>();
-  words.forEach((word, place) => {
-    if (word.length < SHORTEST || !PLAIN.test(word)) return;
-    const spellings = words.map((each, i) => (i === place ? withOneTypo(each) : [each]));
-    for (const id of orNothing(() => find(matchOfSpellings(spellings)), [])) found.add(id);
+  const ids = words.flatMap((word, place) => {
+    if (word.length < SHORTEST || !PLAIN.test(word)) return [];
+    const match = matchOfSpellings(words.map((other) => [other]).with(place, withOneTypo(word)));
+    return orNothing(() => db.values<number>(sql, { match, most }), []);
   });
-  return [...found].slice(0, most);
-}
-
-export interface NameSearch {
-  /**
-   * Members whose names have words with these prefixes, in id order, up to a limit.
-   * @throws RegistryError `unavailable` while names of an import are missing from the index
-   */
-  searchMembers(words: readonly string[]): readonly NamedMember[];
-  /**
-   * Ids of members that would match with one letter of the words corrected, up to `most`.
-   * @throws RegistryError as `searchMembers`
-   */
-  listSimilar(words: readonly string[], most: number): readonly number[];
-  close(): void;
+  return [...new Set(ids)].slice(0, most);
 }
 
 export function searchMembers(db: Connection, search: readonly string[]): NamedMember[] {
@@ -170,15 +156,33 @@ export function searchMembers(db: Connection, search: readonly string[]): NamedM
   });
 }
 
-/** @throws StorageError `unusable` if there is no registry */
-export function openNameSearch(storage: Storage): NameSearch {
+function openNameSearch(storage: Storage) {
   const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
-    searchMembers: (words) => searchMembers(db, words),
-    listSimilar(words, most) {
+    searchMembers: (words: readonly string[]) => searchMembers(db, words),
+    listSimilar(words: readonly string[], most: number) {
       indexLeftNames(db, { pause: letOthersWrite });
       return db.transaction.deferred(() => findSimilar(db, words, most));
     },
     close: () => db.close(),
   };
 }
+
+// Searches for a service, one at a time
+
+const MOST_WAITING = 32;
+
+function openSearching(file: string) {
+  const thread = new TaskThread<{ members: (search: MemberSearch) => Page<ListedMember> }>({
+    module: moduleBeside(import.meta.url, 'search-thread'),
+    setup: file,
+    maxWaiting: MOST_WAITING,
+  });
+  return {
+    members: (search: MemberSearch) => thread.run('members', search),
+    waiting: () => thread.underWay,
+    close: () => thread.close(),
+  };
+}
+
+export const SEARCH: Search = { openSearching, openNameSearch };

@@ -1,11 +1,11 @@
 /** The thread that searches members: its queries cannot be interrupted. */
 
 import type { MemberSearch } from '../registry/members.ts';
+import { indexLeftNames } from '../registry/stores/name-index.ts';
 import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
-import { indexLeftNames } from './index-names.ts';
 import { openMemberSearch } from './member-search.ts';
 
 /** Each search indexes at most this much of what a killed import left, which takes about a second. */

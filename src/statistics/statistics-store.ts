@@ -3,7 +3,7 @@
 import type { Visible } from '../access/api-keys.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
 import { LOAN_STATUSES, type LoanStatus } from '../registry/loans.ts';
-import { toExactInteger } from '../registry/stores/compute-read-model.ts';
+import { toExactInteger } from '../registry/stores/read-model.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { activeMembersSql, ERASED_STATUS } from '../sqlite/counts.ts';
 import { currentSql, TOTALS, type Totals } from '../sqlite/declared-totals.ts';

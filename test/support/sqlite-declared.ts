@@ -4,7 +4,7 @@
  */
 
 import { type ReadModelColumn, STALE_SQL } from '../../src/registry/changes/tables.ts';
-import { wordsOnlySql } from '../../src/registry/stores/member-filters.ts';
+import { wordsOnlySql } from '../../src/registry/stores/name-index.ts';
 import { COUNTS } from '../../src/sqlite/counts.ts';
 import { addRowsSql, TOTALS, type Totals } from '../../src/sqlite/declared-totals.ts';
 

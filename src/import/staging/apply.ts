@@ -11,7 +11,7 @@ import {
   tableOf,
 } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
-import { leaveUnindexed } from '../../search/index-names.ts';
+import { leaveUnindexed } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged-changes.ts';

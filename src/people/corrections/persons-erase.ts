@@ -18,7 +18,7 @@ import {
   type Person,
   personOf,
 } from '../../registry/stored/identify.ts';
-import { rebuildNames } from '../../search/index-names.ts';
+import { rebuildNames } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
 import { type Message, say } from '../../values/message.ts';

@@ -113,23 +113,18 @@ export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: s
 
 /** Appends the events of the change sets and of the noted removals. The caller records the history. */
 export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
-  const removed = takeRemoved(db);
-  const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
-  if (events.length > 0) append(db, events, by);
-  if (removed.length > 0) db.exec('DROP TABLE temp.removed_rows');
-}
-
-const takeRemoved = (db: Connection): readonly ChangedEntity[] =>
-  db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
+  const removed = db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
     ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')
     : [];
-
-function append(db: Connection, events: readonly string[], by: Recording): void {
-  // Events of one kind are read in id order anyway, so nothing needs sorting.
-  const order = events.length === 1 ? 'row_id' : 'place, row_id';
-  const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
-    ORDER BY ${order}`;
-  appendEvents(db, rows, by.nowSeconds, by.actor);
+  const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
+  if (events.length > 0) {
+    // Events of one kind are read in id order anyway, so nothing needs sorting.
+    const order = events.length === 1 ? 'row_id' : 'place, row_id';
+    const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
+      ORDER BY ${order}`;
+    appendEvents(db, rows, by.nowSeconds, by.actor);
+  }
+  if (removed.length > 0) db.exec('DROP TABLE temp.removed_rows');
 }
 
 /** Order of the events of one operation. */
@@ -299,67 +294,47 @@ export const userOf = (actor: string): string =>
 
 type Value = string | number | null;
 
-interface ChangeRecorder {
-  /** Records the origin of a new row. */
-  created(row: ChangedRow, nowSeconds: number, actor: Actor): void;
-  /**
-   * Records each field whose value differs.
-   * @param change values in the order of `fields`
-   */
-  changed(
-    row: ChangedRow,
-    change: {
-      readonly fields: readonly string[];
-      readonly old: readonly Value[];
-      readonly new: readonly Value[];
-    },
-    nowSeconds: number,
-    actor: Actor,
-  ): void;
-}
-
 const openInsert = (db: Connection, entity: ChangedEntity) =>
   db.prepare<[id: number, field: string, old: Value, new: Value, at: number, actor: string]>(
     `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${entity}', ?, ?, ?, ?, ?, ?)`,
   );
 
+interface ChangedValues {
+  readonly fields: readonly string[];
+  /** In the order of `fields`, as the new ones. */
+  readonly old: readonly Value[];
+  readonly new: readonly Value[];
+}
+
 /** @param entity one whose rows have their own events */
-export function openChangeRecorder(db: Connection, entity: RecordedEntity): ChangeRecorder {
+export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   const insert = openInsert(db, entity);
   const append = openEventAppender(db, announcedEntity(entity));
   return {
-    created(row, nowSeconds, actor) {
+    /** Records the origin of a new row. */
+    created(row: ChangedRow, nowSeconds: number, actor: Actor): void {
       insert.run(row.id, CREATED, null, null, nowSeconds, actor);
       append('created', row, [], nowSeconds, actor);
     },
-    changed(row, { fields, old, new: values }, nowSeconds, actor) {
-      const changed = fields.filter((_field, i) => old[i] !== values[i]);
-      if (changed.length === 0) return;
-      for (const [i, field] of fields.entries()) {
-        const [before = null, after = null] = [old[i], values[i]];
-        if (before !== after) insert.run(row.id, field, before, after, nowSeconds, actor);
+    /** Records each field whose value differs. */
+    changed(row: ChangedRow, change: ChangedValues, nowSeconds: number, actor: Actor): void {
+      const changed: string[] = [];
+      for (const [i, field] of change.fields.entries()) {
+        const [before = null, after = null] = [change.old[i], change.new[i]];
+        if (before === after) continue;
+        insert.run(row.id, field, before, after, nowSeconds, actor);
+        changed.push(field);
       }
-      append('updated', row, changed, nowSeconds, actor);
+      if (changed.length > 0) append('updated', row, changed, nowSeconds, actor);
     },
   };
 }
 
-/** Records new rows of one member as a single event of the member: the entry, and rows created for it. */
-interface EntryRecorder {
-  /**
-   * Records the origin of each row.
-   * @param rows ids of the new rows by entity
-   */
-  created(
-    rows: { readonly [entity in OwnedEntity]?: number },
-    member: ChangedRow,
-    nowSeconds: number,
-    actor: Actor,
-  ): void;
-}
-
-/** @param entities entities without their own events, all reported by one field of the member */
-export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity[]): EntryRecorder {
+/**
+ * Records new rows of one member as a single event of the member: the entry, and rows created for it.
+ * @param entities entities without their own events, all reported by one field of the member
+ */
+export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity[]) {
   const inserts = entities.map((entity) => ({ entity, insert: openInsert(db, entity) }));
   const fields = new Set(
     entities.flatMap((entity) => {
@@ -369,7 +344,16 @@ export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity
   );
   const append = openEventAppender(db, 'member');
   return {
-    created(rows, member, nowSeconds, actor) {
+    /**
+     * Records the origin of each row.
+     * @param rows ids of the new rows by entity
+     */
+    created(
+      rows: { readonly [entity in OwnedEntity]?: number },
+      member: ChangedRow,
+      nowSeconds: number,
+      actor: Actor,
+    ): void {
       for (const { entity, insert } of inserts) {
         const id = rows[entity];
         if (id !== undefined) insert.run(id, CREATED, null, null, nowSeconds, actor);

@@ -39,85 +39,66 @@ type Announced = { readonly entity: EventEntity } | { readonly memberField: Even
 
 interface Description {
   readonly table: string;
-  /** Column of the label of a row: never a national ID. */
+  /** Column of the label of a row: never a national ID. It is unique in the cooperative. */
   readonly label: string;
   readonly announced: Announced;
-  readonly hasTimestamps: boolean;
-  /** Sets of columns, besides the id, that are unique in the table. */
-  readonly unique: readonly (readonly string[])[];
   /** Parent of the row besides its cooperative: a member, or something a member has. */
   readonly owner?: { readonly column: string; readonly entity: ChangedEntity };
 }
 
 export interface Table extends Description {
   readonly entity: ChangedEntity;
+  /** True for rows with events of their own. */
+  readonly hasTimestamps: boolean;
+  /** Sets of columns, besides the id, that are unique in the table. */
+  readonly unique: readonly (readonly string[])[];
 }
 
 const DESCRIPTIONS = {
-  cooperatives: {
-    table: 'cooperatives',
-    label: 'code',
-    announced: { entity: 'cooperative' },
-    hasTimestamps: true,
-    unique: [['code']],
-  },
-  members: {
-    table: 'members',
-    label: 'member_code',
-    announced: { entity: 'member' },
-    hasTimestamps: true,
-    unique: [
-      ['cooperative_id', 'identity_card'],
-      ['cooperative_id', 'member_code'],
-    ],
-  },
+  cooperatives: { table: 'cooperatives', label: 'code', announced: { entity: 'cooperative' } },
+  members: { table: 'members', label: 'member_code', announced: { entity: 'member' } },
   production: {
     table: 'production_entries',
     label: 'reference',
     announced: { memberField: 'production_summary' },
-    hasTimestamps: false,
-    unique: [['cooperative_id', 'reference']],
     owner: { column: 'member_id', entity: 'members' },
   },
   loans: {
     table: 'loans',
     label: 'reference',
     announced: { entity: 'loan' },
-    hasTimestamps: true,
-    unique: [['cooperative_id', 'reference']],
     owner: { column: 'member_id', entity: 'members' },
   },
   payments: {
     table: 'payments',
     label: 'reference',
     announced: { entity: 'payment' },
-    hasTimestamps: true,
-    unique: [['cooperative_id', 'reference']],
     owner: { column: 'loan_id', entity: 'loans' },
   },
   accounts: {
     table: 'savings_accounts',
     label: 'account_number',
     announced: { memberField: 'savings_summary' },
-    hasTimestamps: false,
-    unique: [['cooperative_id', 'account_number']],
     owner: { column: 'member_id', entity: 'members' },
   },
   savings: {
     table: 'savings_transactions',
     label: 'reference',
     announced: { memberField: 'savings_summary' },
-    hasTimestamps: false,
-    unique: [['cooperative_id', 'reference']],
     owner: { column: 'account_id', entity: 'accounts' },
   },
 } as const satisfies { readonly [entity in ChangedEntity]: Description };
 
+function describeTable(entity: ChangedEntity): Table {
+  const description: Description = DESCRIPTIONS[entity];
+  const keys = entity === 'members' ? ['identity_card', description.label] : [description.label];
+  const hasTimestamps = 'entity' in description.announced;
+  const unique = keys.map((key) => (entity === 'cooperatives' ? [key] : ['cooperative_id', key]));
+  return { entity, ...description, hasTimestamps, unique };
+}
+
 /** Ordered so that tables refer only to earlier ones. */
-export const TABLES: readonly Table[] = CHANGED_ENTITIES.map((entity) => ({
-  entity,
-  ...(DESCRIPTIONS[entity] as Description),
-}));
+export const TABLES: readonly Table[] = CHANGED_ENTITIES.map(describeTable);
 
 export const tableOf = (entity: ChangedEntity): Table =>
   TABLES.find((each) => each.entity === entity) as Table;

@@ -2,22 +2,24 @@
 
 import type { ApiKey } from '../../access/api-keys.ts';
 import { readTagged } from '../../http/declare/preconditions.ts';
-import { type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
+import { declareResource, type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
 import { type ApiResponse, badRequest, JsonText, ok } from '../../http/declare/response.ts';
 import {
   API_PREFIX,
+  type ApiRequest,
   type Parameter,
   type Route,
   SHOWS_ONE_PERSON,
+  SHOWS_PERSONS,
   showing,
 } from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
-import type { TimeZone } from '../../values/date-time.ts';
+import { formatDateTime, type TimeZone } from '../../values/date-time.ts';
 import { ID, notFound, parseId } from '../../values/errors.ts';
 import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../values/field-json.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../values/identity-card.ts';
 import { anyOf, array, EXAMPLE_NATIONAL_ID, nullable, string } from '../../values/schema.ts';
-import { quote, serializeArray, text } from '../../values/serializer.ts';
+import { quote, type Serialize, serializeArray, text } from '../../values/serializer.ts';
 import {
   type ConsolidatedMember,
   consolidate,
@@ -29,11 +31,48 @@ import {
 } from '../consolidate.ts';
 import { PRODUCTION_WINDOW_DAYS } from '../entries.ts';
 import { LOAN_HISTORY_LIMIT } from '../loans.ts';
-import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
-import type { MemberStore, NarrowableStore } from '../registry-store.ts';
-import { COOPERATIVE_SUMMARY } from '../shown-rows.ts';
+import { CONSOLIDATED, type ListedMember, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
+import type { NarrowableStore } from '../registry-store.ts';
+import { COOPERATIVE_SUMMARY, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown-rows.ts';
+import type { MemberStore } from '../stores/member-store.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.ts';
-import { MEMBER } from './member-fields.ts';
+
+// A member in bodies and responses, derived from its declared fields
+
+/** Path parameter of routes that accept only a member id. */
+export const MEMBER_ID: Parameter = {
+  description: 'The id of a member: 1 to 12 digits.',
+  schema: string({ pattern: ID.source }),
+  example: '2',
+  takesAnyByte: true,
+};
+
+/** @throws HttpError 400 for anything else, including a national ID (docs/api.md#routes) */
+export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
+  const id = parseId(request.params.id ?? '');
+  if (id === undefined) throw badRequest('Expected a member id.');
+  return id;
+}
+
+export const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER);
+
+const declared = declareResource(MEMBER_FIELDS, {
+  tag: 'members',
+  title: 'Member',
+  narrowed: SHOWS_PERSONS,
+  properties: SHOWN_MEMBER,
+  memberIdOf: ({ id }) => id,
+  oneOf: [['full_name'], ['first_name', 'last_name']],
+});
+
+export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
+
+/** Completes the JSON object from storage, which lacks the fields that depend on more than the row. */
+export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
+  `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
+  `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
+
+// A person: the record that a lookup shows
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
@@ -116,8 +155,8 @@ const seesFinancials = (caller: ApiKey | undefined): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
 /** Time of the financials in epoch seconds; null for a caller who may not see them. */
-const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
-  seesFinancials(caller) ? now : null;
+const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =>
+  seesFinancials(caller) ? nowSeconds(clock) : null;
 
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
@@ -136,7 +175,8 @@ function respondWith(
 }
 
 /**
- * Response to a lookup of a replaced number.
+ * Response to a lookup of a replaced number, with the record of its former holder
+ * (docs/api.md#a-replaced-national-id).
  * @param path path of the resource, up to the number
  */
 function respondWithCurrent(
@@ -152,41 +192,14 @@ function respondWithCurrent(
   };
 }
 
-const respondWithPerson = (
-  person: ConsolidatedMember,
-  caller: ApiKey | undefined,
-  zone: TimeZone,
-): ApiResponse => respondWith(serializeConsolidated(person, zone), person.memberships, caller);
-
 /** @returns undefined if the person has no active membership */
-export function lookUp(
+export const lookUp = (
   store: Pick<MemberStore, 'listActiveMemberships'>,
   identityCard: string,
   caller: ApiKey | undefined,
   clock: Clock,
-): ConsolidatedMember | undefined {
-  const at = financialsAt(caller, nowSeconds(clock));
-  return consolidate(store.listActiveMemberships(identityCard, at));
-}
-
-/**
- * Responds to a lookup without a match: if the number was replaced, with the record of its former holder
- * under the requested number (docs/api.md#a-replaced-national-id).
- * @throws RegistryError `not_found`
- */
-function lookUpFormer(
-  store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
-  identityCard: string,
-  caller: ApiKey | undefined,
-  clock: Clock,
-  zone: TimeZone,
-): ApiResponse {
-  const current = store.findCurrentIdentityCard(identityCard);
-  const person = current === undefined ? undefined : lookUp(store, current, caller, clock);
-  if (person === undefined) throw notFound();
-  const json = serializeConsolidated({ ...person, identityCard }, zone);
-  return respondWithCurrent(json, person.memberships, caller, '/members/');
-}
+): ConsolidatedMember | undefined =>
+  consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
 
 const NATIONAL_ID: Parameter = {
   description: 'National ID: exactly 16 digits.',
@@ -221,17 +234,16 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         const cooperativeId = readPathId(request);
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
-        const at = financialsAt(request.caller, nowSeconds(clock));
+        const at = financialsAt(request.caller, clock);
         const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
         const membership = find(identityCard);
         if (membership !== undefined)
           return respondWith(serializeMembership(membership, zone), [membership], request.caller);
-        // The number may be a former one.
-        const current = store.findCurrentIdentityCard(identityCard);
-        const former = current === undefined ? undefined : find(current);
-        if (former === undefined) throw notFound();
+        const number = store.findCurrentIdentityCard(identityCard);
+        const current = number === undefined ? undefined : find(number);
+        if (current === undefined) throw notFound();
         const path = `/cooperatives/${cooperativeId}/members/`;
-        return respondWithCurrent(serializeMembership(former, zone), [former], request.caller, path);
+        return respondWithCurrent(serializeMembership(current, zone), [current], request.caller, path);
       },
     },
   ];
@@ -269,14 +281,18 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
   refusals: [400, 404, 410],
   handle(request) {
     const store = storeOf(request.visible);
-    const given = request.params.id ?? '';
-    if (isIdentityCard(given)) {
-      const person = lookUp(store, given, request.caller, clock);
-      return person === undefined
-        ? lookUpFormer(store, given, request.caller, clock, zone)
-        : respondWithPerson(person, request.caller, zone);
+    const requested = request.params.id ?? '';
+    if (isIdentityCard(requested)) {
+      const person = lookUp(store, requested, request.caller, clock);
+      if (person !== undefined)
+        return respondWith(serializeConsolidated(person, zone), person.memberships, request.caller);
+      const number = store.findCurrentIdentityCard(requested);
+      const current = number === undefined ? undefined : lookUp(store, number, request.caller, clock);
+      if (current === undefined) throw notFound();
+      const json = serializeConsolidated({ ...current, identityCard: requested }, zone);
+      return respondWithCurrent(json, current.memberships, request.caller, '/members/');
     }
-    const id = parseId(given);
+    const id = parseId(requested);
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
     const member = store.find(id);
     if (member === undefined) throw notFound();

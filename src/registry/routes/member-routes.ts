@@ -32,6 +32,7 @@ import { MAX_LENGTH, parseChoice, parseMobile, parseText } from '../../values/te
 import {
   composeNames,
   type GivenMember,
+  type ListedMember,
   MEMBER_FIELDS,
   MEMBER_STATUSES,
   type Member,
@@ -39,11 +40,10 @@ import {
   type MemberValues,
   type Names,
 } from '../members.ts';
-import type { ListedMember, NarrowableStore } from '../registry-store.ts';
+import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD } from '../shown-rows.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
-import { lookUpRoute } from './lookup.ts';
-import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+import { lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
 
 // Lists of members, of all cooperatives and of one
 

@@ -29,7 +29,7 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import type { LoanStore, NarrowableStore } from '../registry-store.ts';
+import type { NarrowableStore, OwnedRows } from '../registry-store.ts';
 import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lendingFilters, statusFilter } from './loan-routes.ts';
@@ -47,7 +47,7 @@ const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS 
  * the time of the write. Adds all faults against the loan as it is now.
  */
 function readNewPayment(
-  loans: Pick<LoanStore, 'find'>,
+  loans: OwnedRows['loans'],
   body: Partial<GivenPayment>,
   { faults, nowSeconds }: Decision,
   zone: TimeZone,
@@ -63,7 +63,7 @@ function readNewPayment(
 }
 
 /** Loan of a payment, needed to decide about changes of the payment. */
-function findLoanOf(loans: Pick<LoanStore, 'find'>, { loanId }: PaymentRecord): [loan: LoanRecord] {
+function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan: LoanRecord] {
   const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
   return [loan];

@@ -1,11 +1,10 @@
 /** Types of the stored data that the operator's commands and the desk read row by row, with every value. */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
-import type { Page, PageRequest } from '../../values/errors.ts';
+import type { PageRequest } from '../../values/errors.ts';
 import type { ChangedEntity } from '../changes/correction-kinds.ts';
 import type { HistoryEntry } from '../changes/record-changes.ts';
-import type { CooperativeSummary } from '../cooperatives.ts';
-import type { EntryKind, EntrySelection } from '../entries.ts';
+import type { EntryKind } from '../entries.ts';
 import type { Described, Likeness } from '../likeness.ts';
 
 /**
@@ -190,52 +189,4 @@ export interface KnownNumber {
   readonly current: string;
   /** Epoch second at which the number ended; null if it leads to the person now. */
   readonly until: number | null;
-}
-
-export interface StoredDataStore {
-  /** All, in order of code. */
-  listCooperatives(): readonly CooperativeSummary[];
-  /** Distinct values, sorted. */
-  listPlaces(): { readonly district: readonly string[]; readonly province: readonly string[] };
-  /** Distinct products of the deliveries of a cooperative, sorted. */
-  listProducts(cooperativeId: number): readonly string[];
-  /** @returns undefined if the number neither is nor was anyone's */
-  findPerson(identityCard: string): StoredPerson | undefined;
-  /** An unknown number is returned as the only identifier. */
-  findTraces(identityCard: string): PersonTraces;
-  /** All national IDs: former ones in the order in which they ended, then current ones. */
-  listNumbers(): Iterable<KnownNumber>;
-  /**
-   * Current numbers by member id; accepts ids of merged members and skips members without a current number.
-   */
-  findNumbers(memberIds: Iterable<number>): ReadonlyMap<number, string>;
-  /** In id order, without erased members. */
-  findMembers(name: MemberName): readonly FoundMember[];
-  /** Subset of these numbers that are current. */
-  listHeldNumbers(identityCards: readonly string[]): readonly string[];
-  /** @returns undefined if the member does not exist or is erased */
-  findMembership(memberId: number): StoredMembership | undefined;
-  /**
-   * Active members without a delivery since an instant, in id order.
-   * @param since epoch seconds
-   */
-  listWithoutDelivery(cooperativeId: number, since: number, request: OrderedRequest): Page<FoundMember>;
-  /**
-   * Loans due before an instant and not paid back, longest overdue first.
-   * @param at epoch seconds
-   */
-  listLateLoans(cooperativeId: number, at: number, request: OrderedRequest): Page<LateLoan>;
-  /**
-   * Rows of a cooperative, last recorded first.
-   * @param memberCode restricts the rows to one member
-   */
-  listRecorded(
-    kind: RecordedKind,
-    cooperativeId: number,
-    memberCode: string | undefined,
-    request: OrderedRequest,
-  ): Page<RecordedRow>;
-  /** In id order. */
-  listEntries(kind: EntryKind, selection: EntrySelection): readonly StoredRow[];
-  close(): void;
 }

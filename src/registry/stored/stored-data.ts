@@ -6,11 +6,19 @@ import { openDatabase } from '../../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { offsetOf, type Page } from '../../values/errors.ts';
-import { CHANGED_ENTITIES, type ChangedEntity } from '../changes/correction-kinds.ts';
 import { labelSql, openOrigins, SHOWN_CHANGE } from '../changes/labels.ts';
 import { CREATED, userOf } from '../changes/record-changes.ts';
-import { joinOwnedSql, memberSql, ownedIdsSql, recordedColumns, tableOf } from '../changes/tables.ts';
+import {
+  joinOwnedSql,
+  memberSql,
+  OWNED_ENTITIES,
+  type OwnedEntity,
+  ownedIdsSql,
+  recordedColumns,
+  tableOf,
+} from '../changes/tables.ts';
 import type { CooperativeSummary } from '../cooperatives.ts';
+import type { EntryKind, EntrySelection } from '../entries.ts';
 import { findErasure } from './erasures.ts';
 import {
   currentNumberSql,
@@ -32,7 +40,6 @@ import type {
   RecordedRow,
   RowOrder,
   StoredChange,
-  StoredDataStore,
   StoredMembership,
   StoredPerson,
   StoredRow,
@@ -47,19 +54,22 @@ interface Listed {
   readonly from: string;
   /** SQL of the member id of a row. */
   readonly member: string;
-  /** Columns besides those of the member. */
-  readonly columns: readonly string[];
+  /** SQL of the columns after those of the member. */
+  readonly columns: string;
   /** Default order. */
   readonly order: string;
   readonly orders: { readonly [order in RowOrder]?: string };
 }
+
+/** Columns of a `FoundMember`. */
+const FOUND_MEMBER = `m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName`;
 
 const WITHOUT_DELIVERY: Listed = {
   table: 'members',
   from: `main.members e WHERE e.cooperative_id = @cooperativeId AND e.status = 'active' AND NOT EXISTS
     (SELECT 1 FROM main.production_entries p WHERE p.member_id = e.id AND p.delivered_at >= @at)`,
   member: 'e.id',
-  columns: [],
+  columns: '',
   order: 'e.id',
   orders: {},
 };
@@ -69,12 +79,8 @@ const LATE_LOANS: Listed = {
   from: `main.loans e WHERE e.cooperative_id = @cooperativeId AND e.status IN ('approved', 'defaulted')
     AND e.loan_end_date < @at AND e.paid_amount_minor < e.amount_minor`,
   member: 'e.member_id',
-  columns: [
-    'e.reference',
-    'e.amount_minor AS amountMinor',
-    'e.paid_amount_minor AS paidAmountMinor',
-    'e.loan_end_date AS endDate',
-  ],
+  columns: `, e.reference, e.amount_minor AS amountMinor, e.paid_amount_minor AS paidAmountMinor,
+    e.loan_end_date AS endDate`,
   order: 'e.loan_end_date, e.id',
   orders: {
     day: 'e.loan_end_date DESC',
@@ -83,8 +89,6 @@ const LATE_LOANS: Listed = {
     reference: 'e.reference',
   },
 };
-
-const LOAN = '(SELECT reference FROM main.loans WHERE id = e.loan_id)';
 
 const RECORDED: {
   readonly [kind in RecordedKind]: { readonly [value in 'at' | 'what' | 'amount' | 'loan']: string };
@@ -101,7 +105,7 @@ const RECORDED: {
     at: 'e.paid_at',
     what: "iif(e.status = 'void', e.status, e.method)",
     amount: 'e.amount_minor',
-    loan: LOAN,
+    loan: '(SELECT reference FROM main.loans WHERE id = e.loan_id)',
   },
 };
 
@@ -118,14 +122,8 @@ function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
          WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode`
       : `main.${table} e INDEXED BY ${table}_reference WHERE e.cooperative_id = @cooperativeId`,
     member: memberSql(kind, 'e'),
-    columns: [
-      'CAST(e.id AS TEXT) AS rowId',
-      'e.reference',
-      `${at} AS at`,
-      `${what} AS what`,
-      `${amount} AS amount`,
-      `${loan} AS loan`,
-    ],
+    columns: `, CAST(e.id AS TEXT) AS rowId, e.reference, ${at} AS at, ${what} AS what, ${amount} AS amount,
+      ${loan} AS loan`,
     order: 'e.id DESC',
     orders: {
       day: `${at} DESC`,
@@ -137,34 +135,11 @@ function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
   };
 }
 
-export const listWithoutDelivery = (
-  db: Connection,
-  cooperativeId: number,
-  at: number,
-  request: OrderedRequest,
-): Page<FoundMember> => onePage(db, WITHOUT_DELIVERY, { cooperativeId, at }, request);
-
-export const listLateLoans = (
-  db: Connection,
-  cooperativeId: number,
-  at: number,
-  request: OrderedRequest,
-): Page<LateLoan> => onePage(db, LATE_LOANS, { cooperativeId, at }, request);
-
-export const listRecorded = (
-  db: Connection,
-  kind: RecordedKind,
-  cooperativeId: number,
-  memberCode: string | undefined,
-  request: OrderedRequest,
-): Page<RecordedRow> =>
-  onePage(db, recorded(kind, memberCode !== undefined), { cooperativeId, memberCode }, request);
-
 /** Counts and sorts all rows of a cooperative, but reads members only for the rows of the page. */
 function onePage<Row>(
   db: Connection,
   { table, from, member, columns, order, orders }: Listed,
-  given: { readonly [name: string]: number | string | undefined },
+  filter: { readonly [name: string]: number | string | undefined },
   request: OrderedRequest,
 ): Page<Row> {
   const ofMember = (column: string) => `(SELECT ${column} FROM main.members WHERE id = ${member})`;
@@ -174,40 +149,26 @@ function onePage<Row>(
     code: `length(${ofMember('member_code')}), ${ofMember('member_code')}`,
     ...orders,
   };
-  const asked = request.order && ways[request.order];
-  const inOrder = `ORDER BY ${asked === undefined ? '' : `${asked}, `}${order}`;
+  const way = request.order && ways[request.order];
+  const inOrder = `ORDER BY ${way === undefined ? '' : `${way}, `}${order}`;
   const page = `SELECT e.id FROM ${from} ${inOrder} LIMIT @limit OFFSET @offset`;
-  const shown = [
-    ...['m.id', 'c.code AS cooperativeCode', 'm.member_code AS memberCode', 'm.full_name AS fullName'],
-    ...columns,
-  ];
   return db.transaction.deferred(() => ({
-    count: db.value<number>(`SELECT count(*) FROM ${from}`, given),
+    count: db.value<number>(`SELECT count(*) FROM ${from}`, filter),
     rows: db.rows<Row>(
-      `SELECT ${shown} FROM (${page}) page CROSS JOIN main.${table} e ON e.id = page.id
+      `SELECT ${FOUND_MEMBER}${columns}
+       FROM (${page}) page CROSS JOIN main.${table} e ON e.id = page.id
          CROSS JOIN main.members m ON m.id = ${member}
          CROSS JOIN main.cooperatives c ON c.id = e.cooperative_id ${inOrder}`,
-      { ...given, limit: request.pageSize, offset: offsetOf(request) },
+      { ...filter, limit: request.pageSize, offset: offsetOf(request) },
     ),
   }));
 }
 
 // Identifiers of persons in the access ledger: national IDs and member ids, including former ones
 
-export function findTraces(db: Connection, given: string): PersonTraces {
-  const person = identifyPerson(db, given);
-  const erasedAt = findErasure(db, given);
-  if (person === undefined) {
-    return {
-      identityCards: [given],
-      otherHolders: otherHolders(db, [given], []),
-      memberIds: [],
-      cooperativeIds: [],
-      since: undefined,
-      erasedAt,
-    };
-  }
-  const rows = listOf(person.rows);
+function findTraces(db: Connection, requested: string): PersonTraces {
+  const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
+  const rows = listOf(memberIds);
   /** Includes the values of removed rows, such as merged members. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
@@ -216,16 +177,18 @@ export function findTraces(db: Connection, given: string): PersonTraces {
           AND field = '${column}' AND ${side} IS NOT NULL`,
       )
       .join(' ')}`;
-  const identityCards = [...new Set([given, ...person.numbers, ...person.mistaken])];
+  const identityCards = [...new Set([requested, ...numbers, ...mistaken])];
   return {
     identityCards,
-    otherHolders: otherHolders(db, identityCards, person.rows),
-    memberIds: person.rows,
+    otherHolders: otherHolders(db, identityCards, memberIds),
+    memberIds,
     cooperativeIds: db.values<number>(values('cooperative_id')),
-    since: db.value<number>(`SELECT min(value) FROM (${values('created_at')})`),
-    erasedAt,
+    since: db.value<number | null>(`SELECT min(value) FROM (${values('created_at')})`) ?? undefined,
+    erasedAt: findErasure(db, requested),
   };
 }
+
+const NOBODY = { rows: [], numbers: [], mistaken: [] };
 
 const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
 
@@ -246,14 +209,14 @@ const HOLDERS = `
 function otherHolders(
   db: Connection,
   identityCards: readonly string[],
-  own: readonly number[],
+  memberIds: readonly number[],
 ): OtherHolder[] {
   const numbers = listOf(identityCards);
   return db.rows<OtherHolder>(
     `WITH others (id) AS (
        SELECT id FROM main.members WHERE identity_card IN (${numbers})
        UNION SELECT c.row_id FROM main.changes c WHERE ${IS_NUMBER} AND c.old IN (${numbers})
-       EXCEPT VALUES ${[0, ...own].map((id) => `(${id})`).join(', ')})
+       EXCEPT VALUES ${[0, ...memberIds].map((id) => `(${id})`).join(', ')})
      SELECT identityCard, memberId, since, until FROM (${HOLDERS}) WHERE identityCard IN (${numbers})`,
   );
 }
@@ -268,10 +231,7 @@ const KNOWN_NUMBERS = `
   UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
     WHERE status <> '${ERASED_STATUS}'`;
 
-export const listNumbers = (db: Connection): Iterable<KnownNumber> =>
-  db.raw.prepare(KNOWN_NUMBERS).iterate() as Iterable<KnownNumber>;
-
-export function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
+function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
   const find = db.raw
     .prepare(
       `SELECT identity_card FROM main.members
@@ -288,41 +248,40 @@ export function findNumbers(db: Connection, memberIds: Iterable<number>): Map<nu
 
 // All data of a person: every column of every row, and its changes
 
-type Held = Exclude<ChangedEntity, 'cooperatives'>;
-const HELD = CHANGED_ENTITIES.filter((entity): entity is Held => entity !== 'cooperatives');
+type PersonalEntity = 'members' | OwnedEntity;
+const PERSONAL: readonly PersonalEntity[] = ['members', ...OWNED_ENTITIES];
 
 /** SELECT of the ids of members, or of rows owned by them. */
-const heldIds = (entity: Held, members: readonly number[]): string =>
+const personalIds = (entity: PersonalEntity, members: readonly number[]): string =>
   entity === 'members'
     ? `SELECT id FROM main.members WHERE id IN (${members.join(', ')})`
     : ownedIdsSql(entity, members.join(', '));
 
-export function findPerson(db: Connection, given: string): StoredPerson | undefined {
-  const person = identifyPerson(db, given);
+function findPerson(db: Connection, requested: string): StoredPerson | undefined {
+  const person = identifyPerson(db, requested);
   if (person === undefined) return undefined;
   const { identityCard, members, rows } = person;
-  const kept = db.raw.prepare(`SELECT count(*) FROM ${keptResponsesSql(person)}`).pluck();
   return {
     identityCard,
     formerIdentityCards: formerNumbers(db, identityCard),
     memberships: members.flatMap((id) => findMembership(db, id) ?? []),
     history: readHistory(db, members, rows),
-    keptResponses: kept.get() as number,
+    keptResponses: db.count(keptResponsesSql(person)),
   };
 }
 
 /** Reads rows with all columns except computed ones. */
-function readRows(db: Connection, entity: Held, member: number): StoredRow[] {
+function readRows(db: Connection, entity: PersonalEntity, member: number): StoredRow[] {
   const table = tableOf(entity);
   const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
   const fields = columns.map(({ column, field }) => `e.${column} AS ${field}`);
   return db.rows<StoredRow>(`SELECT CAST(e.id AS TEXT) AS id,
        (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
        ${fields.join(', ')}${table.hasTimestamps ? ', e.updated_at' : ''}
-     FROM main.${table.table} e WHERE e.id IN (${heldIds(entity, [member])}) ORDER BY e.id`);
+     FROM main.${table.table} e WHERE e.id IN (${personalIds(entity, [member])}) ORDER BY e.id`);
 }
 
-export function findMembership(db: Connection, id: number): StoredMembership | undefined {
+function findMembership(db: Connection, id: number): StoredMembership | undefined {
   const member = readRows(db, 'members', id)[0];
   if (member === undefined || member.status === ERASED_STATUS) return undefined;
   return {
@@ -338,25 +297,24 @@ export function findMembership(db: Connection, id: number): StoredMembership | u
 /** @param rows ids of the members, and of those merged into them */
 function readHistory(db: Connection, members: readonly number[], rows: readonly number[]): StoredChange[] {
   const originOf = openOrigins(db);
-  const origins = HELD.flatMap((entity): StoredChange[] => {
+  const origins = PERSONAL.flatMap((entity): StoredChange[] => {
     const { table, label } = tableOf(entity);
-    const held = db.rows<{ id: number; row: string }>(
-      `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${heldIds(entity, members)}) ORDER BY id`,
+    const labels = db.rows<{ id: number; row: string }>(
+      `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${personalIds(entity, members)}) ORDER BY id`,
     );
-    return held.flatMap(({ id, row }) => {
+    return labels.flatMap(({ id, row }) => {
       const origin = originOf(entity, id);
       return origin === undefined ? [] : [{ entity, row, field: CREATED, old: null, new: null, ...origin }];
     });
   });
-  const changes = HELD.map((entity) => {
-    const own = entity === 'members' ? rows.join(', ') : heldIds(entity, members);
-    const row = labelSql(entity, 'c.row_id');
-    return `SELECT c.id, c.entity, ${row} AS row, ${SHOWN_CHANGE.field} AS field,
+  const changes = PERSONAL.map((entity) => {
+    const ids = entity === 'members' ? rows.join(', ') : personalIds(entity, members);
+    return `SELECT c.id, c.entity, ${labelSql(entity, 'c.row_id')} AS row, ${SHOWN_CHANGE.field} AS field,
         ${SHOWN_CHANGE.values}, c.at, c.actor, ${userOf('c.actor')} AS user
-      FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own}) AND c.field <> '${CREATED}'`;
+      FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${ids}) AND c.field <> '${CREATED}'`;
   });
-  const found = db.rows<StoredChange & { id: number }>(`${changes.join(' UNION ALL ')} ORDER BY 1`);
-  return [...origins, ...found.map(({ id: _, ...change }) => change)];
+  const recorded = db.rows<StoredChange & { id: number }>(`${changes.join(' UNION ALL ')} ORDER BY 1`);
+  return [...origins, ...recorded.map(({ id: _, ...change }) => change)];
 }
 
 const FOUND = `SELECT id FROM main.members WHERE id = @id
@@ -371,23 +329,24 @@ const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as co
   )
   .join(' ');
 
-export function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMember[] {
+function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMember[] {
   const { memberCode, reference } = name;
-  const by = `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`;
-  const found = readMembers(db, by, name);
-  if (isTyped !== true || found.length > 0) return found;
+  const ids = `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`;
+  const members = readMembers(db, ids, name);
+  if (isTyped !== true || members.length > 0) return members;
   const upper = {
     ...name,
     ...(memberCode !== undefined && { memberCode: memberCode.toUpperCase() }),
     ...(reference !== undefined && { reference: reference.toUpperCase() }),
   };
   // Former codes of merged members, as on old papers and in old files, come last.
-  for (const [ids, given] of [
-    [by, upper],
+  const attempts = [
+    [ids, upper],
     [FOUND_BY_FORMER_CODE, name],
     [FOUND_BY_FORMER_CODE, upper],
-  ] as const) {
-    const others = readMembers(db, ids, given);
+  ] as const;
+  for (const [by, spelling] of attempts) {
+    const others = readMembers(db, by, spelling);
     if (others.length > 0) return others;
   }
   return [];
@@ -397,8 +356,7 @@ export function findMembers(db: Connection, { isTyped, ...name }: MemberName): F
 const readMembers = (db: Connection, ids: string, name: MemberName): FoundMember[] =>
   db.raw
     .prepare(
-      `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
-       FROM (${ids}) f CROSS JOIN main.members m ON m.id = f.id
+      `SELECT ${FOUND_MEMBER} FROM (${ids}) f CROSS JOIN main.members m ON m.id = f.id
        CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
        WHERE c.code = coalesce(@cooperativeCode, c.code) AND m.status <> '${ERASED_STATUS}' ORDER BY m.id`,
     )
@@ -407,35 +365,73 @@ const readMembers = (db: Connection, ids: string, name: MemberName): FoundMember
 const PRODUCTS = `SELECT DISTINCT product FROM main.production_entries
   INDEXED BY production_entries_reference WHERE cooperative_id = ? AND product IS NOT NULL ORDER BY 1`;
 
-const HELD_NUMBERS = `SELECT value FROM json_each(?)
+const NUMBERS_IN_USE = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
 
-/** @throws StorageError `unusable` if there is no registry */
-function openStoredDataAt(databaseFile: string): StoredDataStore {
-  const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
-  return {
-    listCooperatives: () =>
-      db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
-    listPlaces() {
-      const valuesOf = (name: 'district' | 'province') =>
-        db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
-      return { district: valuesOf('district'), province: valuesOf('province') };
-    },
-    listProducts: (cooperativeId) => db.values<string>(PRODUCTS, [cooperativeId]),
-    findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
-    findTraces: (identityCard) => db.transaction.deferred(() => findTraces(db, identityCard)),
-    listNumbers: () => listNumbers(db),
-    findNumbers: (memberIds) => findNumbers(db, memberIds),
-    findMembers: (name) => findMembers(db, name),
-    listWithoutDelivery: (...given) => listWithoutDelivery(db, ...given),
-    listLateLoans: (...given) => listLateLoans(db, ...given),
-    listRecorded: (...given) => listRecorded(db, ...given),
-    listHeldNumbers: (identityCards) => db.values<string>(HELD_NUMBERS, [JSON.stringify(identityCards)]),
-    findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
-    listEntries: (kind, selection) => readEntries(db, kind, selection),
-    close: () => db.close(),
-  };
-}
+/** Reads stored data on a connection. */
+export const storedDataOn = (db: Connection) => ({
+  /** All, in order of code. */
+  listCooperatives: (): readonly CooperativeSummary[] =>
+    db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
+  /** Distinct values, sorted. */
+  listPlaces() {
+    const valuesOf = (name: 'district' | 'province') =>
+      db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
+    return { district: valuesOf('district'), province: valuesOf('province') };
+  },
+  /** Distinct products of the deliveries of a cooperative, sorted. */
+  listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
+  /** @returns undefined if the number neither is nor was anyone's */
+  findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
+  /** An unknown number is returned as the only identifier. */
+  findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
+  /** All national IDs: former ones in the order in which they ended, then current ones. */
+  listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),
+  /**
+   * Current numbers by member id; accepts ids of merged members and skips members without a current number.
+   */
+  findNumbers: (memberIds: Iterable<number>): ReadonlyMap<number, string> => findNumbers(db, memberIds),
+  /** In id order, without erased members. */
+  findMembers: (name: MemberName): readonly FoundMember[] => findMembers(db, name),
+  /** Subset of these numbers that are current. */
+  listHeldNumbers: (identityCards: readonly string[]): readonly string[] =>
+    db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
+  /** @returns undefined if the member does not exist or is erased */
+  findMembership: (memberId: number) => db.transaction.deferred(() => findMembership(db, memberId)),
+  /**
+   * Active members without a delivery since an instant, in id order.
+   * @param at epoch seconds
+   */
+  listWithoutDelivery: (cooperativeId: number, at: number, request: OrderedRequest) =>
+    onePage<FoundMember>(db, WITHOUT_DELIVERY, { cooperativeId, at }, request),
+  /**
+   * Loans due before an instant and not paid back, longest overdue first.
+   * @param at epoch seconds
+   */
+  listLateLoans: (cooperativeId: number, at: number, request: OrderedRequest) =>
+    onePage<LateLoan>(db, LATE_LOANS, { cooperativeId, at }, request),
+  /**
+   * Rows of a cooperative, last recorded first.
+   * @param memberCode restricts the rows to one member
+   */
+  listRecorded(
+    kind: RecordedKind,
+    cooperativeId: number,
+    memberCode: string | undefined,
+    request: OrderedRequest,
+  ) {
+    const rows = recorded(kind, memberCode !== undefined);
+    return onePage<RecordedRow>(db, rows, { cooperativeId, memberCode }, request);
+  },
+  /** In id order. */
+  listEntries: (kind: EntryKind, selection: EntrySelection): readonly StoredRow[] =>
+    readEntries(db, kind, selection),
+});
+
+export type StoredDataStore = ReturnType<typeof openStoredData>;
 
 /** @throws StorageError `unusable` if there is no registry */
-export const openStoredData = (storage: Storage): StoredDataStore => openStoredDataAt(storage.readable());
+export function openStoredData(storage: Storage) {
+  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  return { ...storedDataOn(db), close: () => db.close() };
+}

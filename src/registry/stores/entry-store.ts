@@ -3,10 +3,17 @@
 import { hash } from 'node:crypto';
 import { isVisible, type StoreOf, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import type { Actor } from '../../sqlite/entity-store.ts';
+import type { Actor, ResponseToSave } from '../../sqlite/entity-store.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { type Fields, listFields, type StagedRow } from '../../values/declared-fields.ts';
-import { FieldErrorList, notFound, offsetOf, type Page, type PageRequest } from '../../values/errors.ts';
+import {
+  FieldErrorList,
+  type FieldMessages,
+  notFound,
+  offsetOf,
+  type Page,
+  type PageRequest,
+} from '../../values/errors.ts';
 import { isSameIgnoringCase } from '../../values/text.ts';
 import { newIdSql, openEntryRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
 import { stagedColumns, tableOf } from '../changes/tables.ts';
@@ -24,8 +31,8 @@ import {
 } from '../entries.ts';
 import type { ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
-import type { EntryStore, EntryWrites, MemberStore } from '../registry-store.ts';
 import { beginningAfterTransfer, transfersSql } from '../stored/former-identifiers.ts';
+import type { MemberStore } from './member-store.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
 import type { StoreDependencies } from './row-store.ts';
@@ -117,12 +124,6 @@ export const numberEqualRows = (db: Connection): void =>
 
 // New deliveries and savings transactions from single requests, by the rules of imports
 
-interface NewEntriesOptions extends Pick<StoreDependencies, 'snapshot' | 'responses'> {
-  readonly format: ReadModelFormat;
-  /** Finds visible members; throws for those that are gone. */
-  readonly membersOf: StoreOf<Pick<MemberStore, 'find'>>;
-}
-
 type Value = string | number | null;
 interface Values {
   readonly [property: string]: Value;
@@ -137,8 +138,8 @@ function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fi
      VALUES (${newIdSql(table)}, ?, ?, ${declared.map(() => '?').join(', ')})`,
   );
   return (cooperativeId: number, ownerId: number, values: object): number => {
-    const given = declared.map(({ property }) => (values as Values)[property] as Value);
-    return Number(insert.run(cooperativeId, ownerId, ...given).lastInsertRowid);
+    const columns = declared.map(({ property }) => (values as Values)[property] as Value);
+    return Number(insert.run(cooperativeId, ownerId, ...columns).lastInsertRowid);
   };
 }
 
@@ -156,15 +157,17 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
     'equal entries of one member',
   );
   return {
-    isTaken: ({ cooperativeId }: Member, reference: string): boolean =>
-      selectTaken.get(cooperativeId, reference) !== undefined,
+    refuseTaken({ cooperativeId }: Member, reference: string | null | undefined, faults: FieldErrorList) {
+      if (typeof reference === 'string' && selectTaken.get(cooperativeId, reference) !== undefined)
+        faults.add('reference', 'This field must be unique.');
+    },
 
     /** Reference that a file row without one would get if it named the member by code. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
-      const given = declared.map(({ name, property }) => [name, (values as Values)[property]]);
       const cells: { readonly [column: string]: Value | undefined } = {
-        ...Object.fromEntries(given),
-        ...{ cooperative_code: cooperativeCode, member_code: memberCode },
+        ...Object.fromEntries(declared.map(({ name, property }) => [name, (values as Values)[property]])),
+        cooperative_code: cooperativeCode,
+        member_code: memberCode,
       };
       const first = derive({ values: columns.map((name) => cells[name] ?? null) });
       return (selectNext.get({ first, cooperativeId }) as { reference: string }).reference;
@@ -172,7 +175,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   };
 }
 
-/** @returns a function that is true if an entry begins after its member's transfer to another cooperative */
+/** @returns a function that adds a fault if an entry begins after its member's transfer elsewhere */
 function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   const { column, isAfter } = beginningAfterTransfer(kind, zone);
   const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
@@ -180,36 +183,33 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
      WHERE t.member_id = @memberId AND ${isAfter} LIMIT 1`,
     'changes of cooperative, where a membership has ended',
   );
-  return ({ id, status }: Member, at: number, kindOfEntry: string | null = null): boolean =>
-    ENDED_MEMBER_STATUSES.includes(status) &&
-    select.get({ memberId: id, at, kind: kindOfEntry }) !== undefined;
+  return ({ id, status }: Member, at: number, entryKind: string | null, faults: FieldErrorList): void => {
+    if (!ENDED_MEMBER_STATUSES.includes(status)) return;
+    if (select.get({ memberId: id, at, kind: entryKind }) !== undefined)
+      faults.add(column, 'The member had changed to another cooperative by then: record it there.');
+  };
 }
 
-const NOT_UNIQUE = 'This field must be unique.';
-const BELONGS_ELSEWHERE = 'The member had changed to another cooperative by then: record it there.';
-
-/** Parts that depend on the kind of entry. Both run inside a write or a read of the snapshot. */
-interface OfKind<Given, Entry> {
-  addConflicts(member: Member, values: Partial<Given>, faults: FieldErrorList): void;
+/** What depends on the kind of entry. Both methods run inside a write or a read of the snapshot. */
+interface EntryRules<New, Entry> {
+  addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
   /** Adds a checked entry, with its history, event and read model. */
-  add(member: Member, values: Given, nowSeconds: number, actor: Actor): Entry;
+  add(member: Member, values: New, nowSeconds: number, actor: Actor): Entry;
 }
 
-function openDeliveries(db: Connection, format: ReadModelFormat): OfKind<NewDelivery, ProductionEntry> {
+function openDeliveries(db: Connection, format: ReadModelFormat): EntryRules<NewDelivery, ProductionEntry> {
   const insert = openInsert(db, 'production', 'member_id', PRODUCTION_FIELDS);
   const references = openReferences(db, 'production', PRODUCTION_FIELDS);
-  const isAfterTransfer = openTransferCheck(db, 'production', format.zone);
+  const refuseAfterTransfer = openTransferCheck(db, 'production', format.zone);
   const history = openEntryRecorder(db, ['production']);
   const refresh = openColumnRefresh(db, format, 'production');
   return {
     addConflicts(member, { reference, deliveredAt }, faults) {
-      if (typeof reference === 'string' && references.isTaken(member, reference))
-        faults.add('reference', NOT_UNIQUE);
-      if (deliveredAt !== undefined && isAfterTransfer(member, deliveredAt))
-        faults.add('delivered_at', BELONGS_ELSEWHERE);
+      references.refuseTaken(member, reference, faults);
+      if (deliveredAt !== undefined) refuseAfterTransfer(member, deliveredAt, null, faults);
     },
-    add(member, given, nowSeconds, actor) {
-      const values = { ...given, reference: given.reference ?? references.derive(member, given) };
+    add(member, delivery, nowSeconds, actor) {
+      const values = { ...delivery, reference: delivery.reference ?? references.derive(member, delivery) };
       const id = insert(member.cooperativeId, member.id, values);
       history.created({ production: id }, member, nowSeconds, actor);
       refresh(member.id, nowSeconds);
@@ -218,87 +218,89 @@ function openDeliveries(db: Connection, format: ReadModelFormat): OfKind<NewDeli
   };
 }
 
-interface Account {
-  readonly id: number;
-  readonly memberId: number;
-}
-
 function openSavings(
   db: Connection,
   format: ReadModelFormat,
-): OfKind<NewSavingsTransaction, SavingsTransaction> {
-  const selectAccount = db.prepare<[cooperativeId: number, accountNumber: string], Account>(
-    `SELECT id, member_id AS memberId FROM savings_accounts WHERE cooperative_id = ? AND account_number = ?`,
-  );
+): EntryRules<NewSavingsTransaction, SavingsTransaction> {
+  const selectAccount = db.prepare<
+    [cooperativeId: number, accountNumber: string],
+    { readonly id: number; readonly memberId: number }
+  >(`SELECT id, member_id AS memberId FROM savings_accounts WHERE cooperative_id = ? AND account_number = ?`);
   const insertAccount = db.prepare<[cooperativeId: number, memberId: number, accountNumber: string]>(
     `INSERT INTO savings_accounts (id, cooperative_id, member_id, account_number)
      VALUES (${newIdSql('savings_accounts')}, ?, ?, ?)`,
   );
   const insert = openInsert(db, 'savings', 'account_id', SAVINGS_FIELDS);
   const references = openReferences(db, 'savings', { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS });
-  const isAfterTransfer = openTransferCheck(db, 'savings', format.zone);
+  const refuseAfterTransfer = openTransferCheck(db, 'savings', format.zone);
   const history = openEntryRecorder(db, ['accounts', 'savings']);
   const refresh = openColumnRefresh(db, format, 'savings');
   return {
     addConflicts(member, { reference, accountNumber, kind, transactedAt }, faults) {
-      if (typeof reference === 'string' && references.isTaken(member, reference))
-        faults.add('reference', NOT_UNIQUE);
+      references.refuseTaken(member, reference, faults);
       const account = accountNumber && selectAccount.get(member.cooperativeId, accountNumber);
       if (account && account.memberId !== member.id)
         faults.add('account_number', 'This account belongs to another member of the cooperative.');
-      if (kind !== undefined && transactedAt !== undefined && isAfterTransfer(member, transactedAt, kind))
-        faults.add('transacted_at', BELONGS_ELSEWHERE);
+      if (kind !== undefined && transactedAt !== undefined)
+        refuseAfterTransfer(member, transactedAt, kind, faults);
     },
-    add(member, given, nowSeconds, actor) {
+    add(member, transaction, nowSeconds, actor) {
       const { cooperativeId, id: memberId } = member;
-      const { accountNumber } = given;
-      const values = { ...given, reference: given.reference ?? references.derive(member, given) };
-      const known = selectAccount.get(cooperativeId, accountNumber)?.id;
-      const opened =
-        known === undefined
-          ? { accounts: Number(insertAccount.run(cooperativeId, memberId, accountNumber).lastInsertRowid) }
-          : {};
-      const id = insert(cooperativeId, known ?? (opened.accounts as number), values);
-      history.created({ ...opened, savings: id }, member, nowSeconds, actor);
+      const { accountNumber, reference } = transaction;
+      const values = { ...transaction, reference: reference ?? references.derive(member, transaction) };
+      const account = selectAccount.get(cooperativeId, accountNumber)?.id;
+      const accountId =
+        account ?? Number(insertAccount.run(cooperativeId, memberId, accountNumber).lastInsertRowid);
+      const id = insert(cooperativeId, accountId, values);
+      const created = account === undefined ? { accounts: accountId, savings: id } : { savings: id };
+      history.created(created, member, nowSeconds, actor);
       refresh(memberId, nowSeconds);
       return { id, ...values };
     },
   };
 }
 
-/** @returns a function that gives the writes for the visible cooperatives */
-function openNewEntries(
-  db: Connection,
-  { snapshot, responses, format, membersOf }: NewEntriesOptions,
-): (visible: Visible) => Pick<EntryStore, 'deliveries' | 'savingsTransactions'> {
-  const deliveries = openDeliveries(db, format);
-  const savings = openSavings(db, format);
-  const writes = <Given, Entry>(
-    { addConflicts, add }: OfKind<Given, Entry>,
-    visible: Visible,
-  ): EntryWrites<Given, Entry> => {
-    const members = membersOf(visible);
-    const check = (memberId: number, values: Partial<Given>) => {
-      const member = members.find(memberId);
-      if (member === undefined) throw notFound();
-      const faults = new FieldErrorList();
-      addConflicts(member, values, faults);
-      return { member, faults };
-    };
-    return {
-      conflicts: (memberId, values) => snapshot.read(() => check(memberId, values).faults.fields),
-      create: (memberId, values, nowSeconds, actor, keep) =>
-        responses.create(keep, nowSeconds, () => {
-          const { member, faults } = check(memberId, values);
-          faults.throwIfAny();
-          return add(member, values, nowSeconds, actor);
-        }),
-    };
+export type EntryWrites<New, Entry> = ReturnType<typeof openWrites<New, Entry>>;
+
+/**
+ * Adds entries of one kind. Both methods throw like `find` for the id of a member: RegistryError `not_found`
+ * and `gone`.
+ */
+function openWrites<New, Entry>(
+  { snapshot, responses }: StoreDependencies,
+  members: MemberReader,
+  { addConflicts, add }: EntryRules<New, Entry>,
+) {
+  const check = (memberId: number, values: Partial<New>) => {
+    const member = members.find(memberId);
+    if (member === undefined) throw notFound();
+    const faults = new FieldErrorList();
+    addConflicts(member, values, faults);
+    return { member, faults };
   };
-  return (visible) => ({
-    deliveries: writes(deliveries, visible),
-    savingsTransactions: writes(savings, visible),
-  });
+  return {
+    /** Conflicts with stored rows, besides faults of single values. */
+    conflicts: (memberId: number, values: Partial<New>): FieldMessages =>
+      snapshot.read(() => check(memberId, values).faults.fields),
+    /**
+     * Adds an entry, with its origin in the history and one event of its member. Opens the savings account if
+     * the number is unused.
+     * @param keep as for EntityStore.create
+     * @throws RegistryError `invalid` for a conflict, `repeated`, `unavailable`
+     */
+    create: (
+      memberId: number,
+      values: New,
+      nowSeconds: number,
+      actor: Actor,
+      keep?: ResponseToSave<Entry> | undefined,
+    ): Promise<Entry> =>
+      responses.create(keep, nowSeconds, () => {
+        const { member, faults } = check(memberId, values);
+        faults.throwIfAny();
+        return add(member, values, nowSeconds, actor);
+      }),
+  };
 }
 
 interface MemberPeriod {
@@ -306,11 +308,7 @@ interface MemberPeriod {
   readonly from: number;
   readonly to: number;
 }
-interface Place {
-  readonly limit: number;
-  readonly offset: number;
-}
-interface Products {
+interface DeliveriesWanted extends MemberPeriod {
   /** JSON array of the products to list; null lists every delivery, including those without a product. */
   readonly products: string | null;
 }
@@ -339,7 +337,7 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
 
 /** @param rows FROM and WHERE of the rows that `page` selects one page of */
 function preparePages<Wanted extends object, Entry>(db: Connection, rows: string, page: string) {
-  const select = db.prepare<[Wanted & Place], Entry>(page, ONE_MEMBER);
+  const select = db.prepare<[Wanted & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
   const countAll = db.prepare<[Wanted], { count: number }>(
     `SELECT count(*) AS count FROM ${rows}`,
     ONE_MEMBER,
@@ -350,15 +348,21 @@ function preparePages<Wanted extends object, Entry>(db: Connection, rows: string
   };
 }
 
-const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
-  memberId,
-  from: from ?? Number.MIN_SAFE_INTEGER,
-  to: to ?? Number.MAX_SAFE_INTEGER,
-});
+type MemberReader = Pick<MemberStore, 'find'>;
+export type EntryStore = ReturnType<ReturnType<typeof openEntries>>;
 
-export function openEntries(db: Connection, options: NewEntriesOptions): (visible: Visible) => EntryStore {
-  const { snapshot } = options;
-  const writesOf = openNewEntries(db, options);
+/**
+ * Lists are ordered by instant, newest first, then by the higher id.
+ * @param membersOf finds visible members; throws for those that are gone
+ */
+export function openEntries(
+  db: Connection,
+  dependencies: StoreDependencies,
+  membersOf: StoreOf<MemberReader>,
+) {
+  const { snapshot, format } = dependencies;
+  const deliveryRules = openDeliveries(db, format);
+  const savingsRules = openSavings(db, format);
   const selectProducts = db.prepare<[MemberPeriod], { product: string }>(
     `SELECT DISTINCT product FROM production_entries
      WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
@@ -367,36 +371,47 @@ export function openEntries(db: Connection, options: NewEntriesOptions): (visibl
   const selectCooperative = db.prepare<[number], { id: number }>(
     'SELECT cooperative_id AS id FROM members WHERE id = ?',
   );
-  const deliveries = preparePages<MemberPeriod & Products, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
+  const deliveries = preparePages<DeliveriesWanted, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** Stored spellings of a product: SQLite ignores the case of ASCII letters only. */
-  function productsLike(period: MemberPeriod, { product }: DeliveryFilter): Products {
-    if (product === undefined) return { products: null };
+  /** JSON array of the stored spellings of a product: SQLite ignores the case of ASCII letters only. */
+  function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
-    return { products: JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product))) };
+    return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));
   }
 
-  /** Returns an empty page for a member that is not visible. */
-  const read = <Entry>(memberId: number, visible: Visible, list: () => Page<Entry>): Page<Entry> =>
+  /** @returns an empty page for a member that does not exist or is not visible */
+  const read = <Entry>(
+    memberId: number,
+    visible: Visible,
+    { from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER }: Period,
+    list: (period: MemberPeriod) => Page<Entry>,
+  ): Page<Entry> =>
     snapshot.read(() => {
-      if (visible === null) return list();
-      const cooperative = selectCooperative.get(memberId);
-      return cooperative !== undefined && isVisible(visible, cooperative.id)
-        ? list()
-        : { count: 0, rows: [] };
+      const cooperative = visible === null ? undefined : selectCooperative.get(memberId);
+      const isShown = visible === null || (cooperative !== undefined && isVisible(visible, cooperative.id));
+      return isShown ? list({ memberId, from, to }) : { count: 0, rows: [] };
     });
 
-  return (visible) => ({
-    ...writesOf(visible),
+  return (visible: Visible) => ({
+    deliveries: openWrites(dependencies, membersOf(visible), deliveryRules),
+    savingsTransactions: openWrites(dependencies, membersOf(visible), savingsRules),
 
-    listDeliveries: (memberId, filter, request) =>
-      read(memberId, visible, () => {
-        const period = toBounds(memberId, filter);
-        return deliveries({ ...period, ...productsLike(period, filter) }, request);
+    listDeliveries: (
+      memberId: number,
+      { product, ...period }: DeliveryFilter,
+      request: PageRequest,
+    ): Page<ProductionEntry> =>
+      read(memberId, visible, period, (bounds) => {
+        const products = product === undefined ? null : productsLike(bounds, product);
+        return deliveries({ ...bounds, products }, request);
       }),
 
-    listSavingsTransactions: (memberId, filter, request) =>
-      read(memberId, visible, () => transactions(toBounds(memberId, filter), request)),
+    /** Transactions of all savings accounts of the member. */
+    listSavingsTransactions: (
+      memberId: number,
+      period: Period,
+      request: PageRequest,
+    ): Page<SavingsTransaction> => read(memberId, visible, period, (bounds) => transactions(bounds, request)),
   });
 }

@@ -2,19 +2,25 @@
 
 import { isVisible, type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import { LOAN_COUNTS, PAYMENT_COUNTS } from '../../sqlite/counts.ts';
-import type { Actor } from '../../sqlite/entity-store.ts';
+import { type CountedTable, LOAN_COUNTS, PAYMENT_COUNTS } from '../../sqlite/counts.ts';
+import type { Actor, ResponseToSave } from '../../sqlite/entity-store.ts';
 import {
-  type Groups,
   isInGroupsSql,
   type ListRows,
   openCountedList,
   openFewRows,
   toGroupsParameter,
 } from '../../sqlite/list-pages.ts';
-import { type Page, type PageRequest, refuseFields } from '../../values/errors.ts';
+import { type PageRequest, refuseFields } from '../../values/errors.ts';
 import { openChangeRecorder } from '../changes/record-changes.ts';
-import { LOAN_FIELDS, LOAN_STATUSES, type LoanFilter, type LoanRecord, type LoanValues } from '../loans.ts';
+import {
+  type LendingFilter,
+  LOAN_FIELDS,
+  LOAN_STATUSES,
+  type LoanFilter,
+  type LoanRecord,
+  type LoanValues,
+} from '../loans.ts';
 import {
   PAYMENT_FIELDS,
   PAYMENT_STATUSES,
@@ -23,7 +29,6 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import type { LoanStore, PaymentStore } from '../registry-store.ts';
 import { currentNumberSql } from '../stored/former-identifiers.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
@@ -42,19 +47,15 @@ const PAYMENTS: ListRows = {
   asTuples: false,
 };
 
-interface Few {
+interface Wanted {
+  readonly identityCard: string | null;
+  /** Id of the member of the loans, or of the loan of the payments. */
+  readonly owner: number | null;
   readonly cooperatives: string | null;
   readonly status: string | null;
   readonly reference: string | null;
   readonly since: number | null;
 }
-
-const toFew = (groups: Groups, { status, reference, updatedSince }: LoanFilter | PaymentFilter): Few => ({
-  cooperatives: toGroupsParameter(groups),
-  status: status ?? null,
-  reference: reference ?? null,
-  since: updatedSince ?? null,
-});
 
 const isLike = (row: string): string => `(@status IS NULL OR ${row}.status = @status)
   AND (@reference IS NULL OR ${row}.reference = @reference)
@@ -64,6 +65,7 @@ const isWanted = (row: string): string => `${isInGroupsSql('l.cooperative_id')} 
 const LOANS_OF_PERSON = `members m INDEXED BY members_person
   CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
+const IS_PERSON_OR_ANY = `(@identityCard IS NULL OR ${IS_PERSON})`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
 /** Both indexes begin with the cooperative: they are searched once for each of a few thousand. */
@@ -71,145 +73,123 @@ const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array
 /** A longer list is refused: counting and sorting it must not cost more on a larger registry. */
 const MOST_UPDATED = 10_000;
 
+interface Selective {
+  /** FROM and WHERE of the rows that the filter finds. */
+  readonly rows: string;
+  readonly bound: string;
+}
+
 /**
- * @returns a function that gives a page of the rows with a reference, or changed since a moment; undefined if
- *   neither filter is set. It throws RegistryError `invalid` if too many rows were changed.
+ * @param ofPerson by `@identityCard`
+ * @param ofOwner by `@owner`
+ * @returns a function that gives a page of the rows. It throws RegistryError `invalid` if too many rows were
+ *   changed since a moment.
  */
-function openChanged<Row>(db: Connection, listed: ListRows) {
+function openLists<Row>(
+  db: Connection,
+  listed: ListRows,
+  counts: CountedTable,
+  statuses: readonly string[],
+  { ofPerson, ofOwner }: { readonly ofPerson: Selective; readonly ofOwner: Selective },
+) {
   const { table, alias } = listed;
-  const by = (index: string, condition: string): string => `FROM ${COOPERATIVES} CROSS JOIN ${table} ${alias}
+  const open = ({ rows, bound }: Selective) =>
+    openFewRows<Row, Wanted>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
+  const by = (index: string, condition: string): string => `${COOPERATIVES} CROSS JOIN ${table} ${alias}
     INDEXED BY ${table}_${index} ON ${alias}.cooperative_id = g.value AND ${alias}.${condition}`;
-  const open = (rows: string, bound: string) =>
-    openFewRows<Row, Few>(db, listed, `SELECT ${alias}.id AS id ${rows} WHERE ${isLike(alias)}`, bound);
   const updated = by('updated', 'updated_at >= @since');
   const atMost = `at most ${MOST_UPDATED} rows of a few thousand cooperatives`;
-  const ofReference = open(by('reference', 'reference = @reference'), 'one row of each cooperative');
-  const ofUpdated = open(updated, atMost);
-  const countUpdated = db.prepare<[Few], { count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 ${updated} LIMIT ${MOST_UPDATED + 1})`,
+  const countUpdated = db.prepare<[Wanted], { count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM ${updated} LIMIT ${MOST_UPDATED + 1})`,
     atMost,
   );
-  return (few: Few, request: PageRequest): Page<Row> | undefined => {
-    if (few.reference !== null) return ofReference(few, request);
-    if (few.since === null) return undefined;
-    if ((countUpdated.get(few) as { count: number }).count > MOST_UPDATED)
+  const listOfPerson = open(ofPerson);
+  const listOfOwner = open(ofOwner);
+  const listOfReference = open({
+    rows: `${by('reference', 'reference = @reference')} WHERE ${isLike(alias)}`,
+    bound: 'one row of each cooperative',
+  });
+  const listUpdated = open({ rows: `${updated} WHERE ${isLike(alias)}`, bound: atMost });
+  const listCounted = openCountedList<Row>(db, listed, counts, statuses);
+
+  return (filter: LendingFilter, owner: number | undefined, request: PageRequest, visible: Visible) => {
+    const { identityCard, cooperativeId, status, reference, updatedSince } = filter;
+    const groups = visibleGroups(visible, cooperativeId);
+    const wanted = {
+      identityCard: identityCard ?? null,
+      owner: owner ?? null,
+      cooperatives: toGroupsParameter(groups),
+      status: status ?? null,
+      reference: reference ?? null,
+      since: updatedSince ?? null,
+    };
+    if (owner !== undefined) return listOfOwner(wanted, request);
+    if (identityCard !== undefined) return listOfPerson(wanted, request);
+    if (reference !== undefined) return listOfReference(wanted, request);
+    if (updatedSince === undefined) return listCounted({ groups, value: status }, request);
+    if ((countUpdated.get(wanted) as { count: number }).count > MOST_UPDATED)
       refuseFields({ updated_since: ['More than 10,000 have changed since then. Follow /events instead.'] });
-    return ofUpdated(few, request);
+    return listUpdated(wanted, request);
   };
 }
 
-function openLoanLists(db: Connection) {
-  const ofPerson = openFewRows<LoanRecord, Few & { identityCard: string; memberId: number | null }>(
-    db,
-    LOANS,
-    `SELECT l.id AS id FROM ${LOANS_OF_PERSON}
-     WHERE ${IS_PERSON} AND (@memberId IS NULL OR m.id = @memberId) AND ${isWanted('l')}`,
-    'the loans of one person',
-  );
-  const ofMember = openFewRows<LoanRecord, Few & { memberId: number }>(
-    db,
-    LOANS,
-    `SELECT l.id AS id FROM loans l INDEXED BY loans_member
-     WHERE l.member_id = @memberId AND ${isWanted('l')}`,
-    'the loans of one member',
-  );
-  const changed = openChanged<LoanRecord>(db, LOANS);
-  const counted = openCountedList<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES);
-
-  return (filter: LoanFilter, request: PageRequest, visible: Visible): Page<LoanRecord> => {
-    const { identityCard, memberId, cooperativeId, status } = filter;
-    const groups = visibleGroups(visible, cooperativeId);
-    const few = toFew(groups, filter);
-    if (identityCard !== undefined)
-      return ofPerson({ ...few, identityCard, memberId: memberId ?? null }, request);
-    if (memberId !== undefined) return ofMember({ ...few, memberId }, request);
-    return changed(few, request) ?? counted({ groups, value: status }, request);
-  };
-}
-
-function openPaymentLists(db: Connection) {
-  const ofPerson = openFewRows<PaymentRecord, Few & { identityCard: string }>(
-    db,
-    PAYMENTS,
-    `SELECT p.id AS id FROM ${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isWanted('p')}`,
-    'the payments of one person',
-  );
-  const ofLoan = openFewRows<PaymentRecord, Few & { loanId: number; identityCard: string | null }>(
-    db,
-    PAYMENTS,
-    `SELECT p.id AS id FROM loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
-     WHERE l.id = @loanId AND ${isWanted('p')} AND (@identityCard IS NULL OR ${IS_PERSON})`,
-    'the payments of one loan',
-  );
-  const changed = openChanged<PaymentRecord>(db, PAYMENTS);
-  const counted = openCountedList<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES);
-
-  return (filter: PaymentFilter, request: PageRequest, visible: Visible): Page<PaymentRecord> => {
-    const { identityCard, loanId, cooperativeId, status } = filter;
-    const groups = visibleGroups(visible, cooperativeId);
-    const few = toFew(groups, filter);
-    if (loanId !== undefined) return ofLoan({ ...few, loanId, identityCard: identityCard ?? null }, request);
-    if (identityCard !== undefined) return ofPerson({ ...few, identityCard }, request);
-    return changed(few, request) ?? counted({ groups, value: status }, request);
-  };
-}
-
-/** @returns a function that reads one loan, inside a write or a read of the snapshot */
-function openLoanReader(db: Connection): (id: number) => LoanRecord | undefined {
-  const select = db.prepare<[number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
-  return (id) => select.get(id);
-}
-
-export function openLoans(
-  db: Connection,
-  { snapshot, responses }: StoreDependencies,
-  format: ReadModelFormat,
-): (visible: Visible) => LoanStore {
-  const refreshLoanHistory = openColumnRefresh(db, format, 'loans');
-  const list = openLoanLists(db);
-  const selectCooperative = db.prepare<[number], { id: number }>(
-    'SELECT cooperative_id AS id FROM members WHERE id = ?',
-  );
-  const read = openLoanReader(db);
-  const find = (id: number, visible: Visible): LoanRecord | undefined => {
-    const loan = read(id);
-    return loan !== undefined && isVisible(visible, loan.cooperativeId) ? loan : undefined;
-  };
-  const rows = openRowStore<LoanRecord, LoanValues>(db, {
-    entity: 'loans',
-    fields: LOAN_FIELDS,
-    find,
+const openLoanLists = (db: Connection) =>
+  openLists<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES, {
+    ofPerson: {
+      rows: `${LOANS_OF_PERSON} WHERE ${IS_PERSON} AND ${isWanted('l')}`,
+      bound: 'the loans of one person',
+    },
+    ofOwner: {
+      rows: `loans l INDEXED BY loans_member CROSS JOIN members m ON m.id = l.member_id
+        WHERE l.member_id = @owner AND ${IS_PERSON_OR_ANY} AND ${isWanted('l')}`,
+      bound: 'the loans of one member',
+    },
   });
 
-  return (visible) => ({
-    find: (id) => snapshot.read(() => find(id, visible)),
-    list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
-    conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
+const openPaymentLists = (db: Connection) =>
+  openLists<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES, {
+    ofPerson: {
+      rows: `${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isWanted('p')}`,
+      bound: 'the payments of one person',
+    },
+    ofOwner: {
+      rows: `loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
+        WHERE l.id = @owner AND ${IS_PERSON_OR_ANY} AND ${isWanted('p')}`,
+      bound: 'the payments of one loan',
+    },
+  });
 
-    create: (values, nowSeconds, actor, keep) =>
-      responses.create(keep, nowSeconds, () => {
-        refuseFields(rows.conflicts(values, visible));
-        const { memberId } = values;
-        const { id: cooperativeId } = selectCooperative.get(memberId) as { id: number };
-        const nothing = { cooperativeId, paidAmountMinor: 0, openingBalanceMinor: 0 };
-        const id = rows.insert({ ...values, ...nothing }, nowSeconds, actor);
-        refreshLoanHistory(memberId, nowSeconds);
-        return read(id) as LoanRecord;
-      }),
+const openLoanReader = (db: Connection) =>
+  db.prepare<[id: number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
 
-    update: (id, decide, nowSeconds, actor) =>
-      responses.update(nowSeconds, () =>
-        rows.update(
-          id,
-          visible,
-          (stored) => ({
-            values: decide(stored),
-            follow: () => refreshLoanHistory(stored.memberId, nowSeconds),
-          }),
-          nowSeconds,
-          actor,
-        ),
-      ),
+const ifVisible = <Row extends { readonly cooperativeId: number }>(
+  row: Row | undefined,
+  visible: Visible,
+): Row | undefined => (row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined);
+
+export function openLoans(db: Connection, dependencies: StoreDependencies) {
+  const { snapshot, format } = dependencies;
+  const refreshLoanHistory = openColumnRefresh(db, format, 'loans');
+  const list = openLoanLists(db);
+  const selectCooperative = db.prepare<[number], { cooperativeId: number }>(
+    'SELECT cooperative_id AS cooperativeId FROM members WHERE id = ?',
+  );
+  const select = openLoanReader(db);
+  const rows = openRowStore<LoanRecord, LoanValues>(db, dependencies, {
+    entity: 'loans',
+    fields: LOAN_FIELDS,
+    find: (id, visible) => ifVisible(select.get(id), visible),
+    complete: ({ memberId }) => ({
+      ...selectCooperative.get(memberId),
+      paidAmountMinor: 0,
+      openingBalanceMinor: 0,
+    }),
+    follow: ({ memberId }, nowSeconds) => refreshLoanHistory(memberId, nowSeconds),
+  });
+  return (visible: Visible) => ({
+    ...rows.narrowedTo(visible),
+    list: (filter: LoanFilter, request: PageRequest) =>
+      snapshot.read(() => list(filter, filter.memberId, request, visible)),
   });
 }
 
@@ -226,57 +206,73 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
     if (paidMinor === loan.paidAmountMinor) return;
     store.run(paidMinor, nowSeconds, loan.id);
     const change = { fields: ['paid_amount'], old: [loan.paidAmountMinor], new: [paidMinor] };
-    history.changed({ id: loan.id, cooperativeId: loan.cooperativeId }, change, nowSeconds, actor);
+    history.changed(loan, change, nowSeconds, actor);
     refreshLoanHistory(loan.memberId, nowSeconds);
   };
 }
 
-export function openPayments(
-  db: Connection,
-  { snapshot, responses }: StoreDependencies,
-  format: ReadModelFormat,
-): (visible: Visible) => PaymentStore {
+export function openPayments(db: Connection, dependencies: StoreDependencies) {
+  const { snapshot, responses, format } = dependencies;
   const list = openPaymentLists(db);
-  const readLoan = openLoanReader(db);
+  const selectLoan = openLoanReader(db);
   const setPaidAmount = openPaidAmount(db, format);
   const select = db.prepare<[number], PaymentRecord>(
     `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = ?`,
   );
-  const find = (id: number, visible: Visible): PaymentRecord | undefined => {
-    const payment = select.get(id);
-    return payment !== undefined && isVisible(visible, payment.cooperativeId) ? payment : undefined;
-  };
-  const rows = openRowStore<PaymentRecord, PaymentValues>(db, {
+  const rows = openRowStore<PaymentRecord, PaymentValues>(db, dependencies, {
     entity: 'payments',
     fields: PAYMENT_FIELDS,
-    find,
+    find: (id, visible) => ifVisible(select.get(id), visible),
   });
 
-  return (visible) => ({
-    find: (id) => snapshot.read(() => find(id, visible)),
-    list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
-    conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
+  return (visible: Visible) => {
+    const { find, conflicts } = rows.narrowedTo(visible);
+    return {
+      find,
+      conflicts,
+      list: (filter: PaymentFilter, request: PageRequest) =>
+        snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
-    create: (given, decide, nowSeconds, actor, keep) =>
-      responses.create(keep, nowSeconds, () => {
-        refuseFields(rows.conflicts(given, visible));
-        const loan = readLoan(given.loanId) as LoanRecord;
-        const values = decide(loan);
-        const paidMinor = paidAfter(loan, undefined, values);
-        const { cooperativeId } = loan;
-        const id = rows.insert({ ...values, cooperativeId }, nowSeconds, actor);
-        setPaidAmount(loan, paidMinor, nowSeconds, actor);
-        return select.get(id) as PaymentRecord;
-      }),
+      /**
+       * @param decide the values from the loan as it is in the transaction. It may throw a RegistryError, as
+       *   for an update; `invalid` also for a total with too many digits.
+       */
+      create: (
+        submitted: PaymentValues,
+        decide: (loan: LoanRecord) => PaymentValues,
+        nowSeconds: number,
+        actor: Actor,
+        keep?: ResponseToSave<PaymentRecord> | undefined,
+      ) =>
+        responses.create(keep, nowSeconds, () => {
+          refuseFields(conflicts(submitted));
+          const loan = selectLoan.get(submitted.loanId) as LoanRecord;
+          const values = decide(loan);
+          const paidMinor = paidAfter(loan, undefined, values);
+          const payment = rows.insert({ ...values, cooperativeId: loan.cooperativeId }, nowSeconds, actor);
+          setPaidAmount(loan, paidMinor, nowSeconds, actor);
+          return payment;
+        }),
 
-    update(id, decide, nowSeconds, actor) {
-      const decideWithLoan = (stored: PaymentRecord) => {
-        const loan = readLoan(stored.loanId) as LoanRecord;
-        const values = decide(stored, loan);
-        const paidMinor = paidAfter(loan, stored, values);
-        return { values, follow: () => setPaidAmount(loan, paidMinor, nowSeconds, actor) };
-      };
-      return responses.update(nowSeconds, () => rows.update(id, visible, decideWithLoan, nowSeconds, actor));
-    },
-  });
+      update: (
+        id: number,
+        decide: (stored: PaymentRecord, loan: LoanRecord) => PaymentValues,
+        nowSeconds: number,
+        actor: Actor,
+      ) =>
+        responses.update(nowSeconds, () => {
+          let setPaid = () => {};
+          const decideWithLoan = (stored: PaymentRecord) => {
+            const loan = selectLoan.get(stored.loanId) as LoanRecord;
+            const values = decide(stored, loan);
+            const paidMinor = paidAfter(loan, stored, values);
+            setPaid = () => setPaidAmount(loan, paidMinor, nowSeconds, actor);
+            return values;
+          };
+          const payment = rows.update(id, visible, decideWithLoan, nowSeconds, actor);
+          setPaid();
+          return payment;
+        }),
+    };
+  };
 }

@@ -14,7 +14,7 @@ import {
   toGroupsParameter,
 } from '../../sqlite/list-pages.ts';
 import type { Page, PageRequest } from '../../values/errors.ts';
-import { MEMBER_STATUSES, type MemberFilter, type MemberStatus } from '../members.ts';
+import { MEMBER_STATUSES, type MemberFilter } from '../members.ts';
 import { currentNumberSql } from '../stored/former-identifiers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
@@ -123,70 +123,3 @@ export function openMemberLists(db: Connection) {
     return listFew(filter, groups, request) ?? listCounted({ groups, value: filter.status }, request);
   };
 }
-
-// Match expressions for the full-text index of names, and its format, which existing files have: a change
-// needs a migration that rebuilds the index (docs/decisions/0027-search.md).
-
-/** Texts have no control characters, so a word that begins with this mark cannot be part of a name. */
-const MARK = 31;
-/** Range of characters that the tokenizer treats as letters; two of them encode the id of a cooperative. */
-const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
-
-/** Index word of all members of a cooperative. */
-const wordOfCooperative = (id: number): string =>
-  String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
-
-/** Index word of all members with a status: the mark and the first letter, which is unique among statuses. */
-const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
-
-const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
-
-/**
- * SQL of the index definition without prefix indexes.
- * @param options FTS5 options, each preceded by a comma
- */
-export const wordsOnlySql = (options: string): string =>
-  `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;
-
-const quote = (word: string): string => `"${word}"`;
-const anyOf = (words: readonly string[]): string =>
-  words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
-
-/**
- * Nearly all members are active: excluding the other statuses is faster than scanning the rows of this one.
- */
-const MOST_COMMON: MemberStatus = 'active';
-const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
-// NOT binds tighter than AND and so applies to the last term only; the result is the same.
-const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
-
-export const matchOfWords = (words: readonly string[]): string =>
-  words.map((word) => `${quote(word)}*`).join(' AND ');
-
-/**
- * Match expression of words with a typo in one of them.
- * @param spellings possible spellings of each word, in order
- */
-export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
-  spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
-
-/**
- * Result of an index query, or `nothing` if FTS5 refuses it: a letter newer than its Unicode tables splits a
- * word in two, and the index supports no phrases.
- */
-export function orNothing<T>(find: () => T, nothing: T): T {
-  try {
-    return find();
-  } catch (error) {
-    if (/^fts5: phrase queries/.test((error as Error).message)) return nothing;
-    throw error;
-  }
-}
-
-/** @param groups not empty */
-export const matchOf = (words: readonly string[], groups: Groups, status: string | undefined): string =>
-  `${[
-    matchOfWords(words),
-    ...(groups === undefined ? [] : [anyOf(groups.map(wordOfCooperative).map(quote))]),
-    ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
-  ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;

@@ -1,22 +1,34 @@
 /**
- * Format of the read model: each column is prefixed with the version that wrote it. Production is stored as
- * data, because it depends on the time of the request; loans and savings are stored as they are sent.
+ * The read model: what a lookup needs of a member's entries, stored in the member's own row. It holds nothing
+ * of the cooperative, so renaming one rewrites no members.
+ *
+ * Triggers mark a column as stale in the transaction that changes its entries, and each column carries the
+ * version of the rules that wrote it. A column of this version that is not stale is therefore correct.
+ * Lookups never write: they compute the others. `refresh-read-model.ts` stores them, after an import or by
+ * command.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import type { TimeZone } from '../../values/date-time.ts';
-import type { ExactInteger } from '../../values/decimal.ts';
+import { type ExactInteger, narrow } from '../../values/decimal.ts';
 import { type Financials, serializeLoanHistory, serializeSavings } from '../consolidate.ts';
 import {
   type DatedProduction,
   type DatedSummary,
+  type Delivery,
   type ExpiringDelivery,
   type ProductionSummary,
   type SavingsSummary,
   subtractExpired,
+  type TransactionKind,
+  windowStart,
 } from '../entries.ts';
-import { openFinancials } from './compute-read-model.ts';
+import { type Loan, selectLoanHistory } from '../loans.ts';
+import { LOAN_HISTORY_ROW } from './rows.ts';
+
+// Format: each column is prefixed with the version that wrote it. Production is stored as data, because it
+// depends on the time of the request; loans and savings are stored as they are sent.
 
 /** Version and time zone of stored columns. */
 export interface ReadModelFormat {
@@ -113,13 +125,103 @@ export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
 
 export const formatOf = (storage: Storage): ReadModelFormat => createReadModelFormat(storage.zone);
 
-// The read model of a lookup holds the results derived from a member's entries, in the member's own row. It
-// holds nothing of the cooperative, so renaming one rewrites no members.
-//
-// Triggers mark a column as stale in the transaction that changes its entries, and each column carries the
-// version of the rules that wrote it. A column of this version that is not stale is therefore correct.
-// Lookups never write: they compute the others. `refresh-read-model.ts` stores them, after an import or by
-// command.
+// Computed from the entries of one membership: every stored column must equal these results
+
+/** Row of an `exactSum` SELECT: in two parts far below 2^53, as SQLite's own sum of large amounts overflows. */
+interface ExactSum {
+  readonly count: number;
+  readonly millions: number | null;
+  readonly rest: number | null;
+}
+
+interface DatedSum extends ExactSum {
+  readonly last_at: number | null;
+}
+
+const MILLION = 1_000_000;
+/** SQL of a count, and of a sum that cannot overflow. */
+const exactSum = (column: string): string =>
+  `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
+const toExact = (sum: ExactSum): bigint =>
+  BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
+export const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
+
+/** @param zone of the date-times in the texts of loans and savings */
+export function openFinancials(db: Connection, zone: TimeZone) {
+  const sumProduction = db.prepare<[memberId: number, after: number, until: number], DatedSum>(
+    `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
+     WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
+    'the entries of one member in 365 days',
+  );
+  const listDeliveries = db.prepare<[memberId: number, from: number], Delivery>(
+    `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
+     ORDER BY delivered_at`,
+  );
+  const selectLoans = db.prepare<[memberId: number], Loan>(
+    `SELECT ${LOAN_HISTORY_ROW} FROM loans l WHERE l.member_id = ?`,
+  );
+  const countAccounts = db.prepare<[memberId: number], { count: number }>(
+    'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
+    'the accounts of one member',
+  );
+  const sumSavings = db.prepare<[memberId: number, kind: TransactionKind], DatedSum>(
+    `SELECT ${exactSum('t.amount_minor')}, max(t.transacted_at) AS last_at
+     FROM savings_accounts a JOIN savings_transactions t ON t.account_id = a.id
+     WHERE a.member_id = ? AND t.kind = ?`,
+    'the savings transactions of one member',
+  );
+
+  return {
+    /** @param at end of the window in epoch seconds */
+    productionOf(memberId: number, at: number): ProductionSummary {
+      const sum = sumProduction.get(memberId, windowStart(at), at) as DatedSum;
+      return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
+    },
+
+    /**
+     * The same as `productionOf`, computed from an earlier summary and the deliveries that expired or
+     * happened since.
+     */
+    productionSince(
+      memberId: number,
+      earlier: ProductionSummary & { readonly at: number },
+      at: number,
+    ): ProductionSummary {
+      const expired = sumProduction.get(memberId, windowStart(earlier.at), windowStart(at)) as DatedSum;
+      const added = sumProduction.get(memberId, earlier.at, at) as DatedSum;
+      const lastDeliveryAt = added.last_at ?? earlier.lastDeliveryAt;
+      return {
+        entriesCount: earlier.entriesCount - expired.count + added.count,
+        totalGrams: narrow(BigInt(earlier.totalGrams) - toExact(expired) + toExact(added)),
+        lastDeliveryAt: lastDeliveryAt !== null && lastDeliveryAt > windowStart(at) ? lastDeliveryAt : null,
+      };
+    },
+
+    /**
+     * In time order.
+     * @param from epoch seconds
+     */
+    deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
+
+    loanHistoryOf: (memberId: number): string =>
+      serializeLoanHistory(selectLoanHistory(selectLoans.all(memberId)), zone),
+
+    savingsOf(memberId: number): string {
+      const contributions = sumSavings.get(memberId, 'contribution') as DatedSum;
+      const withdrawals = sumSavings.get(memberId, 'withdrawal') as DatedSum;
+      const lastAt = [contributions.last_at, withdrawals.last_at].filter((each) => each !== null);
+      const summary: SavingsSummary = {
+        accountsCount: (countAccounts.get(memberId) as { count: number }).count,
+        totalContributionsMinor: toExactInteger(contributions),
+        totalWithdrawalsMinor: toExactInteger(withdrawals),
+        lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
+      };
+      return serializeSavings(summary, zone);
+    },
+  };
+}
+
+// Served to lookups
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {

@@ -1,11 +1,11 @@
 /** Computes and stores the columns of the read model that lookups cannot be served from. */
 
 import type { Connection } from '../../sqlite/connection.ts';
-import { DAY_SECONDS } from '../../values/date-time.ts';
+import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
 import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../changes/tables.ts';
 import { type ProductionSummary, subtractExpired, summarizeProduction, windowStart } from '../entries.ts';
-import { openFinancials } from './compute-read-model.ts';
 import {
+  openFinancials,
   pack,
   packProduction,
   type ReadModelFormat,
@@ -38,16 +38,12 @@ export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
   (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
 ).join(' OR ');
 
-interface Found {
-  readonly id: number;
-}
-
 /**
  * Refreshes every stale column, found by its index. Runs after an import.
  * @returns the number of members refreshed
  */
 export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
-  const listStale = db.prepare<[number], Found>(
+  const listStale = db.prepareTuples<[number], readonly [id: number]>(
     `SELECT id FROM main.members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT ?`,
   );
   return refreshAll(db, format, options, (_afterId, batch) => listStale.all(batch));
@@ -59,11 +55,14 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
  * @returns the number of members refreshed
  */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
-  const listOutOfDate = db.prepare<[{ version: string; afterId: number; batch: number }], Found>(
+  const { version } = format;
+  const listOutOfDate = db.prepareTuples<
+    [{ version: string; afterId: number; batch: number }],
+    readonly [id: number]
+  >(
     `SELECT id FROM main.members WHERE id > @afterId AND (${IS_OUT_OF_DATE}) ORDER BY id LIMIT @batch`,
     'one batch, read without a lock',
   );
-  const { version } = format;
   return refreshAll(db, format, options, (afterId, batch) => listOutOfDate.all({ version, afterId, batch }));
 }
 
@@ -71,26 +70,26 @@ function refreshAll(
   db: Connection,
   format: ReadModelFormat,
   { nowSeconds, pause, batch = BATCH }: RefreshOptions,
-  listNext: (afterId: number, batch: number) => readonly Found[],
+  listNext: (afterId: number, batch: number) => readonly (readonly [id: number])[],
 ): number {
   const refresh = openRefresh(db, format, nowSeconds);
   let refreshed = 0;
   let afterId = 0;
   for (;;) {
     // Members are found without the lock and checked again with it: only the latter makes other writers wait.
-    const found = listNext(afterId, batch);
-    if (found.length === 0) return refreshed;
+    const members = listNext(afterId, batch);
+    if (members.length === 0) return refreshed;
     db.transaction.immediate(() => {
-      for (const { id } of found) refresh(id);
+      for (const [id] of members) refresh(id);
     });
-    refreshed += found.length;
-    if (found.length < batch) return refreshed;
-    afterId = found.at(-1)?.id ?? afterId;
+    refreshed += members.length;
+    if (members.length < batch) return refreshed;
+    [afterId] = members.at(-1) as readonly [id: number];
     pause();
   }
 }
 
-function openColumns(db: Connection, { zone }: Pick<ReadModelFormat, 'zone'>) {
+function openColumns(db: Connection, zone: TimeZone) {
   const financials = openFinancials(db, zone);
   return {
     production(id: number, nowSeconds: number): string {
@@ -104,28 +103,29 @@ function openColumns(db: Connection, { zone }: Pick<ReadModelFormat, 'zone'>) {
 }
 
 /** @returns a function that refreshes the outdated columns of a member; call it inside a transaction */
-function openRefresh(db: Connection, format: ReadModelFormat, nowSeconds: number) {
-  const { version } = format;
-  const columns = openColumns(db, format);
+function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeconds: number) {
+  const columns = openColumns(db, zone);
   const select = db.prepare<[number], StoredColumns>(
     'SELECT production, loans, savings FROM main.members WHERE id = ?',
   );
-  const store = db.prepare<
-    [production: string | null, loans: string | null, savings: string | null, id: number]
-  >('UPDATE main.members SET production = ?, loans = ?, savings = ? WHERE id = ?');
-
-  const renewed = (column: string | null, compute: () => string): string | null =>
-    column === null || unpack(column, version) !== undefined ? column : pack(compute(), version);
-
+  const store = db.prepare<[StoredColumns & { readonly id: number }]>(
+    'UPDATE main.members SET production = @production, loans = @loans, savings = @savings WHERE id = @id',
+  );
   return (id: number): void => {
     const stored = select.get(id);
     if (stored === undefined) return;
-    store.run(
-      renewed(stored.production, () => columns.production(id, nowSeconds)),
-      renewed(stored.loans, () => columns.loans(id)),
-      renewed(stored.savings, () => columns.savings(id)),
+    const renewed = (column: ReadModelColumn): string | null => {
+      const text = stored[column];
+      return text === null || unpack(text, version) !== undefined
+        ? text
+        : pack(columns[column](id, nowSeconds), version);
+    };
+    store.run({
       id,
-    );
+      production: renewed('production'),
+      loans: renewed('loans'),
+      savings: renewed('savings'),
+    });
   };
 }
 
@@ -145,7 +145,7 @@ export function openColumnRefresh(
   format: ReadModelFormat,
   column: ReadModelColumn,
 ): (memberId: number, nowSeconds: number) => void {
-  const compute = openColumns(db, format)[column];
+  const compute = openColumns(db, format.zone)[column];
   const store = db.prepare<[packed: string, id: number]>(`UPDATE members SET ${column} = ? WHERE id = ?`);
   return (memberId, nowSeconds) => {
     store.run(pack(compute(memberId, nowSeconds), format.version), memberId);
@@ -154,14 +154,8 @@ export function openColumnRefresh(
 
 // Check of the stored columns against the entries: reads everything, for `check`
 
-interface Row extends StoredColumns {
-  readonly id: number;
-}
+type Row = StoredColumns & { readonly id: number };
 
-/** SELECT of a member with entries of a kind but without the column for it. */
-const withoutColumn = (column: ReadModelColumn, table: string): string =>
-  `SELECT DISTINCT e.member_id FROM ${table} e CROSS JOIN members m ON m.id = e.member_id
-   WHERE m.${column} IS NULL LIMIT 1`;
 const TABLES = [
   ['production', 'production_entries'],
   ['loans', 'loans'],
@@ -178,7 +172,10 @@ export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): nu
  */
 export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
   for (const [column, table] of TABLES) {
-    const without = db.value<number | undefined>(withoutColumn(column, table));
+    const without = db.value<number | undefined>(
+      `SELECT DISTINCT e.member_id FROM ${table} e CROSS JOIN members m ON m.id = e.member_id
+       WHERE m.${column} IS NULL LIMIT 1`,
+    );
     if (without !== undefined) return `${column} of member ${without}, which has entries, is missing`;
   }
   const financials = openFinancials(db, zone);
@@ -189,8 +186,8 @@ export function findWrongColumn(db: Connection, { version, zone }: ReadModelForm
     const stored = unpackProduction(content);
     const { validFrom, validUntil } = stored;
     const { expiring, knownUntil } = unpackExpiring(content);
-    const isRightAt = (at: number, found: ProductionSummary): boolean =>
-      toText(found) === toText(financials.productionOf(id, at));
+    const isRightAt = (at: number, summary: ProductionSummary): boolean =>
+      toText(summary) === toText(financials.productionOf(id, at));
     const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;
     return (
       isRightAt(validFrom, stored) &&
@@ -203,12 +200,10 @@ export function findWrongColumn(db: Connection, { version, zone }: ReadModelForm
     const text = column === null ? undefined : unpack(column, version);
     return text === undefined || text === compute();
   };
-  const rows = db.raw
-    .prepare(
-      `SELECT id, production, loans, savings FROM members
-       WHERE production IS NOT NULL OR loans IS NOT NULL OR savings IS NOT NULL ORDER BY id`,
-    )
-    .iterate() as IterableIterator<Row>;
+  const rows = db.iterate<Row>(
+    `SELECT id, production, loans, savings FROM members
+     WHERE production IS NOT NULL OR loans IS NOT NULL OR savings IS NOT NULL ORDER BY id`,
+  );
   for (const row of rows) {
     const { id, loans, savings } = row;
     if (!isProductionRight(row)) return `production of member ${id}`;
@@ -219,5 +214,5 @@ export function findWrongColumn(db: Connection, { version, zone }: ReadModelForm
 }
 
 /** Text for comparisons, in which a bigint equals a number of the same value. */
-const toText = (summary: ProductionSummary | undefined): string =>
-  `${summary?.entriesCount} ${summary?.totalGrams} ${summary?.lastDeliveryAt}`;
+const toText = ({ entriesCount, totalGrams, lastDeliveryAt }: ProductionSummary): string =>
+  `${entriesCount} ${totalGrams} ${lastDeliveryAt}`;

@@ -6,8 +6,8 @@
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
-import type { Actor, ResponseKeeper } from '../../sqlite/entity-store.ts';
-import type { GroupCommit, ReadSnapshot } from '../../sqlite/group-commit.ts';
+import type { Actor, ResponseKeeper, ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { ReadSnapshot } from '../../sqlite/group-commit.ts';
 import {
   type Fields,
   findFixed,
@@ -27,37 +27,57 @@ import {
 } from '../../values/errors.ts';
 import { newIdSql, openChangeRecorder } from '../changes/record-changes.ts';
 import { cooperativeSql, type RecordedEntity, referencesOf, tableOf } from '../changes/tables.ts';
+import type { ReadModelFormat } from './read-model.ts';
 import type { CooperativeSummaries } from './rows.ts';
 
-// Conflicts, derived from the description of the table: references and unique columns
-
-/** An additional conflict of a value. */
-export interface OtherConflict {
-  /**
-   * SELECT of a row that exists in a conflict, with values as parameters named after columns
-   * (`@identity_card`).
-   */
-  readonly sql: string;
-  readonly field: string;
-  readonly message: string;
+export interface StoreDependencies {
+  readonly snapshot: ReadSnapshot;
+  readonly cooperativeSummaries: CooperativeSummaries;
+  /** Creates rows that answer a request. */
+  readonly responses: ResponseKeeper;
+  readonly format: ReadModelFormat;
 }
 
-/** @param exceptId id of the row that is written; undefined for a new one */
-type FindConflicts<Values> = (values: Partial<Values>, visible: Visible, exceptId?: number) => FieldMessages;
+type Column = string | number | null;
+type Named<T> = { readonly [property: string]: T };
 
-interface Cooperative {
-  readonly cooperative: number;
+/** Values by which a row is counted and recorded. */
+interface Written {
+  readonly status: string;
+  /** Undefined for a cooperative. */
+  readonly cooperativeId?: number;
 }
 
-function openConflicts<Values>(
+interface RowDeclaration<Stored, Values> {
+  readonly entity: RecordedEntity;
+  readonly fields: Fields;
+  /** An additional conflict of a value. */
+  readonly otherConflict?: {
+    /** SELECT of a row in conflict, with values as parameters named after columns (`@identity_card`). */
+    readonly sql: string;
+    readonly field: string;
+    readonly message: string;
+  };
+  /** Reads a visible row, inside a write or a read of the snapshot. */
+  readonly find: (id: number, visible: Visible) => Stored | undefined;
+  /** Values of a new row that clients do not set. */
+  readonly complete?: (values: Values) => object;
+  /** @throws RegistryError `invalid` for a change that needs an operator */
+  readonly refuseChange?: (stored: Stored, values: Values) => void;
+  /** Called after a row was written. */
+  readonly follow?: (row: Stored, nowSeconds: number) => void;
+}
+
+/** @returns a function that lists the conflicts of a write: references and unique columns of the table */
+function openConflicts(
   db: Connection,
   entity: RecordedEntity,
   fields: Fields,
-  other?: OtherConflict,
-): FindConflicts<Values> {
+  other: RowDeclaration<unknown, unknown>['otherConflict'],
+) {
   const { table, unique } = tableOf(entity);
-  const given = listFields(fields).filter(isGiven);
-  const fieldOf = (wanted: string) => given.find(({ column }) => column === wanted);
+  const declared = listFields(fields).filter(isGiven);
+  const fieldOf = (name: string) => declared.find(({ column }) => column === name);
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
   // An erased person cannot get new rows; existing ones are kept.
@@ -65,11 +85,11 @@ function openConflicts<Values>(
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
   const selectOwner =
     owner &&
-    db.prepare<[{ id: number; exceptId: number | null }], Cooperative>(
+    db.prepare<[{ id: number; exceptId: number | null }], { cooperative: number }>(
       `SELECT ${cooperativeSql(owner.entity, 'o')} AS cooperative FROM ${tableOf(owner.entity).table} o
        WHERE o.id = @id AND ${isThere}`,
     );
-  const selectOwn = db.prepare<[id: number], Cooperative>(
+  const selectStored = db.prepare<[id: number], { cooperative: number }>(
     `SELECT ${cooperativeSql(entity, 'r')} AS cooperative FROM ${table} r WHERE r.id = ?`,
   );
   const selectOther = other && db.prepare<[{ readonly [column: string]: unknown }], object>(other.sql);
@@ -83,10 +103,10 @@ function openConflicts<Values>(
       ),
     }));
 
-  return (values, visible, exceptId) => {
+  /** @param exceptId id of the row that is written; undefined for a new one */
+  return (values: Named<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
     const faults = new FieldErrorList();
-    const named = values as { readonly [property: string]: unknown };
-    const reference = ownerField && (named[ownerField.property] as number | undefined);
+    const reference = ownerField && (values[ownerField.property] as number | undefined);
     const ofOwner =
       reference === undefined
         ? undefined
@@ -99,112 +119,97 @@ function openConflicts<Values>(
         return faults.fields;
     }
     const cooperative =
-      ofOwner ?? (exceptId === undefined ? undefined : selectOwn.get(exceptId)?.cooperative);
+      ofOwner ?? (exceptId === undefined ? undefined : selectStored.get(exceptId)?.cooperative);
     for (const { name, column, property, select } of keys) {
-      const id = select.get({ cooperative: cooperative ?? null, value: named[property] ?? null })?.id;
+      const id = select.get({ cooperative: cooperative ?? null, value: values[property] ?? null })?.id;
       if (id === undefined || id === exceptId) continue;
       if (column === 'identity_card') faults.add(NON_FIELD_ERRORS, IS_MEMBER);
       else faults.add(name, 'This field must be unique.');
     }
-    const asked = given.map(({ column, property }) => [column, named[property] ?? null] as const);
-    if (other !== undefined && selectOther?.get(Object.fromEntries(asked)) !== undefined)
+    const columns = declared.map(({ column, property }) => [column, values[property] ?? null] as const);
+    if (other !== undefined && selectOther?.get(Object.fromEntries(columns)) !== undefined)
       faults.add(other.field, other.message);
     return faults.fields;
   };
 }
 
-export interface StoreDependencies {
-  readonly commits: GroupCommit;
-  readonly snapshot: ReadSnapshot;
-  readonly cooperativeSummaries: CooperativeSummaries;
-  /** Creates rows that answer a request. */
-  readonly responses: ResponseKeeper;
-}
+const columnsOf = (fields: readonly NamedField[], values: object): Column[] =>
+  fields.map(({ property }) => (values as Named<Column>)[property] ?? null);
 
-type Column = string | number | null;
-
-/** Values by which a row is counted and recorded. */
-interface Written {
-  readonly status: string;
-  /** Undefined for a cooperative. */
-  readonly cooperativeId?: number;
-}
-
-interface RowDeclaration<Stored> {
-  readonly entity: RecordedEntity;
-  readonly fields: Fields;
-  readonly otherConflict?: OtherConflict;
-  /** Reads a visible row. */
-  readonly find: (id: number, visible: Visible) => Stored | undefined;
-}
-
-interface Decided<Values> {
-  readonly values: Values;
-  /** Called after the values are written. */
-  readonly follow?: () => void;
-}
-
-interface RowStore<Stored, Values> {
-  readonly conflicts: FindConflicts<Values>;
-  /**
-   * @param values values of the fields, including those not set by clients
-   * @returns the id of the new row
-   */
-  insert(values: Values & Written, nowSeconds: number, actor: Actor): number;
-  /**
-   * Writes the values that a request may change, then calls `follow`. If nothing differs, nothing is written,
-   * not even `updated_at`.
-   * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
-   */
-  update(
-    id: number,
-    visible: Visible,
-    decide: (stored: Stored) => Decided<Values>,
-    nowSeconds: number,
-    actor: Actor,
-  ): Stored;
-}
-
-const valuesOf = (fields: readonly NamedField[], values: object): Column[] =>
-  fields.map(({ property }) => (values as { readonly [property: string]: Column })[property] ?? null);
-
-export function openRowStore<
-  Stored extends Written & { readonly id: number },
-  Values extends Pick<Written, 'status'>,
->(db: Connection, { entity, fields, otherConflict, find }: RowDeclaration<Stored>): RowStore<Stored, Values> {
-  const all = listFields(fields);
-  const replaced = all.filter(isReplaced);
+export function openRowStore<Stored extends Written & { readonly id: number }, Values extends object>(
+  db: Connection,
+  { snapshot, responses }: StoreDependencies,
+  declaration: RowDeclaration<Stored, Values>,
+) {
+  const { entity, fields, otherConflict, find, complete, refuseChange, follow } = declaration;
+  const declared = listFields(fields);
+  const replaced = declared.filter(isReplaced);
   const names = replaced.map(({ name }) => name);
-  const insert = db.prepare<Column[]>(
-    `INSERT INTO ${entity} (id, ${all.map(({ column }) => column).join(', ')}, created_at, updated_at)
-     VALUES (${newIdSql(entity)}, ${all.map(() => '?').join(', ')}, ?, ?)`,
+  const insertRow = db.prepare<Column[]>(
+    `INSERT INTO ${entity} (id, ${declared.map(({ column }) => column).join(', ')}, created_at, updated_at)
+     VALUES (${newIdSql(entity)}, ${declared.map(() => '?').join(', ')}, ?, ?)`,
   );
-  const replace = db.prepare<Column[]>(
+  const replaceRow = db.prepare<Column[]>(
     `UPDATE ${entity} SET ${replaced.map(({ column }) => `${column} = ?`).join(', ')}, updated_at = ?
      WHERE id = ?`,
   );
   const history = openChangeRecorder(db, entity);
-  const conflicts = openConflicts<Values>(db, entity, fields, otherConflict);
+  const listConflicts = openConflicts(db, entity, fields, otherConflict);
+  const conflicts = (values: Partial<Values>, visible: Visible, exceptId?: number): FieldMessages =>
+    listConflicts(values as Named<unknown>, visible, exceptId);
+
+  /** Adds a row without conflicts, with values that are complete but for the id. */
+  function insert(values: object, nowSeconds: number, actor: Actor): Stored {
+    const { lastInsertRowid } = insertRow.run(...columnsOf(declared, values), nowSeconds, nowSeconds);
+    const row = find(Number(lastInsertRowid), null) as Stored;
+    const { id, cooperativeId = id } = row;
+    history.created({ id, cooperativeId }, nowSeconds, actor);
+    follow?.(row, nowSeconds);
+    return row;
+  }
+
+  /**
+   * Writes the values that a request may change. If nothing differs, nothing is written, not even
+   * `updated_at`.
+   * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
+   */
+  function update(
+    id: number,
+    visible: Visible,
+    decide: (stored: Stored) => Values,
+    nowSeconds: number,
+    actor: Actor,
+  ): Stored {
+    const stored = find(id, visible);
+    if (stored === undefined) throw notFound();
+    const values = decide(stored);
+    refuseChange?.(stored, values);
+    refuseFields(findFixed(declared, stored, values));
+    refuseFields(conflicts(values, visible, id));
+    const [before, after] = [columnsOf(replaced, stored), columnsOf(replaced, values)];
+    if (before.every((value, i) => value === after[i])) return stored;
+    const { cooperativeId = id } = stored;
+    replaceRow.run(...after, nowSeconds, id);
+    history.changed({ id, cooperativeId }, { fields: names, old: before, new: after }, nowSeconds, actor);
+    follow?.(stored, nowSeconds);
+    return find(id, visible) as Stored;
+  }
+
   return {
-    conflicts,
-    insert(values, nowSeconds, actor) {
-      const id = Number(insert.run(...valuesOf(all, values), nowSeconds, nowSeconds).lastInsertRowid);
-      history.created({ id, cooperativeId: values.cooperativeId ?? id }, nowSeconds, actor);
-      return id;
-    },
-    update(id, visible, decide, nowSeconds, actor) {
-      const stored = find(id, visible);
-      if (stored === undefined) throw notFound();
-      const { values, follow } = decide(stored);
-      refuseFields(findFixed(all, stored, values));
-      refuseFields(conflicts(values, visible, id));
-      const [before, after] = [valuesOf(replaced, stored), valuesOf(replaced, values)];
-      if (before.every((value, i) => value === after[i])) return stored;
-      const { cooperativeId = id } = stored;
-      replace.run(...after, nowSeconds, id);
-      history.changed({ id, cooperativeId }, { fields: names, old: before, new: after }, nowSeconds, actor);
-      follow?.();
-      return find(id, visible) as Stored;
-    },
+    insert,
+    update,
+    /** The rows of the visible cooperatives. */
+    narrowedTo: (visible: Visible) => ({
+      find: (id: number) => snapshot.read(() => find(id, visible)),
+      conflicts: (values: Partial<Values>, exceptId?: number) =>
+        snapshot.read(() => conflicts(values, visible, exceptId)),
+      create: (values: Values, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Stored> | undefined) =>
+        responses.create(keep, nowSeconds, () => {
+          refuseFields(conflicts(values, visible));
+          return insert({ ...values, ...complete?.(values) }, nowSeconds, actor);
+        }),
+      update: (id: number, decide: (stored: Stored) => Values, nowSeconds: number, actor: Actor) =>
+        responses.update(nowSeconds, () => update(id, visible, decide, nowSeconds, actor)),
+    }),
   };
 }

@@ -7,9 +7,8 @@ import { isGiven, listFields, type NamedField } from '../../values/declared-fiel
 import type { LookedUpMember } from '../consolidate.ts';
 import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../cooperatives.ts';
 import { LOAN_FIELDS, LOAN_HISTORY } from '../loans.ts';
-import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
+import { CONSOLIDATED, LISTED_TEXTS, type ListedMember, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
 import { PAYMENT_FIELDS } from '../payments.ts';
-import type { ListedMember } from '../registry-store.ts';
 
 /**
  * Selects columns as the properties of an entity, so that rows need no conversion.
@@ -83,23 +82,20 @@ export const toListedMember = (
 
 // Cache of the few thousand cooperatives as other resources show them: lookups read no rows of cooperatives
 
-export interface CooperativeSummaries {
-  /** Call inside a read of the snapshot, outside a write. */
-  get(id: number): CooperativeSummary;
-  /** Call on each write of a cooperative. */
-  invalidate(): void;
-}
+export type CooperativeSummaries = ReturnType<typeof openCooperativeSummaries>;
 
-export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot): CooperativeSummaries {
+export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot) {
   const select = db.prepare<[number], CooperativeSummary>(
     'SELECT id, code, name FROM cooperatives WHERE id = ?',
   );
   const cached = new Map<number, CooperativeSummary>();
-  const invalidate = () => cached.clear();
+  const invalidate = (): void => cached.clear();
   snapshot.onOutsideCommit(invalidate);
   return {
+    /** Call on each write of a cooperative. */
     invalidate,
-    get(id) {
+    /** Call inside a read of the snapshot, outside a write. */
+    get(id: number): CooperativeSummary {
       let summary = cached.get(id);
       if (summary === undefined) {
         summary = select.get(id) as CooperativeSummary;

@@ -1,7 +1,7 @@
 /** Who has had which name, number, code and telephone, and that no file has those of erased persons. */
 import assert from 'node:assert/strict';
 import { MEMBER_FIELDS } from '../../../src/registry/members.ts';
-import type { MemberStore } from '../../../src/registry/registry-store.ts';
+import type { MemberStore } from '../../../src/registry/stores/member-store.ts';
 import { listFields } from '../../../src/values/declared-fields.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { filesWith } from '../../support/registry-files.ts';

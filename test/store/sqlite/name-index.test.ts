@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkNames } from '../../../src/check/check.ts';
-import { indexNames, leaveUnindexed, rebuildNames } from '../../../src/search/index-names.ts';
-import { findSimilar, openMemberSearch, searchMembers } from '../../../src/search/member-search.ts';
+import { indexNames, leaveUnindexed, rebuildNames } from '../../../src/registry/stores/name-index.ts';
+import { findSimilar, openMemberSearch, SEARCH, searchMembers } from '../../../src/search/member-search.ts';
 import { addNewRows, COUNT_CHECKS } from '../../../src/sqlite/counts.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
@@ -60,7 +60,7 @@ test('names that a killed import has left are indexed when the registry is opene
 test('names that an import has left are indexed by searches of the service and of a command', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
   const db = openRegistry(context, file);
-  const store = openStore(file);
+  const store = openStore(file, { search: SEARCH });
   context.after(() => store.close());
   const search = () => store.members.list({ search: ['mukamana'] }, { page: 1, pageSize: 9 });
   for (const id of [1, 2]) {
@@ -114,7 +114,7 @@ const searchNow = (db: Connection) =>
 /** A registry to which members are added as over HTTP, each with a name of its own. */
 async function openService(context: TestContext) {
   const file = join(temporaryFolder(context), 'registry.db');
-  const store = openStore(file);
+  const store = openStore(file, { search: SEARCH });
   context.after(() => store.close());
   const values = { ...COOPERATIVE, registrationDate: null, status: 'active' } as const;
   await store.cooperatives.create(values, 1, 'key:1');

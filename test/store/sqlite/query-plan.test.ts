@@ -4,11 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EVENT_CHECKS } from '../../../src/check/check.ts';
 import { mergePairs } from '../../../src/people/corrections/merge-pairs.ts';
-import {
-  listLateLoans,
-  listRecorded,
-  listWithoutDelivery,
-} from '../../../src/registry/stored/stored-data.ts';
+import { storedDataOn } from '../../../src/registry/stored/stored-data.ts';
 import { ROW_ORDERS } from '../../../src/registry/stored/stored-data-types.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';
 import type { Connection, PreparedStatement } from '../../../src/sqlite/connection.ts';
@@ -113,11 +109,13 @@ test('the lists of a cooperative walk no table, in whatever order they are', (co
   const { statistics: db } = open(context);
   const [rows, value] = [context.mock.method(db, 'rows'), context.mock.method(db, 'value')];
   const page = { page: 1, pageSize: 50 };
+  const stored = storedDataOn(db);
   for (const order of [undefined, ...ROW_ORDERS]) {
-    listWithoutDelivery(db, 1, 1, { ...page, order });
-    listLateLoans(db, 1, 1, { ...page, order });
+    stored.listWithoutDelivery(1, 1, { ...page, order });
+    stored.listLateLoans(1, 1, { ...page, order });
     for (const kind of ['production', 'savings', 'loans', 'payments'] as const)
-      for (const memberCode of [undefined, 'M-1']) listRecorded(db, kind, 1, memberCode, { ...page, order });
+      for (const memberCode of [undefined, 'M-1'])
+        stored.listRecorded(kind, 1, memberCode, { ...page, order });
   }
   const statements = [...rows.mock.calls, ...value.mock.calls].map(({ arguments: [sql] }) => sql);
   // Of ten lists the rows and their count.

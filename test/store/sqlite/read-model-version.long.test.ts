@@ -67,7 +67,7 @@ const CHANGES: readonly Change[] = [
   },
   {
     rule: 'what is summed',
-    file: 'registry/stores/compute-read-model.ts',
+    file: 'registry/stores/read-model.ts',
     from: "sumSavings.get(memberId, 'withdrawal')",
     to: "sumSavings.get(memberId, 'contribution')",
   },

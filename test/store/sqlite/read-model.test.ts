@@ -8,7 +8,7 @@ import { consolidate } from '../../../src/registry/consolidate.ts';
 import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
 import type { Member } from '../../../src/registry/members.ts';
 import { serializeConsolidated } from '../../../src/registry/routes/lookup.ts';
-import { openFinancials } from '../../../src/registry/stores/compute-read-model.ts';
+import { openFinancials } from '../../../src/registry/stores/read-model.ts';
 import { countOutOfDate, refreshOutOfDate } from '../../../src/registry/stores/refresh-read-model.ts';
 import { formatDateTime, KIGALI } from '../../../src/values/date-time.ts';
 import { startApp, type TestApp, temporaryFolder } from '../../support/app.ts';

@@ -1,0 +1,177 @@
+/**
+ * The full-text indexes of names: their format, match expressions, and what completes them where triggers do
+ * not, after large imports and erasures.
+ */
+
+import type { Connection } from '../../sqlite/connection.ts';
+import { addNewRows } from '../../sqlite/counts.ts';
+import { nextSql } from '../../sqlite/declared-totals.ts';
+import type { Groups } from '../../sqlite/list-pages.ts';
+import { isBusy } from '../../sqlite/sqlite-errors.ts';
+import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
+
+// Match expressions for the full-text index of names, and its format, which existing files have: a change
+// needs a migration that rebuilds the index (docs/decisions/0027-search.md).
+
+/** Texts have no control characters, so a word that begins with this mark cannot be part of a name. */
+const MARK = 31;
+/** Range of characters that the tokenizer treats as letters; two of them encode the id of a cooperative. */
+const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
+
+/** Index word of all members of a cooperative. */
+const wordOfCooperative = (id: number): string =>
+  String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
+
+/** Index word of all members with a status: the mark and the first letter, which is unique among statuses. */
+const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
+
+const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
+
+/**
+ * SQL of the index definition without prefix indexes.
+ * @param options FTS5 options, each preceded by a comma
+ */
+export const wordsOnlySql = (options: string): string =>
+  `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;
+
+const quote = (word: string): string => `"${word}"`;
+const anyOf = (words: readonly string[]): string =>
+  words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
+
+/**
+ * Nearly all members are active: excluding the other statuses is faster than scanning the rows of this one.
+ */
+const MOST_COMMON: MemberStatus = 'active';
+const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
+// NOT binds tighter than AND and so applies to the last term only; the result is the same.
+const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
+
+export const matchOfWords = (words: readonly string[]): string =>
+  words.map((word) => `${quote(word)}*`).join(' AND ');
+
+/**
+ * Match expression of words with a typo in one of them.
+ * @param spellings possible spellings of each word, in order
+ */
+export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
+  spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
+
+/**
+ * Result of an index query, or `nothing` if FTS5 refuses it: a letter newer than its Unicode tables splits a
+ * word in two, and the index supports no phrases.
+ */
+export function orNothing<T>(find: () => T, nothing: T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (/^fts5: phrase queries/.test((error as Error).message)) return nothing;
+    throw error;
+  }
+}
+
+/** @param groups not empty */
+export const matchOf = (words: readonly string[], groups: Groups, status: string | undefined): string =>
+  `${[
+    matchOfWords(words),
+    ...(groups === undefined ? [] : [anyOf(groups.map(wordOfCooperative).map(quote))]),
+    ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
+  ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;
+
+// Completion of the index
+
+/** Members per transaction: it holds the lock for about 50 ms. */
+const BATCH = 10_000;
+
+/** SQL of the first member that an import left unindexed; no row if none. */
+export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
+
+/**
+ * Marks the new members of a large import, and those of an incomplete batch, to be indexed after its lock.
+ */
+export function leaveUnindexed(db: Connection): void {
+  db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
+    WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`);
+}
+
+interface Indexing {
+  /** Called between two transactions. */
+  readonly pause: () => void;
+  /** Members per transaction. */
+  readonly batch?: number;
+  /** Maximum number of transactions. */
+  readonly most?: number;
+}
+
+/** Indexes the remaining members in small transactions, so that other writers wait for one at most. */
+export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
+  for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
+    db.transaction.immediate(() => indexNext(db, batch));
+    pause();
+  }
+}
+
+/**
+ * Indexes the members that a killed import left, unless the registry is busy.
+ * @param options as for `indexNames`; by default, everything without pauses
+ */
+export function indexLeftNames(db: Connection, options: Indexing = { pause: () => undefined }): void {
+  try {
+    indexNames(db, options);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+function indexNext(db: Connection, batch: number): void {
+  const first = db.value<number | undefined>(FIRST_UNINDEXED);
+  if (first === undefined) return;
+  const last = db.value<number | null>(
+    `SELECT max(id) FROM (SELECT id FROM main.members WHERE id >= ? AND id < ${nextSql('members')}
+       ORDER BY id LIMIT ?)`,
+    [first, batch],
+  );
+  if (last === null) {
+    db.exec('DELETE FROM main.unindexed_names');
+    return;
+  }
+  db.run(
+    `INSERT INTO main.member_names (rowid, words)
+     SELECT id, words FROM main.member_names_source WHERE id BETWEEN ? AND ?`,
+    [first, last],
+  );
+  db.run('UPDATE main.unindexed_names SET first_id = ?', [last + 1]);
+}
+
+/** Rebuilds the indexes: deleted words stay in an index until its segments are merged. */
+export function rebuildNames(db: Connection): void {
+  db.transaction.immediate(() => {
+    addNewRows(db, 'members');
+    for (const index of ['member_names', 'cooperative_names'])
+      db.exec(`INSERT INTO main.${index} (${index}) VALUES ('rebuild')`);
+    db.exec('DELETE FROM main.unindexed_names');
+  });
+}
+
+// Names of the newest members, whose batch is incomplete, are not in the stored index: each search builds a
+// second index of them in memory.
+
+/**
+ * SELECT of matching members in both indexes.
+ * @param condition in addition to `@match`
+ */
+export const hitsSql = (columns: string, condition = ''): string =>
+  ['member_names', 'new_names']
+    .map((index) => `SELECT ${columns} FROM ${index} WHERE ${index} MATCH @match ${condition}`)
+    .join(' UNION ALL ');
+
+/** @returns a function that fills the second index; call it in the transaction of a search */
+export function openNewNames(db: Connection): () => void {
+  db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.new_names ${wordsOnlySql(", content = ''")}`);
+  const clear = db.prepare<[]>("INSERT INTO temp.new_names (new_names) VALUES ('delete-all')");
+  const read = db.prepare<[]>(`INSERT INTO temp.new_names (rowid, words)
+    SELECT id, words FROM main.member_names_source WHERE id >= ${nextSql('members')}`);
+  return () => {
+    clear.run();
+    read.run();
+  };
+}

@@ -6,7 +6,7 @@ import { lineFigure } from '../desk/plots.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
-import { type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
+import { type DecimalKind, type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
@@ -22,20 +22,10 @@ interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */
   readonly code?: string;
-  readonly cooperatives: number;
-  readonly activeMembers: number;
-  /** Members who joined, by year. */
-  readonly joined: YearAndBefore;
-  /** Grams delivered from January to the current month, in both years. */
-  readonly grams: YearAndBefore;
-  readonly outstandingMinor: bigint;
-  readonly balanceMinor: bigint;
+  readonly figures: Figures;
 }
 
-interface YearAndBefore {
-  readonly before: bigint;
-  readonly now: bigint;
-}
+type Figures = ReturnType<typeof figuresOf>;
 
 /** @param codes in display order; unknown codes are skipped */
 function compareCooperatives(
@@ -47,7 +37,7 @@ function compareCooperatives(
   return codes.flatMap((code) => {
     const cooperative = statistics.findCooperative(code);
     const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
-    return sums ? [{ ...groupOf(cooperative.name, sums, now, zone), code, cooperatives: 1 }] : [];
+    return sums ? [{ name: cooperative.name, code, figures: figuresOf(1, sums, formatDate(now, zone)) }] : [];
   });
 }
 
@@ -64,30 +54,28 @@ export function compareAll(
   );
   return sorted.map(([name, cooperatives]) => {
     const ids = cooperatives.map(({ id }) => id);
-    return { ...groupOf(name, statistics.ofCountry(ids, now), now, zone), cooperatives: ids.length };
+    const sums = statistics.ofCountry(ids, now);
+    return { name, figures: figuresOf(ids.length, sums, formatDate(now, zone)) };
   });
 }
 
-function groupOf(
-  name: string | null,
-  { members, production, loans, savings }: Statistics,
-  now: number,
-  zone: TimeZone,
-): Omit<ComparedGroup, 'cooperatives'> {
-  const today = formatDate(now, zone);
+/** @param today `YYYY-MM-DD`: deliveries count from January to this month, in both years */
+function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
-  const joinedIn = (of: number) => BigInt(members.byJoiningYear[of] ?? 0);
-  const gramsOf = (of: number) =>
+  const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);
+  const gramsIn = (delivery: number) =>
     production
-      .filter((each) => each.month >= `${of}-01` && each.month <= `${of}-${month}`)
+      .filter((each) => each.month >= `${delivery}-01` && each.month <= `${delivery}-${month}`)
       .reduce((sum, { grams }) => sum + BigInt(grams), 0n);
   return {
-    name,
-    activeMembers: members.byStatus.active ?? 0,
-    joined: { before: joinedIn(year - 1), now: joinedIn(year) },
-    grams: { before: gramsOf(year - 1), now: gramsOf(year) },
-    outstandingMinor: Object.values(loans).reduce((sum, each) => sum + BigInt(each.outstandingMinor), 0n),
-    balanceMinor: BigInt(savings.contributionsMinor) - BigInt(savings.withdrawalsMinor),
+    cooperatives: BigInt(cooperatives),
+    members: BigInt(members.byStatus.active ?? 0),
+    'joined-before': joinedIn(year - 1),
+    joined: joinedIn(year),
+    'kg-before': gramsIn(year - 1),
+    kg: gramsIn(year),
+    outstanding: Object.values(loans).reduce((sum, each) => sum + BigInt(each.outstandingMinor), 0n),
+    balance: BigInt(savings.contributionsMinor) - BigInt(savings.withdrawalsMinor),
   };
 }
 
@@ -102,9 +90,8 @@ const GROUPS: { readonly [by in GroupedBy]: Message } = {
 };
 
 interface Measure {
-  readonly key: string;
+  readonly key: keyof Figures;
   readonly heading: string;
-  readonly figureOf: (group: ComparedGroup) => bigint;
   readonly write: (value: ExactInteger) => string;
   /** Converts the figure for a workbook. */
   readonly numberOf: (value: bigint) => number;
@@ -134,16 +121,8 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
   actions: {
     choose(visit, given) {
       const text = given.get('codes');
-      const typed =
-        codesByName(visit, text) ??
-        text
-          .split(/[\s,;]+/)
-          .filter((text) => text !== '')
-          .map((text) => {
-            const code = parseNamedCode(text);
-            return typeof code === 'string' ? code : text.replaceAll('.', '');
-          });
-      return { goTo: addressOf([...new Set([...codesOf(visit), ...typed])]) };
+      const added = codesByName(visit, text) ?? (text.match(/[^\s,;]+/g) ?? []).map(toCode);
+      return { goTo: addressOf([...new Set([...codesOf(visit), ...added])]) };
     },
     async export(visit) {
       const groups = groupsOf(visit);
@@ -151,7 +130,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       const headings = [visit.say('Name'), ...measures.map(({ heading }) => heading)];
       const rows = sorted(visit, groups, measures).map((group) => [
         nameOfGroup(visit, group),
-        ...measures.map(({ figureOf, numberOf }) => numberOf(figureOf(group))),
+        ...measures.map(({ key, numberOf }) => numberOf(group.figures[key])),
       ]);
       return {
         fileName: `compared-${formatDate(visit.now, visit.desk.config.zone)}.xlsx`,
@@ -162,6 +141,11 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
     },
   },
 };
+
+function toCode(word: string): string {
+  const code = parseNamedCode(word);
+  return typeof code === 'string' ? code : word.replaceAll('.', '');
+}
 
 /** Reads the codes from the address, where dots separate them, since codes contain none. */
 const codesOf = ({ query }: Visit): string[] =>
@@ -211,11 +195,13 @@ function groupsOf(visit: Visit): ComparedGroup[] {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
   const by = query.get('by');
-  if (by !== 'district' && by !== 'province' && codesOf(visit).length === 0) return [];
+  const codes = codesOf(visit);
+  const isGrouped = by === 'district' || by === 'province';
+  if (!isGrouped && codes.length === 0) return [];
   const statistics = visit.use(openStatisticsOf);
-  return by === 'district' || by === 'province'
+  return isGrouped
     ? compareAll(statistics, by, now, zone)
-    : compareCooperatives(statistics, codesOf(visit), now, zone);
+    : compareCooperatives(statistics, codes, now, zone);
 }
 
 const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
@@ -223,50 +209,24 @@ const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
 
 function measuresOf({ say, write, now, desk }: Visit): Measure[] {
   const year = Number(formatDate(now, desk.config.zone).slice(0, 4));
+  const inUnits =
+    ({ fractionDigits }: DecimalKind) =>
+    (value: bigint): number =>
+      Number(formatDecimal(value, fractionDigits));
   const count = { write: write.number, numberOf: Number };
-  const weight = {
-    write: write.weight,
-    numberOf: (grams: bigint) => Number(formatDecimal(grams, WEIGHT.fractionDigits)),
-  };
-  const money = {
-    write: write.money,
-    numberOf: (minor: bigint) => Number(formatDecimal(minor, MONEY.fractionDigits)),
-  };
-  const upToNow = (of: number) => say('Kilograms {year}, up to this month', { year: of });
+  const weight = { write: write.weight, numberOf: inUnits(WEIGHT) };
+  const money = { write: write.money, numberOf: inUnits(MONEY) };
+  const joinedIn = (joining: number) => say('Joined in {year}', { year: joining });
+  const upToNow = (delivery: number) => say('Kilograms {year}, up to this month', { year: delivery });
   return [
-    {
-      key: 'cooperatives',
-      heading: say('Cooperatives'),
-      figureOf: (group) => BigInt(group.cooperatives),
-      ...count,
-    },
-    {
-      key: 'members',
-      heading: say('Active members'),
-      figureOf: (group) => BigInt(group.activeMembers),
-      ...count,
-    },
-    {
-      key: 'joined-before',
-      heading: say('Joined in {year}', { year: year - 1 }),
-      figureOf: (group) => group.joined.before,
-      ...count,
-    },
-    {
-      key: 'joined',
-      heading: say('Joined in {year}', { year }),
-      figureOf: (group) => group.joined.now,
-      ...count,
-    },
-    { key: 'kg-before', heading: upToNow(year - 1), figureOf: (group) => group.grams.before, ...weight },
-    { key: 'kg', heading: upToNow(year), figureOf: (group) => group.grams.now, ...weight },
-    {
-      key: 'outstanding',
-      heading: say('Loans outstanding'),
-      figureOf: (group) => group.outstandingMinor,
-      ...money,
-    },
-    { key: 'balance', heading: say('Savings'), figureOf: (group) => group.balanceMinor, ...money },
+    { key: 'cooperatives', heading: say('Cooperatives'), ...count },
+    { key: 'members', heading: say('Active members'), ...count },
+    { key: 'joined-before', heading: joinedIn(year - 1), ...count },
+    { key: 'joined', heading: joinedIn(year), ...count },
+    { key: 'kg-before', heading: upToNow(year - 1), ...weight },
+    { key: 'kg', heading: upToNow(year), ...weight },
+    { key: 'outstanding', heading: say('Loans outstanding'), ...money },
+    { key: 'balance', heading: say('Savings'), ...money },
   ];
 }
 
@@ -276,10 +236,9 @@ function sorted(
   groups: readonly ComparedGroup[],
   measures: readonly Measure[],
 ): readonly ComparedGroup[] {
-  const measure = measures.find(({ key }) => key === query.get('sort'));
-  if (measure === undefined) return groups;
-  const { figureOf } = measure;
-  return groups.toSorted((one, other) => Number(figureOf(other) - figureOf(one)));
+  const key = measures.find((measure) => measure.key === query.get('sort'))?.key;
+  if (key === undefined) return groups;
+  return groups.toSorted((one, other) => Number(other.figures[key] - one.figures[key]));
 }
 
 function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
@@ -297,7 +256,7 @@ function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
       group.code === undefined
         ? nameOfGroup(visit, group)
         : html`<a href="/cooperative/${group.code}">${nameOfGroup(visit, group)}</a>`,
-      ...measures.map(({ figureOf, write }) => write(figureOf(group))),
+      ...measures.map(({ key, write }) => write(group.figures[key])),
     ]),
   )}
 <div class="screen">${form(visit, {
@@ -308,14 +267,14 @@ function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
     button: visit.say('Save as an Excel workbook'),
     saves: true,
   })}</div>
-<div class="beside">${measures.map(({ heading, figureOf, write }) =>
+<div class="beside">${measures.map(({ heading, key, write }) =>
     lineFigure({
       title: heading,
       headings: [visit.say('Name'), heading],
       rows: rows.map((group) => ({
         name: nameOfGroup(visit, group),
-        parts: [Number(figureOf(group))],
-        shown: write(figureOf(group)),
+        parts: [Number(group.figures[key])],
+        shown: write(group.figures[key]),
       })),
     }),
   )}</div>`;

@@ -71,7 +71,7 @@ function entryRoutes<New, Entry>(
   store: NarrowableStore,
   clock: Clock,
   zone: TimeZone,
-): Route[] {
+): [list: Route, add: Route] {
   const { schema, serialize, groups } = shownObject(title, properties);
   const { post: body } = declareBodies(fields, { title, response: schema });
   const shared = {
@@ -197,5 +197,7 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
     list: (entries, ...wanted) => entries.listSavingsTransactions(...wanted),
     writesOf: (entries) => entries.savingsTransactions,
   };
-  return [...entryRoutes(deliveries, store, clock, zone), ...entryRoutes(savings, store, clock, zone)];
+  const [listDeliveries, addDelivery] = entryRoutes(deliveries, store, clock, zone);
+  const [listSavings, addSavings] = entryRoutes(savings, store, clock, zone);
+  return [listDeliveries, listSavings, addDelivery, addSavings];
 }

@@ -300,7 +300,8 @@ function readHistory(db: Connection, members: readonly number[], rows: readonly 
   const origins = PERSONAL.flatMap((entity): StoredChange[] => {
     const { table, label } = tableOf(entity);
     const labels = db.rows<{ id: number; row: string }>(
-      `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${personalIds(entity, members)}) ORDER BY id`,
+      `SELECT id, ${label} AS row FROM main.${table}
+       WHERE id IN (${personalIds(entity, members)}) ORDER BY id`,
     );
     return labels.flatMap(({ id, row }) => {
       const origin = originOf(entity, id);

@@ -127,7 +127,7 @@ export const formatOf = (storage: Storage): ReadModelFormat => createReadModelFo
 
 // Computed from the entries of one membership: every stored column must equal these results
 
-/** Row of an `exactSum` SELECT: in two parts far below 2^53, as SQLite's own sum of large amounts overflows. */
+/** Row of an `exactSum` SELECT: two parts far below 2^53, as SQLite's own sum of large amounts overflows. */
 interface ExactSum {
   readonly count: number;
   readonly millions: number | null;

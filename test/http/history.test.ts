@@ -1,7 +1,7 @@
 /** Writes over HTTP are recorded under the key that made them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openHistory, type RowHistory } from '../../src/journal/history-commands.ts';
+import { openHistory } from '../../src/journal/history-commands.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { storageAt } from '../support/storage.ts';
 

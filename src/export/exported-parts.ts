@@ -2,14 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { asTextCell } from '../formats/blanks.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
-import {
-  type Cell,
-  FORMATS,
-  LIBRARY,
-  toCell,
-  WIDTHS,
-  type WorkbookLibrary,
-} from '../formats/write-workbook.ts';
+import { type Cell, FORMATS, toCell, WIDTHS, writeSheet } from '../formats/write-workbook.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';
@@ -19,6 +12,7 @@ import {
   type ExportRequest,
   exportColumns,
   type FileFormat,
+  type TextFormat,
 } from './export-columns.ts';
 import type { ExportedRows, ExportFilter, ExportSnapshot } from './open-export-session.ts';
 
@@ -94,9 +88,15 @@ export async function exportedParts(
   zone: TimeZone,
   onRows: (rows: number) => void = () => {},
 ): Promise<AsyncIterable<Uint8Array>> {
-  return format === 'xlsx' ? workbookOf(kind, countedRows(), zone, labels) : texts(format);
+  if (format !== 'xlsx') return texts(format);
+  const columns: readonly ExportColumn<Row>[] = exportColumns(kind, labels);
+  const headings = columns.map(({ name: header, type }) => {
+    const numFmt = FORMATS[type];
+    return { header, width: WIDTHS[type], ...(numFmt === undefined ? {} : { numFmt }) };
+  });
+  return writeSheet(kind, headings, cells());
 
-  async function* texts(textFormat: Exclude<FileFormat, 'xlsx'>): AsyncGenerator<Uint8Array> {
+  async function* texts(textFormat: TextFormat): AsyncGenerator<Uint8Array> {
     for (const block of exportBlocks(snapshot, { kind, format: textFormat, filter, labels }, zone)) {
       onRows(block.rows);
       yield block.bytes;
@@ -105,31 +105,10 @@ export async function exportedParts(
     }
   }
 
-  function* countedRows() {
+  function* cells(): Generator<Cell[]> {
     for (const row of snapshot.rows(kind, filter)) {
       onRows(1);
-      yield row;
+      yield columns.map(({ type, read }) => toCell(type, read(row, zone)));
     }
   }
-}
-
-async function workbookOf<Kind extends ImportKind>(
-  kind: Kind,
-  rows: Iterable<ExportedRows[Kind]>,
-  zone: TimeZone,
-  labels: Language | undefined,
-): Promise<AsyncIterable<Uint8Array>> {
-  const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
-  const columns = exportColumns(kind, labels);
-  function* cells(): Generator<Cell[]> {
-    for (const row of rows) yield columns.map(({ type, read }) => toCell(type, read(row, zone)));
-  }
-  return writeXlsxStream(cells(), {
-    name: kind,
-    columns: columns.map(({ name, type }) => {
-      const numFmt = FORMATS[type];
-      return { header: name, width: WIDTHS[type], ...(numFmt === undefined ? {} : { numFmt }) };
-    }),
-    freezePane: { rows: 1 },
-  });
 }

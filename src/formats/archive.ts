@@ -29,51 +29,34 @@ export class UnreadableWorkbook extends Error {
   }
 }
 
-export interface Archive {
-  has(path: string): boolean;
-  /** Number of bytes that a part unpacks to. */
-  bytesOf(path: string): number;
-  /** @throws UnreadableWorkbook if there is no such part, or it unpacks to more than it declares */
-  read(path: string): AsyncGenerator<Buffer>;
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /**
  * Adds up the declared sizes before anything is unpacked, and stops reading a part that turns out to be
  * larger than it declares, so that no reading ever unpacks more than the maximum.
  * @throws UnreadableWorkbook; the system's error
  */
-export async function openArchive(handle: FileHandle): Promise<Archive> {
-  const zip = await damagedUnlessSystem(() =>
-    fromFdPromise(handle.fd, { lazyEntries: true, autoClose: false, validateEntrySizes: true }),
-  );
-  if (zip.entryCount > MAX_PARTS) throw new UnreadableWorkbook(TOO_LARGE);
+export async function openArchive(handle: FileHandle) {
   const entries = new Map<string, Entry>();
-  let unpacked = 0;
-  await damagedUnlessSystem(async () => {
-    for await (const entry of zip.eachEntry()) {
-      unpacked += entry.uncompressedSize;
-      if (unpacked > MAX_UNPACKED_BYTES) throw new UnreadableWorkbook(TOO_LARGE);
-      if (entry.isEncrypted()) throw new UnreadableWorkbook(PASSWORD);
-      entries.set(entry.fileName.toLowerCase(), entry);
-    }
-  });
+  const zip = await readEntries(handle, entries).catch(throwUnreadable);
   const entryAt = (path: string): Entry => {
     const entry = entries.get(path.toLowerCase());
     if (entry === undefined) throw new UnreadableWorkbook();
     return entry;
   };
-
   return {
-    has: (path) => entries.has(path.toLowerCase()),
-    bytesOf: (path) => entryAt(path).uncompressedSize,
-    async *read(path) {
+    has: (path: string) => entries.has(path.toLowerCase()),
+    /** Number of bytes that a part unpacks to. */
+    bytesOf: (path: string) => entryAt(path).uncompressedSize,
+    /** @throws UnreadableWorkbook if there is no such part, or it unpacks to more than it declares */
+    async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
       let stream: Readable | undefined;
       try {
         stream = await zip.openReadStreamPromise(entry);
         yield* stream as AsyncIterable<Buffer>;
       } catch (error) {
-        throw toUnreadable(error);
+        throwUnreadable(error);
       } finally {
         stream?.destroy();
       }
@@ -81,19 +64,24 @@ export async function openArchive(handle: FileHandle): Promise<Archive> {
   };
 }
 
-async function damagedUnlessSystem<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toUnreadable(error);
+async function readEntries({ fd }: FileHandle, entries: Map<string, Entry>) {
+  const zip = await fromFdPromise(fd, { lazyEntries: true, autoClose: false, validateEntrySizes: true });
+  if (zip.entryCount > MAX_PARTS) throw new UnreadableWorkbook(TOO_LARGE);
+  let unpacked = 0;
+  for await (const entry of zip.eachEntry()) {
+    unpacked += entry.uncompressedSize;
+    if (unpacked > MAX_UNPACKED_BYTES) throw new UnreadableWorkbook(TOO_LARGE);
+    if (entry.isEncrypted()) throw new UnreadableWorkbook(PASSWORD);
+    entries.set(entry.fileName.toLowerCase(), entry);
   }
+  return zip;
 }
 
 /** Errors of the archive have no system call; those of the disk have. */
-const toUnreadable = (error: unknown): unknown =>
-  error instanceof UnreadableWorkbook || (error instanceof Error && 'syscall' in error)
-    ? error
-    : new UnreadableWorkbook(DAMAGED, { cause: error });
+function throwUnreadable(error: unknown): never {
+  if (error instanceof UnreadableWorkbook || (error instanceof Error && 'syscall' in error)) throw error;
+  throw new UnreadableWorkbook(DAMAGED, { cause: error });
+}
 
 // XML of a workbook's parts as events, by sax
 

@@ -21,20 +21,7 @@ export function valueIn(cells: readonly string[], place: number): string {
 }
 
 const LONGEST = 6;
-const EMPTY_WORDS = new Set([
-  '-',
-  '--',
-  '---',
-  '–',
-  '—',
-  'n/a',
-  'n.a.',
-  'néant',
-  'neant',
-  'ntabyo',
-  'nta',
-  'ntayo',
-]);
+const EMPTY_WORDS = new Set('- -- --- – — n/a n.a. néant neant ntabyo nta ntayo'.split(' '));
 
 /** True for a cell such as `-` or `n/a`, which means that there is no value. */
 export const isEmptyWord = (cell: string): boolean =>

@@ -1,20 +1,7 @@
-/** Parses the text of a CSV file into records as in RFC 4180, with their line numbers. */
+/** Parses the text of a CSV file into records as in RFC 4180, and detects the separator of its cells. */
 
-import { LINE_END, MAX_RECORD_BYTES, splitLines } from './file-content.ts';
-import { type FileFault, type FileRecord, fileFault } from './records.ts';
-
-interface CsvRows {
-  /** Continues up to a row that is incomplete or cannot be read. @param text of entire lines */
-  read(text: string): ReadRows;
-  /** Ends the file. @returns the fault of an incomplete row */
-  end(): FileFault | undefined;
-}
-
-interface ReadRows {
-  readonly records: FileRecord[];
-  /** Fault of the row after them; nothing after it is read. */
-  readonly fault: FileFault | undefined;
-}
+import { LINE_END, MAX_RECORD_BYTES } from './file-content.ts';
+import { type FileFault, type FileRecord, fileFault, HEADER_ROWS, type ScoreHeader } from './records.ts';
 
 const NEVER_CLOSED = 'A quote (") is opened in this row and never closed.';
 const INSIDE_CELL =
@@ -22,8 +9,15 @@ const INSIDE_CELL =
 /** A cell such as `="1198…"` without quotes around it, as database tools write it, is taken literally. */
 const FORMULA = /^="[^"]+"$/;
 
+/** Splits a text into lines, including an unfinished one at its end. */
+function splitLines(text: string): string[] {
+  const lines = text.includes('\r') ? text.split(LINE_END) : text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
 /** @param linesBefore lines of the file that precede the text */
-export function createCsvRows(separator: string, linesBefore: number): CsvRows {
+export function createCsvRows(separator: string, linesBefore: number) {
   let lines = linesBefore;
   /** Text of the incomplete row. */
   let rest = '';
@@ -37,20 +31,24 @@ export function createCsvRows(separator: string, linesBefore: number): CsvRows {
   }
 
   return {
-    read(more) {
-      const text = rest + more;
+    /**
+     * Continues up to a row that is incomplete or cannot be read. @param text of entire lines
+     * @returns also the fault of the row after the records; nothing after it is read
+     */
+    read(text: string): { readonly records: FileRecord[]; readonly fault: FileFault | undefined } {
+      const unread = rest + text;
       const records: FileRecord[] = [];
       rest = '';
-      for (let at = 0; at < text.length; ) {
-        const start = startOfQuotedLine(text, at);
-        if (start > at) readPlain(text.slice(at, start), records);
-        if (start === text.length) break;
-        const row = readRow(text, start, separator);
-        const size = (row === 'open' || row === 'broken' ? text.length : row.end) - start;
+      for (let at = 0; at < unread.length; ) {
+        const start = startOfQuotedLine(unread, at);
+        if (start > at) readPlain(unread.slice(at, start), records);
+        if (start === unread.length) break;
+        const row = readRow(unread, start, separator);
+        const size = (row === 'open' || row === 'broken' ? unread.length : row.end) - start;
         if (row === 'broken') return { records, fault: fileFault(lines + 1, INSIDE_CELL) };
         if (size > MAX_RECORD_BYTES) return { records, fault: fileFault(lines + 1, NEVER_CLOSED) };
         if (row === 'open') {
-          rest = text.slice(start);
+          rest = unread.slice(start);
           break;
         }
         const line = lines + 1;
@@ -60,6 +58,9 @@ export function createCsvRows(separator: string, linesBefore: number): CsvRows {
       }
       return { records, fault: undefined };
     },
+    /** The line after the text, whose last row may be incomplete. */
+    nextLine: () => lines + splitLines(rest).length + 1,
+    /** Ends the file. @returns the fault of an incomplete row */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),
   };
 }
@@ -80,16 +81,11 @@ function startOfQuotedLine(text: string, at: number): number {
 
 const isLineEnd = (text: string, at: number): boolean => text[at] === '\n' || text[at] === '\r';
 
-interface QuotedRow {
-  readonly cells: string[];
-  /** Number of line ends inside its cells. */
-  readonly breaks: number;
-  /** Beginning of the next row. */
-  readonly end: number;
-}
-
-/** @returns `open` if the text ends in quotes, `broken` if a quote is in the middle of a cell */
-function readRow(text: string, start: number, separator: string): QuotedRow | 'open' | 'broken' {
+/**
+ * @returns the cells, the number of line ends inside them and the beginning of the next row; `open` if the
+ *   text ends in quotes, `broken` if a quote is in the middle of a cell
+ */
+function readRow(text: string, start: number, separator: string) {
   const cells: string[] = [];
   let [at, breaks] = [start, 0];
   for (;;) {
@@ -97,11 +93,11 @@ function readRow(text: string, start: number, separator: string): QuotedRow | 'o
     let cell: string;
     if (text[at] === '"') {
       const close = closingQuote(text, at);
-      if (close < 0) return 'open';
+      if (close < 0) return 'open' as const;
       end = close + 1;
       cell = text.slice(at + 1, close).replaceAll('""', '"');
       if (/[\r\n]/.test(cell)) breaks += cell.split(LINE_END).length - 1;
-      if (end < text.length && text[end] !== separator && !isLineEnd(text, end)) return 'broken';
+      if (end < text.length && text[end] !== separator && !isLineEnd(text, end)) return 'broken' as const;
     } else {
       while (end < text.length && text[end] !== separator && !isLineEnd(text, end)) end++;
       cell = text.slice(at, end);
@@ -120,4 +116,60 @@ function closingQuote(text: string, start: number): number {
     at = text.indexOf('"', at);
     if (at < 0 || text[at + 1] !== '"') return at;
   }
+}
+
+// The separator of a file, from its first rows
+
+export const SEPARATORS = [',', ';', '\t', '|'] as const;
+
+/** Number of rows examined, as title rows may precede the header. */
+const ROWS = 30;
+
+/**
+ * The separator with which a row has most headings; otherwise the one with which most rows have the same
+ * number of cells, the larger number first. Thus neither the commas of a title nor those of decimals are
+ * mistaken for separators.
+ * @param head the beginning of the file
+ * @param isComplete true if it is the entire file: otherwise its last line may be incomplete
+ */
+export function detectSeparator(head: string, isComplete: boolean, scoreHeader: ScoreHeader): string {
+  let best: { separator: string; marks: readonly number[] } | undefined;
+  for (const separator of SEPARATORS) {
+    const rows = firstRows(head, separator);
+    if (!isComplete && rows.length > 1 && rows.length < ROWS) rows.pop();
+    const headings = Math.max(0, ...rows.slice(0, HEADER_ROWS).map(scoreHeader));
+    const marks = [headings, ...regularity(rows)];
+    if (best === undefined || isGreater(marks, best.marks)) best = { separator, marks };
+  }
+  return best?.separator ?? ',';
+}
+
+/** Number of rows with the commonest number of cells, and that number. Rows of one cell are not separated. */
+function regularity(rows: readonly (readonly string[])[]): [number, number] {
+  const counts = new Map<number, number>();
+  for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+  let best: [number, number] = [0, 0];
+  for (const [width, count] of counts) if (isGreater([count, width], best)) best = [count, width];
+  return best;
+}
+
+function isGreater(a: readonly number[], b: readonly number[]): boolean {
+  const i = a.findIndex((value, place) => value !== b[place]);
+  return i >= 0 && (a[i] as number) > (b[i] as number);
+}
+
+/** The first rows with a value; broken quotes are reported when the file is read. */
+const firstRows = (text: string, separator: string): (readonly string[])[] =>
+  createCsvRows(separator, 0)
+    .read(text)
+    .records.slice(0, ROWS)
+    .map(({ cells }) => cells);
+
+/**
+ * The separator in a first line such as `sep=;`, which Excel writes.
+ * @returns undefined if the file has no such line
+ */
+export function namedSeparator(head: string): string | undefined {
+  const [line = ''] = head.split(LINE_END, 1);
+  return /^"?sep=([,;\t|])"?$/i.exec(line)?.[1];
 }

@@ -22,16 +22,6 @@ function endOfLastLine(bytes: Buffer): number {
   return lastByte > 0 ? Math.max(feed, carriage) + 1 : feed + 1;
 }
 
-/** Splits a text into lines, including an unfinished one at its end. */
-export function splitLines(text: string): string[] {
-  const lines = text.includes('\r') ? text.split(LINE_END) : text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
-}
-
-/** Number of lines in some bytes, after which a new line begins or the file ends. */
-const countLines = (bytes: Buffer): number => splitLines(bytes.toString('latin1')).length;
-
 // The encoding of a text file, and its conversion to UTF-8
 
 const MARKS: readonly [Encoding, Buffer][] = [
@@ -51,13 +41,13 @@ export const markOf = (encoding: Encoding): Buffer =>
   MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
 
 /**
- * The byte order mark decides, then the requested encoding. Without both, a file that is not UTF-8 throughout
+ * The byte order mark decides, then the fallback. Without both, a file that is not UTF-8 throughout
  * is Windows-1252, in which any bytes are valid.
  */
-export function encodingOf(content: FileContent, asked: Encoding | undefined): TextEncoding {
+export function encodingOf(content: FileContent, fallback: Encoding | undefined): TextEncoding {
   for (const [encoding, mark] of MARKS)
     if (content.head.subarray(0, mark.length).equals(mark)) return { encoding, markBytes: mark.length };
-  return { encoding: asked ?? (content.isUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
+  return { encoding: fallback ?? (content.isUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
 }
 
 interface EncodedBytes {
@@ -85,11 +75,11 @@ export async function* readUtf8(
   if (rest !== undefined && rest.length > 0) yield { bytes: rest, end };
 }
 
-function createDecoder(encoding: Encoding): (bytes?: Buffer) => Buffer {
+function createDecoder(encoding: Encoding) {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
-  return (bytes) => {
+  return (bytes?: Buffer): Buffer => {
     try {
-      return Buffer.from(bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }));
+      return Buffer.from(decoder.decode(bytes, { stream: bytes !== undefined }));
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       throw fileFault(
@@ -172,37 +162,32 @@ export async function* readBytes(handle: FileHandle, start: number): AsyncGenera
 /** A longer record has a quote that was never closed. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 
-interface Chunk {
-  readonly bytes: Buffer;
-  /** Number of bytes of the file that have been read. */
-  readonly end: number;
-}
-
 /**
  * Reads a file from its start. A line end is never inside a character, so each chunk is UTF-8 by itself.
+ * @param nextLine number of the line after the chunks that have been read
  * @throws FileFault at the first line that is not of the encoding or too long
  */
-export async function* readChunks(handle: FileHandle, encoding: TextEncoding): AsyncGenerator<Chunk> {
-  let [length, end] = [0, 0];
+export async function* readChunks(
+  handle: FileHandle,
+  encoding: TextEncoding,
+  nextLine: () => number,
+): AsyncGenerator<EncodedBytes> {
+  let end = 0;
   let rest: Buffer = Buffer.alloc(0);
-  const lineAfter = async (bytes: number) => (await linesBefore(handle, encoding, bytes)) + 1;
-  async function* checked(bytes: Buffer): AsyncGenerator<Chunk> {
+  async function* checked(bytes: Buffer): AsyncGenerator<EncodedBytes> {
     const sound = isUtf8(bytes) ? bytes.length : soundLength(bytes);
     if (sound > 0) yield { bytes: bytes.subarray(0, sound), end };
-    if (sound === bytes.length) return;
-    const text = 'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.';
-    throw fileFault(await lineAfter(length + sound), text);
+    if (sound < bytes.length)
+      throw fileFault(nextLine(), 'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.');
   }
 
-  for await (const read of readUtf8(handle, encoding)) {
-    end = read.end;
-    const bytes = rest.length === 0 ? read.bytes : Buffer.concat([rest, read.bytes]);
+  for await (const encoded of readUtf8(handle, encoding)) {
+    end = encoded.end;
+    const bytes = rest.length === 0 ? encoded.bytes : Buffer.concat([rest, encoded.bytes]);
     const complete = endOfLastLine(bytes);
     rest = bytes.subarray(complete);
     if (complete > 0) yield* checked(bytes.subarray(0, complete));
-    length += complete;
-    if (rest.length > MAX_RECORD_BYTES)
-      throw fileFault(await lineAfter(length), 'The line is too long to be a row.');
+    if (rest.length > MAX_RECORD_BYTES) throw fileFault(nextLine(), 'The line is too long to be a row.');
   }
   if (rest.length > 0) yield* checked(rest);
 }
@@ -210,37 +195,9 @@ export async function* readChunks(handle: FileHandle, encoding: TextEncoding): A
 /** Length of the lines before the first one that is not UTF-8. */
 function soundLength(bytes: Buffer): number {
   let sound = 0;
-  for (let length = 0; length < bytes.length; ) {
-    length = endOfNextLine(bytes, sound);
-    if (!isUtf8(bytes.subarray(sound, length))) return sound;
-    sound = length;
+  for (const line of bytes.toString('latin1').match(/[^\r\n]*(?:\r\n|[\r\n]|$)/g) ?? []) {
+    if (!isUtf8(bytes.subarray(sound, sound + line.length))) break;
+    sound += line.length;
   }
   return sound;
-}
-
-function endOfNextLine(bytes: Buffer, start: number): number {
-  for (let i = start; i < bytes.length; i++) {
-    if (bytes[i] === 0x0a) return i + 1;
-    if (bytes[i] === 0x0d) return bytes[i + 1] === 0x0a ? i + 2 : i + 1;
-  }
-  return bytes.length;
-}
-
-/**
- * Counts the lines in the first bytes of a file, which end at a line end. Only an unreadable file is read
- * again for this.
- * @param bytes of the file as UTF-8
- */
-async function linesBefore(handle: FileHandle, encoding: TextEncoding, bytes: number): Promise<number> {
-  let [lines, left] = [0, bytes];
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const read of readUtf8(handle, encoding)) {
-    const joined = Buffer.concat([rest, read.bytes.subarray(0, left)]);
-    left -= Math.min(left, read.bytes.length);
-    const length = endOfLastLine(joined);
-    lines += countLines(joined.subarray(0, length));
-    rest = joined.subarray(length);
-    if (left === 0) break;
-  }
-  return lines + countLines(rest);
 }

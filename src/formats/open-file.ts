@@ -1,7 +1,7 @@
 /** Opens a file for reading; the format is recognised by its content, not by its name. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnreadableWorkbook } from './archive.ts';
-import { createCsvRows } from './csv-rows.ts';
+import { createCsvRows, detectSeparator, namedSeparator } from './csv-rows.ts';
 import {
   encodingOf,
   type FileContent,
@@ -11,55 +11,54 @@ import {
   type TextEncoding,
 } from './file-content.ts';
 import { openWorkbook } from './open-workbook.ts';
-import { type Encoding, fileFault, type RecordBatch, type RecordSource } from './records.ts';
-import { detectSeparator, namedSeparator, type ScoreHeader } from './separator.ts';
+import {
+  type Encoding,
+  fileFault,
+  type RecordBatch,
+  type RecordSource,
+  type ScoreHeader,
+} from './records.ts';
 
 // Text files
-
-interface TextLayout {
-  readonly encoding: TextEncoding;
-  readonly separator: string;
-  /** Lines before the first that may be a row: 1 if a line names the separator. */
-  readonly skippedLines: 0 | 1;
-}
 
 /**
  * Accepts every kind of line end and quoted cells, and leaves out lines without a value
  * (docs/import-reference.md#what-a-file-may-look-like).
- * @param asked the encoding of a file that does not show one
  */
 function openCsv(
   handle: FileHandle,
   content: FileContent,
-  { encoding: asked, scoreHeader }: { encoding?: Encoding | undefined; scoreHeader: ScoreHeader },
+  encoding: TextEncoding,
+  scoreHeader: ScoreHeader,
 ): RecordSource {
-  const encoding = encodingOf(content, asked);
   const head = headText(content, encoding);
-  const named = namedSeparator(head);
   const isComplete = content.head.length === content.bytes;
-  const separator = named ?? detectSeparator(head, isComplete, scoreHeader);
-  const layout: TextLayout = { encoding, separator, skippedLines: named === undefined ? 0 : 1 };
+  const namedBy = namedSeparator(head);
+  const separator = namedBy ?? detectSeparator(head, isComplete, scoreHeader);
   return {
     bytes: content.bytes,
     sha256: content.sha256,
     format: { type: 'text', encoding: encoding.encoding, hasMark: encoding.markBytes > 0, separator },
-    read: () => readRecords(handle, layout),
+    read: () => readRecords(handle, encoding, separator, namedBy !== undefined),
     close: () => handle.close(),
   };
 }
 
+/** @param skipsLine true if the first line names the separator */
 async function* readRecords(
   handle: FileHandle,
-  { encoding, separator, skippedLines }: TextLayout,
+  encoding: TextEncoding,
+  separator: string,
+  skipsLine: boolean,
 ): AsyncGenerator<RecordBatch> {
-  const rows = createCsvRows(separator, skippedLines);
-  let [bytesRead, isFirst] = [0, true];
-  for await (const chunk of readChunks(handle, encoding)) {
+  const rows = createCsvRows(separator, skipsLine ? 1 : 0);
+  let [bytesRead, skips] = [0, skipsLine];
+  for await (const chunk of readChunks(handle, encoding, rows.nextLine)) {
     bytesRead = chunk.end;
     // A chunk ends at a line end, so the first line is in the first one.
-    const bytes = isFirst && skippedLines === 1 ? withoutFirstLine(chunk.bytes) : chunk.bytes;
-    isFirst = false;
-    const { records, fault } = rows.read(bytes.toString('utf8'));
+    const text = chunk.bytes.toString('utf8');
+    const { records, fault } = rows.read(skips ? text.replace(FIRST_LINE, '') : text);
+    skips = false;
     yield { records, bytesRead };
     if (fault !== undefined) throw fault;
   }
@@ -68,11 +67,7 @@ async function* readRecords(
   if (fault !== undefined) throw fault;
 }
 
-function withoutFirstLine(bytes: Buffer): Buffer {
-  const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  if (end < 0) return bytes.subarray(bytes.length);
-  return bytes.subarray(bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : end + 1);
-}
+const FIRST_LINE = /^.*?(?:\r\n|[\r\n]|$)/s;
 
 // Files that are neither text nor a workbook, with advice for each
 
@@ -93,10 +88,10 @@ const BEGINNINGS: readonly [string, string][] = [
  * @param isUtf16 true if NUL characters are part of the encoding
  * @returns the refusal of a file that is not text; undefined if it may be text
  */
-export function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
+function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
   const start = head.toString('latin1', 0, 512);
-  const known = BEGINNINGS.find(([beginning]) => start.startsWith(beginning));
-  if (known !== undefined) return known[1];
+  const [, refusal] = BEGINNINGS.find(([beginning]) => start.startsWith(beginning)) ?? [];
+  if (refusal !== undefined) return refusal;
   // Many programs write a web page and call it .xls.
   if (/^(?:\u00ef\u00bb\u00bf)?\s*<[!?a-z]/i.test(start))
     return `This is a web page or an XML document, whatever its name says. Open it in a spreadsheet. ${SAVE}`;
@@ -159,9 +154,11 @@ async function openContent(
       throw error;
     }
   }
-  const { encoding } = encodingOf(content, options.encoding);
-  const refusal = refusalOf(content, encoding.startsWith('utf-16'));
-  return refusal === undefined ? openCsv(handle, content, options) : unreadable(handle, content, refusal);
+  const encoding = encodingOf(content, options.encoding);
+  const refusal = refusalOf(content, encoding.encoding.startsWith('utf-16'));
+  return refusal === undefined
+    ? openCsv(handle, content, encoding, options.scoreHeader)
+    : unreadable(handle, content, refusal);
 }
 
 /** @param cause an error with more details than its message */

@@ -33,6 +33,9 @@ export type SourceFormat =
     }
   | { readonly type: 'workbook'; readonly sheet: string };
 
+/** Counts the headings of the kind in a row. */
+export type ScoreHeader = (cells: readonly string[]) => number;
+
 /** An open file. It stays readable if its name is moved or deleted meanwhile. */
 export interface RecordSource {
   /** Size of the file in bytes. */

@@ -3,7 +3,6 @@
  * of dates.
  */
 import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
-import { type NumberStyle, numberStyleOf } from './workbook-numbers.ts';
 
 /** Limit of relations between parts, of formats and of styles: more than any spreadsheet writes. */
 const MAX_ITEMS = 100_000;
@@ -14,28 +13,15 @@ export interface Sheet {
   readonly path: string;
 }
 
-export interface Workbook {
-  readonly sheets: readonly Sheet[];
-  /** True if days are counted from 1904, as Excel for the Macintosh once did. */
-  readonly is1904: boolean;
-  /** Texts that cells refer to by their index. */
-  readonly texts: readonly string[];
-  /** Number styles by the index of a cell's style. */
-  readonly styles: readonly NumberStyle[];
-}
-
-interface Relation {
-  readonly id: string;
-  readonly type: string;
-  readonly path: string;
-}
+export type Workbook = Awaited<ReturnType<typeof readWorkbook>>;
 
 /** @throws UnreadableWorkbook */
-export async function readWorkbook(archive: Archive): Promise<Workbook> {
+export async function readWorkbook(archive: Archive) {
   const root = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument');
   if (root === undefined) throw new UnreadableWorkbook();
   const relations = await relationsOf(archive, root.path);
-  const pathOf = (type: string) => relations.find((relation) => relation.type === type)?.path;
+  const pathOf = (type: string) =>
+    relations.find((relation) => relation.type === type && archive.has(relation.path))?.path;
   const byId = new Map(relations.map((relation) => [relation.id, relation]));
   const sheets = new Map<string, Sheet>();
   let is1904 = false;
@@ -53,16 +39,19 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const [texts, styles] = [pathOf('sharedStrings'), pathOf('styles')];
   return {
     sheets: [...sheets.values()],
+    /** True if days are counted from 1904, as Excel for the Macintosh once did. */
     is1904,
-    texts: texts === undefined || !archive.has(texts) ? [] : await readTexts(archive, texts),
-    styles: styles === undefined || !archive.has(styles) ? [] : await readStyles(archive, styles),
+    /** Texts that cells refer to by their index. */
+    texts: texts === undefined ? [] : await readTexts(archive, texts),
+    /** Number styles by the index of a cell's style. */
+    styles: styles === undefined ? [] : await readStyles(archive, styles),
   };
 }
 
 /** @param path of the part whose relations are read; '' for the archive's own */
-async function relationsOf(archive: Archive, path: string): Promise<Relation[]> {
+async function relationsOf(archive: Archive, path: string) {
   const [, folder = '', file = ''] = /^(.*\/)?([^/]*)$/.exec(path) ?? [];
-  const relations: Relation[] = [];
+  const relations: { id: string; type: string; path: string }[] = [];
   const part = `${folder}_rels/${file}.rels`;
   if (!archive.has(part)) return relations;
   await readXml(archive.read(part), {
@@ -82,23 +71,23 @@ const resolve = (folder: string, target: string): string =>
 async function readTexts(archive: Archive, path: string): Promise<string[]> {
   const texts: string[] = [];
   let text: string | undefined;
-  let isShown = false;
+  let isCollected = false;
   let isPhonetic = false;
   await readXml(archive.read(path), {
     open(name) {
       if (name === 'si') text = '';
       else if (name === 'rPh') isPhonetic = true;
-      else if (name === 't') isShown = !isPhonetic;
+      else if (name === 't') isCollected = !isPhonetic;
     },
     text(part) {
-      if (isShown && text !== undefined) text += part;
+      if (isCollected && text !== undefined) text += part;
       if ((text?.length ?? 0) > MAX_TEXT_CHARACTERS)
         throw new UnreadableWorkbook(
           `The workbook has ${LONG_TEXT}. Delete it, save the workbook and import it again.`,
         );
     },
     close(name) {
-      if (name === 't') isShown = false;
+      if (name === 't') isCollected = false;
       else if (name === 'rPh') isPhonetic = false;
       else if (name === 'si') texts.push(unescapeText(text ?? ''));
     },
@@ -110,11 +99,7 @@ async function readTexts(archive: Archive, path: string): Promise<string[]> {
  * Decodes texts such as `_x000D_`, which stand for characters that XML cannot contain, or for an underscore.
  */
 export const unescapeText = (text: string): string =>
-  text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
-        String.fromCharCode(Number.parseInt(code, 16)),
-      )
-    : text;
+  text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]> {
   const codes = new Map<string, string>();
@@ -132,4 +117,34 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
     },
   });
   return ids.map((id) => numberStyleOf(Number(id), codes.get(id)));
+}
+
+/** Meaning that the format of a cell gives its number. */
+type NumberStyle = 'number' | 'date' | 'percent';
+
+/** Date formats that a workbook does not spell out (ECMA-376 part 1, 18.8.30); 27 to 58 in Asian editions. */
+const isBuiltInDate = (id: number): boolean =>
+  (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || id === 45 || id === 47 || (id >= 50 && id <= 58);
+
+/** The limit of Excel. */
+const MAX_CODE_CHARACTERS = 255;
+
+/**
+ * @param id of the format
+ * @param code as the workbook spells it out, such as `dd/mm/yyyy hh:mm`
+ */
+function numberStyleOf(id: number, code: string | undefined): NumberStyle {
+  if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return 'number';
+  if (code === undefined) {
+    if (isBuiltInDate(id)) return 'date';
+    return id === 9 || id === 10 ? 'percent' : 'number';
+  }
+  // The format of positive numbers, without texts, escaped characters, padding and fill characters.
+  const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
+  // [h]:mm counts elapsed hours and is not a time of day.
+  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return 'number';
+  const plain = positive.replace(/\[[^\]]*\]/g, '');
+  if (/^\s*general\s*$/i.test(plain)) return 'number';
+  if (/[dmyhs]/i.test(plain)) return 'date';
+  return plain.includes('%') ? 'percent' : 'number';
 }

@@ -1,5 +1,6 @@
 /** Rows → an Excel workbook, in parts. */
 
+import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { asTextCell } from './blanks.ts';
 
@@ -9,23 +10,6 @@ export const MOST_WORKBOOK_ROWS = 100_000;
 export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 export type Cell = string | number | null;
-
-/** The used part of the library, which only workbooks need. */
-export interface WorkbookLibrary {
-  writeXlsxStream(
-    rows: Iterable<Cell[]>,
-    options: {
-      readonly name: string;
-      readonly columns: readonly {
-        readonly header: string;
-        readonly numFmt?: string;
-        readonly width: number;
-      }[];
-      readonly freezePane: { readonly rows: number };
-    },
-  ): AsyncIterable<Uint8Array>;
-}
-export const LIBRARY = 'hucre/xlsx';
 
 export type CellType = 'text' | 'number' | 'date' | 'instant';
 
@@ -67,21 +51,23 @@ export function toCell(type: CellType, text: string | null): Cell {
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);
 }
 
+/** A workbook of one sheet, whose headings stay in view. */
+export async function writeSheet(name: string, columns: ColumnDef[], rows: Iterable<Cell[]>) {
+  const { writeXlsxStream } = await import('hucre/xlsx');
+  return writeXlsxStream(rows, { name, columns, freezePane: { rows: 1 } });
+}
+
 /**
  * A workbook of figures for people, with headings in their language.
  * @param name name of the sheet
  */
-export async function sheetOf(
-  name: string,
-  headings: readonly string[],
-  rows: Iterable<(string | number)[]>,
-): Promise<AsyncIterable<Uint8Array>> {
-  const { writeXlsxStream }: WorkbookLibrary = await import(LIBRARY);
+export function sheetOf(name: string, headings: readonly string[], rows: readonly (string | number)[][]) {
   const columns = headings.map((header) => ({ header: asWorkbookText(header), width: WIDTHS.text }));
-  const cells = (value: string | number) =>
+  const toFigure = (value: string | number) =>
     typeof value === 'string' ? asWorkbookText(asTextCell(value)) : value;
-  function* all(): Generator<Cell[]> {
-    for (const row of rows) yield row.map(cells);
-  }
-  return writeXlsxStream(all(), { name, columns, freezePane: { rows: 1 } });
+  return writeSheet(
+    name,
+    columns,
+    rows.map((row) => row.map(toFigure)),
+  );
 }

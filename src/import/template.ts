@@ -4,7 +4,8 @@
  * (docs/importing.md#a-template).
  */
 
-import { type Cell, type CellType, FORMATS, LIBRARY, toCell, WIDTHS } from '../formats/write-workbook.ts';
+import type { CellStyle, DataValidation, WriteSheet } from 'hucre/xlsx';
+import { type Cell, type CellType, FORMATS, toCell, WIDTHS } from '../formats/write-workbook.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../registry/file-columns.ts';
 import type { StagedRow } from '../values/declared-fields.ts';
 import { kindOf } from '../values/field-json.ts';
@@ -61,25 +62,6 @@ const into =
   (text) =>
     inLanguage(text, language);
 
-interface Style {
-  readonly numFmt?: string;
-  readonly font?: { readonly bold?: boolean; readonly italic?: boolean };
-}
-
-interface Sheet {
-  readonly name: string;
-  readonly columns: readonly { readonly width: number; readonly numFmt?: string }[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** Styles by `row,column`, from 0. */
-  readonly cells?: ReadonlyMap<string, { readonly style: Style }>;
-  readonly freezePane?: { readonly rows: number };
-  readonly dataValidations?: readonly object[];
-}
-
-interface WorkbookLibrary {
-  writeXlsx(options: { readonly sheets: readonly Sheet[] }): Promise<Uint8Array>;
-}
-
 /**
  * Rows that are formatted for their columns: elsewhere a spreadsheet does not keep a national ID as a text.
  */
@@ -105,10 +87,10 @@ function formatOf(column: FileColumn): { readonly numFmt?: string } {
   return numFmt === undefined ? {} : { numFmt };
 }
 
-function sheetToFill(kind: ImportKind, translate: Translate): Sheet {
+function sheetToFill(kind: ImportKind, translate: Translate): WriteSheet {
   const columns = templateColumns(kind);
   const sentence = say('Fill in one row for each. Write over the example in row 3. * is required.');
-  const styles = columns.flatMap((column, i): [string, { style: Style }][] => [
+  const styles = columns.flatMap((column, i): [string, { style: CellStyle }][] => [
     [`${HEADINGS},${i}`, { style: { font: { bold: true } } }],
     [`${EXAMPLE},${i}`, { style: { font: { italic: true }, ...formatOf(column) } }],
   ]);
@@ -130,7 +112,7 @@ function sheetToFill(kind: ImportKind, translate: Translate): Sheet {
 }
 
 /** List to choose from, which allows other words too. @param place of the column, below 26 */
-function listOf(choices: readonly string[], place: number, translate: Translate): object {
+function listOf(choices: readonly string[], place: number, translate: Translate): DataValidation {
   const letter = String.fromCharCode('A'.charCodeAt(0) + place);
   return {
     type: 'list',
@@ -172,7 +154,7 @@ function need(kind: ImportKind, column: FileColumn): Message | undefined {
  * Sheet that explains the columns. No row of it names two columns, so it is not taken for the one with the
  * rows.
  */
-function sheetOfColumns(kind: ImportKind, translate: Translate): Sheet {
+function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   const rows = FILE_COLUMNS[kind].map((column) => {
     const needed = need(kind, column);
     const names = LANGUAGES.map((language) => inLanguage(column.label, language));
@@ -192,7 +174,7 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): Sheet {
  * @returns the bytes of the workbook: an import reads it without a map, and leaves out the invented row
  */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
-  const { writeXlsx }: WorkbookLibrary = await import(LIBRARY);
+  const { writeXlsx } = await import('hucre/xlsx');
   const translate = into(language);
   return writeXlsx({ sheets: [sheetToFill(kind, translate), sheetOfColumns(kind, translate)] });
 }

@@ -1,5 +1,6 @@
 /** Reads the header of a file: the places of its columns, or all its faults. */
 
+import { SEPARATORS } from '../../formats/csv-rows.ts';
 import {
   FileFault,
   type FileRecord,
@@ -8,7 +9,6 @@ import {
   type RecordBatch,
   type SourceFormat,
 } from '../../formats/records.ts';
-import { SEPARATORS } from '../../formats/separator.ts';
 import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import { mayEcho } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';

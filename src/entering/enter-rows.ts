@@ -17,6 +17,7 @@ import {
   changePath,
   describeMember,
   ENTERED,
+  type EnteredKind,
   enterPath,
   isEnteredKind,
   listIn,
@@ -34,30 +35,32 @@ import type {
 import { formatDate } from '../values/date-time.ts';
 import { listFields } from '../values/declared-fields.ts';
 import { isIdentityCard } from '../values/identity-card.ts';
-import { say } from '../values/message.ts';
+import { type Message, say } from '../values/message.ts';
 import { enteringScreen } from './entering.ts';
-import type { Texts } from './row-form.ts';
-import { textsOf } from './row-texts.ts';
+import { type Texts, textsOf } from './row-form.ts';
 
 const idOf = (row: StoredRow): string => textOf(row, 'id');
+
+/** Name of the owner of a row, from those of its parts that are known. */
+const joined = (...names: (string | undefined)[]): string =>
+  names.filter((name) => name !== undefined && name !== '').join(' · ');
 
 /** Enters a new row for a membership or, if it is a payment, for a loan. */
 export const ENTER_FOR_PERSON: Screen = enteringScreen(
   { path: '/person/:person/enter/:kind/:row', title: say('Enter') },
   (visit) => {
     const person = findVisited(visit);
-    const { kind, row } = visit.places;
+    const { kind, row = '' } = visit.places;
     if (person === undefined || !isEnteredKind(kind) || kind === 'members') return undefined;
-    const settled = ownerOf(person, kind, row ?? '');
+    const settled = ownerOf(person, kind, row);
     return (
       settled && {
         kind,
         heading: ENTERED[kind].heading,
-        path: enterPath(personPath(visit), kind, row ?? ''),
+        path: enterPath(personPath(visit), kind, row),
         back: personPath(visit),
         settled,
-        whose: () =>
-          [nameOfPerson(person), settled.loan_reference].filter((each) => each !== undefined).join(' · '),
+        ownerName: () => joined(nameOfPerson(person), settled.loan_reference),
         shows: () => showing(person),
       }
     );
@@ -70,27 +73,27 @@ function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): T
     const cooperative = { cooperative_code: textOf(member, 'cooperative') };
     if (kind !== 'payments' && idOf(member) === id)
       return { ...cooperative, member_code: textOf(member, 'member_code') };
-    const loan = kind === 'payments' ? loans.find((each) => idOf(each) === id) : undefined;
+    const loan = kind === 'payments' ? loans.find((row) => idOf(row) === id) : undefined;
     if (loan !== undefined) return { ...cooperative, loan_reference: textOf(loan, 'reference') };
   }
   return undefined;
 }
 
-/** The rows of a membership, by the kinds that can be changed. */
-const ROWS: { readonly [kind: string]: (held: StoredMembership) => readonly StoredRow[] } = {
-  members: ({ member }) => [member],
-  production: ({ deliveries }) => deliveries,
-  savings: ({ savingsTransactions }) => savingsTransactions,
-  loans: ({ loans }) => loans,
-  payments: ({ payments }) => payments,
-};
-
-const CHANGING = {
-  members: say('Change the member'),
-  production: say('Change the delivery'),
-  savings: say('Change the savings transaction'),
-  loans: say('Change the loan'),
-  payments: say('Change the payment'),
+/** The kinds that can be changed, with their rows of a membership. */
+const CHANGES: {
+  readonly [kind in EnteredKind]: {
+    readonly heading: Message;
+    readonly rows: (membership: StoredMembership) => readonly StoredRow[];
+  };
+} = {
+  members: { heading: say('Change the member'), rows: ({ member }) => [member] },
+  production: { heading: say('Change the delivery'), rows: ({ deliveries }) => deliveries },
+  savings: {
+    heading: say('Change the savings transaction'),
+    rows: ({ savingsTransactions }) => savingsTransactions,
+  },
+  loans: { heading: say('Change the loan'), rows: ({ loans }) => loans },
+  payments: { heading: say('Change the payment'), rows: ({ payments }) => payments },
 };
 
 export const CHANGE_ROW: Screen = enteringScreen(
@@ -99,22 +102,21 @@ export const CHANGE_ROW: Screen = enteringScreen(
     const person = findVisited(visit);
     const { kind, row: id } = visit.places;
     if (person === undefined || !isEnteredKind(kind)) return undefined;
-    for (const held of person.memberships) {
-      const row = ROWS[kind]?.(held).find((each) => idOf(each) === id);
+    const { heading, rows } = CHANGES[kind];
+    for (const membership of person.memberships) {
+      const row = rows(membership).find((candidate) => idOf(candidate) === id);
       if (row === undefined) continue;
-      const owner = ownersOf(kind, held, row);
+      const owner = ownersOf(kind, membership, row);
       const list = listIn(visit.query);
+      const reference = kind === 'members' ? '' : referenceOf(row);
       return {
         kind,
-        heading: CHANGING[kind],
+        heading,
         path: changePath(personPath(visit), kind, idOf(row), list),
         back: list ?? personPath(visit),
         settled: { ...owner, ...keyOf(kind, row) },
         stored: { ...textsOf(visit, kind, row), ...owner },
-        whose: () =>
-          [nameOfPerson(person), owner.loan_reference, kind === 'members' ? '' : referenceOf(row)]
-            .filter((each) => each !== undefined && each !== '')
-            .join(' · '),
+        ownerName: () => joined(nameOfPerson(person), owner.loan_reference, reference),
         shows: () => showing(person),
       };
     }
@@ -133,7 +135,7 @@ function ownersOf(kind: ImportKind, { member, loans }: StoredMembership, row: St
   const cooperative = { cooperative_code: textOf(row, 'cooperative') };
   if (kind === 'members') return cooperative;
   if (kind !== 'payments') return { ...cooperative, member_code: textOf(member, 'member_code') };
-  const loan = loans.find((each) => idOf(each) === textOf(row, 'loan_id'));
+  const loan = loans.find((candidate) => idOf(candidate) === textOf(row, 'loan_id'));
   return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
 }
 
@@ -175,7 +177,7 @@ export const CHANGE_COOPERATIVE: Screen = enteringScreen(
       back: cooperativePath(visit),
       settled: { code: cooperative.code },
       stored: textsOf(visit, 'cooperatives', values),
-      whose: () => cooperative.name,
+      ownerName: () => cooperative.name,
       shows: () => 'nobody',
     };
   },
@@ -190,13 +192,13 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     if (cooperative === undefined || !isEnteredKind(kind)) return undefined;
     const { heading, kept } = ENTERED[kind];
     const path = `${cooperativePath(visit)}/enter/${kind}`;
-    const held = visit.use((storage) => openStoredData(storage));
+    const storedData = visit.use((storage) => openStoredData(storage));
     const today = formatDate(visit.now, visit.desk.config.zone);
     const initial = {
       ...Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? ''])),
       ...(kind === 'members' ? { registration_date: today } : {}),
     };
-    const members = openMembers(held, cooperative.code);
+    const members = openMembers(storedData, cooperative.code);
     const nameOf = (values: Texts) => members(values).map(describeMember)[0] ?? cooperative.name;
     return {
       kind,
@@ -204,36 +206,35 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       path,
       back: cooperativePath(visit),
       // Continues with the next line of the same paper.
-      next: (given) => {
+      next: (texts) => {
         // A new member leads to the page of the person, where everything else is entered.
-        if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(given))}`;
-        const query = new URLSearchParams(kept.map((name): [string, string] => [name, given[name] ?? '']));
+        if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(texts))}`;
+        const query = new URLSearchParams(kept.map((name): [string, string] => [name, texts[name] ?? '']));
         return kept.length === 0 ? path : `${path}?${query}`;
       },
       settled: { cooperative_code: codeOf(visit) },
       initial,
-      withCodes: (typed) => (kind === 'members' ? {} : storedCodes(held, cooperative.code, typed)),
-      proposed: () => (kind === 'production' ? { product: held.listProducts(cooperative.id) } : {}),
+      withCodes: (texts) => (kind === 'members' ? {} : storedCodes(storedData, cooperative.code, texts)),
+      proposed: () => (kind === 'production' ? { product: storedData.listProducts(cooperative.id) } : {}),
       isDirect: kind === 'production' || kind === 'savings',
       asksAnother: kind === 'members',
-      whose: (values) =>
-        [nameOf(values), values.loan_reference].filter((each) => each !== undefined).join(' · '),
+      ownerName: (values) => joined(nameOf(values), values.loan_reference),
       members,
       // Members who already have the national ID of the new one.
-      sharing: (values) => held.findMembers({ identityCard: numberIn(values) }).map(describeMember),
+      sharing: (values) => storedData.findMembers({ identityCard: numberIn(values) }).map(describeMember),
       shows: (values) => showingInCooperative(values, members(values)),
     };
   },
 );
 
 /** The national ID, which may be typed with spaces. */
-const numberIn = ({ identity_card: typed = '' }: Texts): string => typed.replace(/\s/g, '');
+const numberIn = ({ identity_card: number = '' }: Texts): string => number.replace(/\s/g, '');
 
 /** Codes of members and references of loans in their stored form. */
-function storedCodes(held: StoredDataStore, cooperativeCode: string, typed: Texts): Texts {
-  const { member_code: memberCode, loan_reference: typedLoan } = typed;
-  const [member] = memberCode ? held.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
-  const [loan] = typedLoan ? loansOf(held, cooperativeCode, typedLoan) : [];
+function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts: Texts): Texts {
+  const { member_code: memberCode, loan_reference: reference } = texts;
+  const [member] = memberCode ? storedData.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
+  const [loan] = reference ? loansOf(storedData, cooperativeCode, reference) : [];
   return {
     ...(member && { member_code: member.memberCode }),
     ...(loan && { loan_reference: textOf(loan, 'reference') }),
@@ -241,30 +242,33 @@ function storedCodes(held: StoredDataStore, cooperativeCode: string, typed: Text
 }
 
 /** Searches in upper case too, as many references are. */
-function loansOf(held: StoredDataStore, cooperativeCode: string, reference: string): readonly StoredRow[] {
-  const found = held.listEntries('loans', { cooperativeCode, reference });
-  const upper = reference.toUpperCase();
-  return found.length > 0 ? found : held.listEntries('loans', { cooperativeCode, reference: upper });
+function loansOf(
+  storedData: StoredDataStore,
+  cooperativeCode: string,
+  reference: string,
+): readonly StoredRow[] {
+  const loans = storedData.listEntries('loans', { cooperativeCode, reference });
+  if (loans.length > 0) return loans;
+  return storedData.listEntries('loans', { cooperativeCode, reference: reference.toUpperCase() });
 }
 
 /**
  * Finds the members whom a row names by code, the borrower of its loan, and the holder of its national ID in
  * the cooperative.
  */
-function openMembers(
-  held: StoredDataStore,
-  cooperativeCode: string,
-): (values: Texts) => readonly FoundMember[] {
-  return (values) => {
-    const { member_code: memberCode = '', loan_reference: reference = '' } = values;
-    const loans = reference === '' ? [] : loansOf(held, cooperativeCode, reference);
-    const codes = [memberCode, ...loans.map((loan) => textOf(loan, 'member_code'))];
-    const names: MemberName[] = codes.filter((each) => each !== '').map((code) => ({ memberCode: code }));
+const openMembers =
+  (storedData: StoredDataStore, cooperativeCode: string) =>
+  (values: Texts): readonly FoundMember[] => {
+    const { member_code: code = '', loan_reference: reference = '' } = values;
+    const loans = reference === '' ? [] : loansOf(storedData, cooperativeCode, reference);
+    const codes = [code, ...loans.map((loan) => textOf(loan, 'member_code'))];
+    const names: MemberName[] = codes.filter(Boolean).map((memberCode) => ({ memberCode }));
     if (isIdentityCard(numberIn(values))) names.push({ identityCard: numberIn(values) });
-    const found = names.flatMap((name) => held.findMembers({ ...name, cooperativeCode, isTyped: true }));
-    return found.filter(({ id }, i) => found.findIndex((each) => each.id === id) === i);
+    const members = names.flatMap((name) =>
+      storedData.findMembers({ ...name, cooperativeCode, isTyped: true }),
+    );
+    return [...new Map(members.map((member) => [member.id, member])).values()];
   };
-}
 
 /**
  * Data subjects of a row: the members it names, and the person with its national ID, as the answer shows if

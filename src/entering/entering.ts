@@ -3,15 +3,55 @@
  * the changes, then the row is written as if it came from a file.
  */
 
+import { fields, form as formOf, table } from '../desk/parts.ts';
 import type { Answer, Form, Page, Screen, Shows, Visit } from '../desk/screen.ts';
-import { type Entered, enterRow, type RowPlan } from '../import/enter-row.ts';
+import { type Entered, enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
 import { openImportSession } from '../import/staging/session.ts';
 import { FILE_COLUMNS } from '../registry/file-columns.ts';
-import { nameOf, writeStored } from '../registry/pages/stored-values.ts';
-import { type Message, say } from '../values/message.ts';
-import { type Entering, planPage, typingPage } from './entering-pages.ts';
-import type { Texts } from './row-form.ts';
-import { newReference, rowOf, shownTexts, typedOf } from './row-texts.ts';
+import { describeMember, nameOf, writeStored } from '../registry/pages/stored-values.ts';
+import { openStoredData } from '../registry/stored/stored-data.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
+import { NOW } from '../values/declared-fields.ts';
+import { type Html, html } from '../values/html.ts';
+import { type Message, say, type Text } from '../values/message.ts';
+import {
+  type FormRow,
+  formTexts,
+  labelOf,
+  newReference,
+  otherFaults,
+  rowFields,
+  rowOf,
+  sayAtDesk,
+  submittedTexts,
+  type Texts,
+} from './row-form.ts';
+
+/** One row that a page enters or changes. */
+interface Entering extends FormRow {
+  readonly heading: Message;
+  readonly path: string;
+  /** The page on which the entry began, and to which it returns. */
+  readonly back: string;
+  /** The page that follows, if it is not `back`. @param texts as submitted */
+  readonly next?: (texts: Texts) => string;
+  /** Submitted values, with codes in their stored form: many are in upper case. */
+  readonly withCodes?: (texts: Texts) => Texts;
+  /** True if another row may follow although the next page is a different one. */
+  readonly asksAnother?: boolean;
+  /** Initial values of the fields for a new row. */
+  readonly initial?: Texts;
+  /** True if a new row without warnings is entered at once. */
+  readonly isDirect?: boolean;
+  /** Name of the owner of the row, such as a member. */
+  readonly ownerName?: (values: Texts) => string | undefined;
+  /** Members whom a row is about, or who have a code or national ID that it gives. */
+  readonly members?: (values: Texts) => readonly FoundMember[];
+  /** Memberships of the person of a new member. @param values of all columns */
+  readonly sharing?: (values: Texts) => readonly string[];
+  /** Persons whose data the row shows. @param values of all columns */
+  readonly shows: (values: Texts) => Shows | 'nobody';
+}
 
 /** @param find returns undefined if the subject of the page does not exist */
 export const enteringScreen = (
@@ -24,35 +64,33 @@ export const enteringScreen = (
   async read(visit) {
     const entering = await find(visit);
     if (entering === undefined) return undefined;
-    const { stored, initial, settled } = entering;
-    const typed = stored === undefined ? (initial ?? {}) : shownTexts(stored);
-    const body = typingPage(visit, entering, typed, {});
-    return { body, shows: stored === undefined ? 'nobody' : entering.shows({ ...stored, ...settled }) };
+    const { stored, initial = {}, settled } = entering;
+    const texts = stored === undefined ? initial : formTexts(stored);
+    const shows = stored === undefined ? 'nobody' : entering.shows({ ...stored, ...settled });
+    return { body: formPage(visit, entering, texts, {}), shows };
   },
   actions: {
-    async enter(visit, given) {
+    async enter(visit, form) {
       const entering = await find(visit);
-      return entering && enter(visit, entering, given);
+      return entering && enter(visit, entering, form);
     },
-    async correct(visit, given) {
+    async correct(visit, form) {
       const entering = await find(visit);
       if (entering === undefined) return undefined;
-      const typed = typedOf(entering, given);
-      return {
-        body: typingPage(visit, entering, typed, {}),
-        shows: entering.shows({ ...typed, ...entering.settled }),
-      };
+      const texts = submittedTexts(entering, form);
+      const shows = entering.shows({ ...texts, ...entering.settled });
+      return { body: formPage(visit, entering, texts, {}), shows };
     },
   },
 });
 
 async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answer> {
-  const { kind } = entering;
-  const given = typedOf(entering, form);
-  const typed = { ...given, ...entering.withCodes?.(given) };
-  if (form.get('again') === 'yes') typed.reference ||= newReference(visit);
-  const values = rowOf(entering, typed);
-  const shows = entering.shows(Object.fromEntries(values));
+  const { kind, next, back } = entering;
+  const submitted = submittedTexts(entering, form);
+  const texts = { ...submitted, ...entering.withCodes?.(submitted) };
+  if (form.get('again') === 'yes') texts.reference ||= newReference(visit);
+  const values = rowOf(entering, texts);
+  const row = Object.fromEntries(values);
   const expected = form.get('expected');
   const entered = await enterRow(
     visit.use((storage) => openImportSession(storage, 'import')),
@@ -65,70 +103,188 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
       isDirect: entering.isDirect === true,
     },
   );
-  if (entered.outcome === 'entered') {
-    const { next, back } = entering;
-    const told = tellOf(visit, entering, entered.plan, Object.fromEntries(values));
-    const another = entering.asksAnother === true ? entering.path : undefined;
-    return { goTo: next?.(typed) ?? back, told, operationId: entered.operationId, another, shows };
-  }
-  return answer(visit, entering, { typed, values, expected, shows }, entered);
+  const shows = entering.shows(row);
+  if (entered.outcome !== 'entered')
+    return { ...pageAfter(visit, entering, { texts, row, expected }, entered), shows };
+  const told = messageAfter(visit, entering, entered.plan, row);
+  const another = entering.asksAnother === true ? entering.path : undefined;
+  return { goTo: next?.(texts) ?? back, told, operationId: entered.operationId, another, shows };
 }
 
-interface Given {
-  readonly typed: Texts;
-  readonly values: ReadonlyMap<string, string>;
+interface Submission {
+  readonly texts: Texts;
+  /** Values of all columns, as a file would have them. */
+  readonly row: Texts;
+  /** Fingerprint of the plan that the user agreed to; empty if none was shown. */
   readonly expected: string;
-  readonly shows: Shows | 'nobody';
 }
 
-function answer(
+/** The page after a row that was not entered. */
+function pageAfter(
   visit: Visit,
   entering: Entering,
-  { typed, values, expected, shows }: Given,
+  { texts, row, expected }: Submission,
   entered: Exclude<Entered, { outcome: 'entered' }>,
-): Page {
-  const members = entering.kind === 'members' ? entering.members?.(Object.fromEntries(values)) : undefined;
-  if (entered.outcome === 'refused') {
-    const { faults } = entered;
-    return { body: typingPage(visit, entering, typed, { faults, members }), shows, status: 422 };
-  }
-  if (entered.outcome === 'failed')
-    return { body: typingPage(visit, entering, typed, { told: entered.message }), shows, status: 503 };
+): Pick<Page, 'body' | 'status'> {
+  const again = (findings: Findings) => formPage(visit, entering, texts, findings);
+  const members = entering.kind === 'members' ? entering.members?.(row) : undefined;
+  if (entered.outcome === 'refused') return { body: again({ faults: entered.faults, members }), status: 422 };
+  if (entered.outcome === 'failed') return { body: again({ message: entered.message }), status: 503 };
   const { plan } = entered;
-  if (plan.changes.created + plan.changes.changed === 0) {
-    const asksAgain = entering.stored === undefined && typed.reference === '';
-    return { body: typingPage(visit, entering, typed, { told: NOTHING_NEW, asksAgain }), shows };
-  }
+  const isNew = entering.stored === undefined;
+  if (plan.changes.created + plan.changes.changed === 0)
+    return { body: again({ message: NOTHING_NEW, asksAgain: isNew && texts.reference === '' }) };
   // A user who enters a new row does not mean to change another one.
-  if (entering.stored === undefined && plan.changes.changed > 0)
-    return {
-      body: typingPage(visit, entering, typed, { told: EXISTS, stored: plan, members }),
-      shows,
-      status: 409,
-    };
+  if (isNew && plan.changes.changed > 0)
+    return { body: again({ message: EXISTS, existing: plan, members }), status: 409 };
   const isOther = expected !== '' && expected !== plan.fingerprint;
-  return { body: planPage(visit, entering, { typed, values, plan, isOther }), shows };
+  return { body: planPage(visit, entering, { texts, row }, plan, isOther) };
 }
 
 const NOTHING_NEW = say('This is stored already, and nothing would change.');
 const EXISTS = say(
   'There is one already, with other values. Give another code or number, or change that one on its page.',
 );
+const OTHER = say('Something has changed meanwhile. Look at it again.');
 
 /**
  * The message after an entry: times and amounts of a new row as they were understood, or the changed columns.
  */
-function tellOf(visit: Visit, { kind, heading, whose }: Entering, plan: RowPlan, values: Texts): Message {
-  const { changes, listed, understood } = plan;
-  const entered = FILE_COLUMNS[kind].flatMap(({ name, field }, i) =>
-    field.kind === 'decimal' || name.endsWith('_at') ? writeStored(visit, name, understood[i] ?? null) : [],
-  );
-  const what = [
-    whose?.(values),
-    ...(changes.created > 0 ? entered : listed.map(({ column }) => visit.translate(nameOf(column)))),
-  ];
-  const shown = what.filter((each) => each !== undefined);
-  return shown.length === 0
-    ? say('{what}: done.', { what: heading })
-    : say('{what}: done ({details}).', { what: heading, details: shown });
+function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Texts): Message {
+  const { kind, heading: what, ownerName } = entering;
+  const columns =
+    plan.changes.created > 0
+      ? FILE_COLUMNS[kind].flatMap(({ name, field }, i) =>
+          field.kind === 'decimal' || name.endsWith('_at')
+            ? writeStored(visit, name, plan.understood[i] ?? null)
+            : [],
+        )
+      : plan.listed.map(({ column }) => visit.translate(nameOf(column)));
+  const details = [ownerName?.(row), ...columns].filter((detail) => detail !== undefined);
+  return details.length === 0
+    ? say('{what}: done.', { what })
+    : say('{what}: done ({details}).', { what, details });
 }
+
+// Pages on which one row is typed, and shown before it is written
+
+/** Reasons why a row was not entered. */
+interface Findings {
+  readonly faults?: readonly RowFault[];
+  readonly message?: Text;
+  /** True if the row may be entered once more, as another one. */
+  readonly asksAgain?: boolean;
+  /** Plan of the changes to a stored row with the same key. */
+  readonly existing?: RowPlan;
+  /** Members whom the row is about. */
+  readonly members?: readonly FoundMember[] | undefined;
+}
+
+function formPage(
+  visit: Visit,
+  entering: Entering,
+  texts: Texts,
+  { faults = [], message, asksAgain, existing, members = [] }: Findings,
+): Html {
+  const { stored, path, back } = entering;
+  const sentences = [
+    ...(message === undefined ? [] : [visit.translate(message)]),
+    ...otherFaults(visit, entering, faults),
+  ];
+  return html`${titleOf(visit, entering, { ...stored, ...texts, ...entering.settled })}
+${
+  (sentences.length > 0 || faults.length > 0) &&
+  html`<section class="refused" role="alert">${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
+    faults.length > 0 && html`<p>${visit.say('Nothing was entered. What is wrong is beside the fields.')}</p>`
+  }${existing !== undefined && changesTable(visit, existing, visit.say('Stored'), visit.say('Typed'))}${
+    members.length > 0 && html`<p>${visit.say('Look at:')} ${linksTo(visit, members)}</p>`
+  }</section>`
+}
+<div class="narrow">${formOf(visit, {
+    path,
+    action: 'enter',
+    body: html`${rowFields(visit, entering, texts, faults)}${
+      asksAgain === true &&
+      html`<label class="tick"><input type="checkbox" name="again" value="yes">
+${visit.say('It is another one like it: enter it once more.')}</label>`
+    }`,
+    button: stored === undefined ? visit.say('Enter') : visit.say('Show what would be changed'),
+  })}<p><a href="${back}">${visit.say('Back')}</a></p></div>`;
+}
+
+function titleOf({ translate }: Visit, { heading, ownerName }: Entering, values: Texts): Html {
+  const owner = ownerName?.(values);
+  return html`<h1>${translate(heading)}</h1>
+${owner !== undefined && html`<p>${owner}</p>`}`;
+}
+
+function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
+  const numbers = visit.use((storage) => openStoredData(storage)).findNumbers(members.map(({ id }) => id));
+  return members.map((member) => {
+    const person = visit.session.persons.of(numbers.get(member.id) ?? '');
+    return html`<a href="/person/${person}">${describeMember(member)}</a> `;
+  });
+}
+
+/** @param isOther true if the user agreed to another plan */
+function planPage(
+  visit: Visit,
+  entering: Entering,
+  { texts, row }: Pick<Submission, 'texts' | 'row'>,
+  plan: RowPlan,
+  isOther: boolean,
+): Html {
+  const { kind, path, back, sharing } = entering;
+  const isNew = plan.changes.created > 0;
+  const people = kind === 'members' && isNew ? (sharing?.(row) ?? []) : [];
+  const warnings = plan.warnings.map((text) => sayAtDesk(visit, text));
+  if (people.length > 0)
+    warnings.unshift(
+      visit.say('This national ID is already that of {people}. Is it the same person?', { people }),
+    );
+  return html`${titleOf(visit, entering, row)}
+${isOther && html`<p class="refused" role="alert">${visit.translate(OTHER)}</p>`}
+${
+  warnings.length > 0 &&
+  html`<section class="attention" role="alert">${warnings.map((text) => html`<p>${text}</p>`)}</section>`
+}
+<section class="card"><p>${
+    isNew ? visit.say('This would be entered:') : visit.say('This would be changed:')
+  }</p>${
+    isNew
+      ? fields(understoodValues(visit, entering, plan))
+      : changesTable(visit, plan, visit.say('Before'), visit.say('After'))
+  }</section>
+<div class="narrow">${formOf(visit, {
+    path,
+    action: 'enter',
+    hidden: { ...texts, expected: plan.fingerprint },
+    body: '',
+    button: visit.say('Do it'),
+  })}${formOf(visit, {
+    path,
+    action: 'correct',
+    hidden: { ...texts },
+    body: '',
+    button: visit.say('Correct it'),
+    look: 'plain',
+  })}<p><a href="${back}">${visit.say('Change nothing')}</a></p></div>`;
+}
+
+const understoodValues = (visit: Visit, { kind }: Entering, { understood }: RowPlan) =>
+  FILE_COLUMNS[kind].map((column, i) => {
+    const { initial } = column.field;
+    const value = understood[i] ?? (initial === NOW ? visit.now : initial);
+    return [labelOf(visit, column), writeStored(visit, column.name, value)] as const;
+  });
+
+const changesTable = (visit: Visit, { listed }: RowPlan, before: string, after: string): Html =>
+  table(
+    visit.say('This would be changed:'),
+    [visit.say('Field'), before, after].map((heading) => ({ heading })),
+    listed.map(({ column, old, new: value }) => [
+      visit.translate(nameOf(column)),
+      writeStored(visit, column, old) ?? '–',
+      writeStored(visit, column, value) ?? '–',
+    ]),
+  );

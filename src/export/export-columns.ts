@@ -134,13 +134,17 @@ const EXPORT_COLUMNS = Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, colu
 /** Columns for people: those that an import reads, with labels as headings and in choices. */
 function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language: Language): Columns<Row> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
-    const column = columns.find((each) => each.name === name);
+    const column = columns.find((candidate) => candidate.name === name);
     if (column === undefined) return [];
     const read: typeof column.read = (row, zone) => {
       const value = column.read(row, zone);
       return value === null ? null : inLanguage(labelOf(value), language);
     };
-    return { ...column, name: inLanguage(label, language), ...(field.kind === 'choice' ? { read } : {}) };
+    return {
+      ...column,
+      name: inLanguage(label, language),
+      read: field.kind === 'choice' ? read : column.read,
+    };
   });
 }
 

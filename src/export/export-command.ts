@@ -3,7 +3,7 @@
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { MOST_WORKBOOK_ROWS } from '../formats/write-workbook.ts';
-import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
@@ -16,24 +16,13 @@ import { interruptible } from '../terminal/signals.ts';
 import { counted } from '../values/text.ts';
 import { FILE_FORMATS, type FileFormat } from './export-columns.ts';
 import { type ExportedFile, exportedParts } from './exported-parts.ts';
-import {
-  type ExportFilter,
-  type ExportSession,
-  type ExportSnapshot,
-  openExportSession,
-} from './open-export-session.ts';
-
-// Output files are new and readable only by their owner
+import { type ExportFilter, type ExportSnapshot, openExportSession } from './open-export-session.ts';
 
 /** Format by the file name's extension; CSV for others. */
-export function formatOf(path: string): FileFormat {
+function formatOf(path: string): FileFormat {
   const ending = extname(path).slice(1).toLowerCase();
   return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
 }
-
-/** @throws CommandError `refused` if the system refuses it */
-const createPlace = (folder: string): Promise<void> =>
-  refusing(refused(folder), () => createPrivateFolder(folder));
 
 const ALL = 'all';
 
@@ -73,14 +62,26 @@ export function declareExport(command: Command, context: CliContext): void {
         const files = planFiles(kind, run);
         const { out } = run.options;
         if (out !== undefined) await assertPlace(out, { storage: run.storage, instead: 'another --out' });
-        await withStore(openExportSession(run.storage), (session) =>
-          interruptible(
+        await withStore(openExportSession(run.storage), async (session) => {
+          const cooperativeId = findCooperative(run.options, session.findCooperative);
+          const filter = { visible: null, isNamed: true, cooperativeId };
+          // One snapshot for all files, because they refer to each other.
+          const snapshot = session.begin();
+          await interruptible(
             () => new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'),
-            (signal) => write(run, session, files, signal),
-          ),
-        );
+            (signal) => write(run, snapshot, filter, files, signal),
+          ).finally(() => session.end());
+        });
       }),
     );
+}
+
+/** @throws CommandError `refused` for an unknown code */
+function findCooperative({ cooperative: code }: Options, find: (code: string) => number | undefined) {
+  const cooperativeId = code === undefined ? undefined : find(code);
+  if (code !== undefined && cooperativeId === undefined)
+    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${code}".`);
+  return cooperativeId;
 }
 
 interface PlannedFile extends ExportedFile {
@@ -89,37 +90,35 @@ interface PlannedFile extends ExportedFile {
 }
 
 /** @throws CommandError `usage` */
-function planFiles(kind: string, run: Run<Options>): PlannedFile[] {
-  const { out, format: given } = run.options;
+function planFiles(argument: string, run: Run<Options>): PlannedFile[] {
+  const { out, labels: hasLabels, format: choice } = run.options;
   const refuse = (message: string) => new CommandError(EXIT.usage, message);
-  const format = given ?? (kind === ALL || out === undefined ? 'csv' : formatOf(out));
-  if (run.options.labels === true && format === 'ndjson')
+  const format = choice ?? (argument === ALL || out === undefined ? 'csv' : formatOf(out));
+  if (hasLabels === true && format === 'ndjson')
     throw refuse('NDJSON is for programs, and has no labels: choose --format csv or xlsx.');
-  const labels = run.options.labels === true ? languageFor(run) : undefined;
-  const known = IMPORT_KINDS.find((each) => each === kind);
-  if (kind === ALL) {
+  const labels = hasLabels === true ? languageFor(run) : undefined;
+  if (argument === ALL) {
     if (out === undefined) throw refuse('Name a new folder for the files: export all --out FOLDER.');
-    return IMPORT_KINDS.map((each) => ({ kind: each, format, labels, path: `${out}/${each}.${format}` }));
+    return IMPORT_KINDS.map((kind) => ({ kind, format, labels, path: `${out}/${kind}.${format}` }));
   }
-  if (known === undefined) throw refuse(`Known kinds: ${[...IMPORT_KINDS, ALL].join(', ')}.`);
+  const kind = IMPORT_KINDS.find((name) => name === argument);
+  if (kind === undefined) throw refuse(`Known kinds: ${[...IMPORT_KINDS, ALL].join(', ')}.`);
   if (format === 'xlsx' && out === undefined) throw refuse('A workbook needs a file: --out members.xlsx.');
-  return [{ kind: known, format, labels, path: out }];
+  return [{ kind, format, labels, path: out }];
 }
 
 async function write(
   run: Run<Options>,
-  session: ExportSession,
+  snapshot: ExportSnapshot,
+  filter: ExportFilter,
   files: readonly PlannedFile[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, zone } = run;
-  const filter = filterOf(session, options);
   const bar = createProgressBar(run);
   try {
-    // One snapshot for all files, because they refer to each other.
-    const snapshot = session.begin();
-    await record(run, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
-    if (files.length > 1) await createPlace(options.out as string);
+    await record(run, snapshot, filter, files);
+    const { out } = run.options;
+    if (files.length > 1 && out !== undefined) await refusing(refused(out), () => createPrivateFolder(out));
     for (const file of files) {
       const total = run.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
       let done = 0;
@@ -129,7 +128,7 @@ async function write(
         if (total > 0) bar.update(file.kind, done, total);
       };
       assertFits(snapshot, file, filter);
-      const parts = await exportedParts(snapshot, file, filter, zone, onRows);
+      const parts = await exportedParts(snapshot, file, filter, run.zone, onRows);
       if (file.path === undefined)
         for await (const part of parts) await run.out(Buffer.from(part).toString());
       else await writePrivately(file.path, parts);
@@ -139,28 +138,23 @@ async function write(
     run.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
   } finally {
     bar.stop();
-    session.end();
   }
-}
-
-interface Exported {
-  readonly snapshot: ExportSnapshot;
-  readonly filter: ExportFilter;
-  readonly kinds: readonly ImportKind[];
 }
 
 /** @throws as `recordAccess` */
 async function record(
   run: Run<Options>,
-  { snapshot: { sequence: asOfSequence }, filter: { cooperativeId }, kinds }: Exported,
+  { sequence: asOfSequence }: ExportSnapshot,
+  { cooperativeId }: ExportFilter,
+  files: readonly PlannedFile[],
 ): Promise<void> {
-  const shown = kinds.filter((kind) => kind !== 'cooperatives');
+  const kinds = files.map(({ kind }) => kind).filter((kind) => kind !== 'cooperatives');
   const fields = [
-    ...(shown.includes('members') ? MEMBER_GROUPS : NAMES),
-    ...(shown.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
+    ...(kinds.includes('members') ? MEMBER_GROUPS : NAMES),
+    ...(kinds.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
   ];
   const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
-  if (shown.length === 0) recordNobody(run);
+  if (kinds.length === 0) recordNobody(run);
   else await recordAccess(run, { fields, all });
 }
 
@@ -177,14 +171,4 @@ export function assertFits(
       `These are ${rows} ${kind}, and a workbook takes ${MOST_WORKBOOK_ROWS}. ` +
         'Choose one cooperative with --cooperative, or --format csv.',
     );
-}
-
-/** @throws CommandError `refused` for an unknown code */
-function filterOf(session: ExportSession, { cooperative }: Options): ExportFilter {
-  const filter = { visible: null, isNamed: true };
-  if (cooperative === undefined) return filter;
-  const cooperativeId = session.findCooperative(cooperative);
-  if (cooperativeId === undefined)
-    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${cooperative}".`);
-  return { ...filter, cooperativeId };
 }

@@ -5,59 +5,35 @@ import { constants, createGzip } from 'node:zlib';
 import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
 import type { EventStore } from '../events/feed.ts';
 import type { QueryParameters } from '../http/declare/query.ts';
-import type { Resource } from '../http/declare/resource.ts';
-import { type ApiResponse, BodyParts } from '../http/declare/response.ts';
-import {
-  type ApiRequest,
-  acceptsGzip,
-  defineRoute,
-  type Route,
-  SHOWS_PERSONS,
-  showing,
-} from '../http/declare/route.ts';
+import { BodyParts } from '../http/declare/response.ts';
+import { acceptsGzip, defineRoute, type Route, SHOWS_PERSONS, showing } from '../http/declare/route.ts';
 import type { AddToService } from '../module.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { COOPERATIVE_FILTER } from '../registry/routes/cooperative-routes.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import { onlyGiven } from '../values/declared-fields.ts';
 import { RegistryError } from '../values/errors.ts';
 import { choiceOf } from '../values/schema.ts';
 import { parseChoice } from '../values/text.ts';
 import { EXPORTED, type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-columns.ts';
 import type { ExportTasks } from './export-thread.ts';
 import { openSpool } from './open-export-session.ts';
-import { Spool, type Spooled } from './write-spool.ts';
+import { Spool } from './write-spool.ts';
 
 /*
  * A thread writes each export to an unnamed file, which is then sent as fast as the client takes it: slow
  * clients hold neither memory nor a snapshot (docs/decisions/0026-exports.md).
  */
 
-/** A completely written export. */
-interface Export extends Spooled {
-  /** Content in parts, readable once; each part is overwritten when the next one is requested. */
-  read(): AsyncIterable<Buffer>;
-}
-
-interface Exporter {
-  /**
-   * @param whenLeft registers a callback for when the client has left or received everything
-   * @throws RegistryError (as a rejection) `unavailable` if too many exports run, or the disk is full
-   */
-  run(request: ExportRequest, whenLeft: (leave: () => void) => void): Promise<Export>;
-  running(): number;
-  close(): Promise<void>;
-}
-
 /** Limit of exports being written, queued or sent. */
 const AT_ONCE = 2;
-const RETRY_AFTER_SECONDS = 30;
 /** No object outlives a hundred rows, so a larger heap would only delay the collection of garbage. */
 const HEAP = { youngMib: 6, oldMib: 48 };
 
-export function createExporter(storage: Storage, zone: TimeZone): Exporter {
+type Exporter = ReturnType<typeof createExporter>;
+
+export function createExporter(storage: Storage, zone: TimeZone) {
   const thread = new TaskThread<ExportTasks>({
     module: moduleBeside(import.meta.url, 'export-thread'),
     setup: { location: storage.location, zone },
@@ -66,11 +42,15 @@ export function createExporter(storage: Storage, zone: TimeZone): Exporter {
   });
   let running = 0;
   return {
-    async run(request, whenLeft) {
+    /**
+     * @param whenLeft registers a callback for when the client has left or received everything
+     * @throws RegistryError (as a rejection) `unavailable` if too many exports run, or the disk is full
+     */
+    async run(request: ExportRequest, whenLeft: (leave: () => void) => void) {
       if (running >= AT_ONCE)
         throw new RegistryError('unavailable', `${AT_ONCE} exports run already. Try again.`, {
           reason: 'too_many_exports',
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
+          retryAfterSeconds: 30,
         });
       const spool = new Spool(openSpool(storage), () => {
         running--;
@@ -83,7 +63,7 @@ export function createExporter(storage: Storage, zone: TimeZone): Exporter {
       });
       try {
         const spooled = await spool.use((descriptor) => thread.run('spool', { request, descriptor, isLeft }));
-        return { ...spooled, read: () => spool.read() };
+        return { ...spooled, parts: spool.read() };
       } catch (error) {
         spool.close();
         throw error;
@@ -96,12 +76,6 @@ export function createExporter(storage: Storage, zone: TimeZone): Exporter {
 
 // Routes of each resource
 
-interface ExportDependencies {
-  readonly exporter: Exporter;
-  /** Gives the position in the event sequence for HEAD, which exports nothing. */
-  readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
-}
-
 const MEDIA_TYPES: { readonly [format in TextFormat]: string } = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',
@@ -113,7 +87,20 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
+/** Query shared by all kinds. */
+interface SubmittedQuery {
+  readonly format?: TextFormat;
+  readonly cooperative?: number;
+  readonly status?: string;
+}
+
+interface ExportDependencies {
+  readonly exporter: Exporter;
+  /** Gives the position in the event sequence for HEAD, which exports nothing. */
+  readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
+}
+
+interface ExportedResource {
   readonly kind: ImportKind;
   /** Path segment: plural, with hyphens. */
   readonly path: string;
@@ -122,28 +109,9 @@ interface Exported extends Pick<Resource<never, unknown>, 'schema' | 'groups'> {
   readonly access: Extract<Route['access'], object>;
 }
 
-/** Export of a resource, for keys that may list it. */
-const exportOf = ({
-  tag,
-  title,
-  schema,
-  groups,
-}: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>): Exported => ({
-  ...{ kind: tag, path: tag, tag, schema, groups },
-  operationId: `export${title}s`,
-  access: { scope: `${tag}:read` },
-});
-
-/** Query shared by all kinds. */
-interface Asked {
-  readonly format?: TextFormat;
-  readonly cooperative?: number;
-  readonly status?: string;
-}
-
 /** @param filters `cooperative` and `status` */
 const exportRoute = (
-  { kind, path, operationId, tag, access, schema, groups }: Exported,
+  { kind, path, operationId, tag, access }: ExportedResource,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
 ): Route =>
@@ -159,13 +127,13 @@ const exportRoute = (
     access: { ...access, isExport: true },
     // Lookup-only keys may not read many rows, not even of kinds without personal data.
     narrowed: SHOWS_PERSONS,
-    personal: showing('all', groups),
+    personal: showing('all', EXPORTED[kind].groups),
     query: { ...filters, format: FORMAT },
     requestHeaders: ['Accept-Encoding'],
     responses: {
       200: {
         description: `All ${path.replaceAll('-', ' ')}.`,
-        schema,
+        schema: EXPORTED[kind].schema,
         isExport: true,
         headers: {
           'Content-Disposition': 'required',
@@ -178,18 +146,30 @@ const exportRoute = (
     },
     refusals: [400, 503],
     async handle(request) {
-      const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as Asked;
-      const { visible } = request;
+      const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as SubmittedQuery;
+      const { visible, incoming } = request;
+      const exported =
+        incoming.method === 'HEAD'
+          ? positionOf(eventsOf(visible))
+          : await exporter.run({ kind, format, filter: { visible, cooperativeId, status } }, (leave) =>
+              request.whenClosed(leave),
+            );
+      const { epoch, sequence, bytes, parts } = exported;
+      const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
       const cooperativeIds = visibleGroups(visible, cooperativeId) ?? null;
-      const shown = { kind, format, cooperativeIds } as const;
-      if (request.incoming.method === 'HEAD') {
-        const latest = { after: undefined, limit: 1, epoch: undefined };
-        const { epoch, lastSequence: sequence } = eventsOf(visible).read(latest);
-        return respond(request, shown, { epoch, sequence });
-      }
-      const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
-      const run = await exporter.run({ kind, format, filter }, (leave) => request.whenClosed(leave));
-      return respond(request, shown, run);
+      return {
+        status: 200,
+        subject: { all: { asOfSequence: sequence, cooperativeIds } },
+        body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
+        headers: {
+          'Content-Disposition': `attachment; filename="${kind}.${format}"`,
+          'X-Snapshot-Sequence': String(sequence),
+          'X-Snapshot-Epoch': epoch,
+          Vary: 'Accept-Encoding',
+          ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+          ...(isGzipped || bytes === undefined ? {} : { 'Content-Length': String(bytes) }),
+        },
+      };
     },
   });
 
@@ -206,58 +186,22 @@ export async function* gzipped(
   yield* gzip;
 }
 
-type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' | 'read'>>;
-
-/** @param found without content for HEAD */
-function respond(
-  { incoming }: Pick<ApiRequest, 'incoming'>,
-  { kind, format, cooperativeIds }: Pick<ExportRequest, 'kind' | 'format'> & { cooperativeIds: Visible },
-  { epoch, sequence, bytes, read }: Known,
-): ApiResponse {
-  const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
-  const parts = read?.() ?? [];
-  return {
-    status: 200,
-    subject: { all: { asOfSequence: sequence, cooperativeIds } },
-    body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
-    headers: {
-      'Content-Disposition': `attachment; filename="${kind}.${format}"`,
-      'X-Snapshot-Sequence': String(sequence),
-      'X-Snapshot-Epoch': epoch,
-      Vary: 'Accept-Encoding',
-      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
-      ...(isGzipped || bytes === undefined ? {} : { 'Content-Length': String(bytes) }),
-    },
-  };
+/** An export without content, for HEAD. */
+function positionOf(events: Pick<EventStore, 'read'>) {
+  const { epoch, lastSequence } = events.read({ after: undefined, limit: 1, epoch: undefined });
+  return { epoch, sequence: lastSequence, bytes: undefined, parts: [] };
 }
 
-// Exports of the entries of all members, as the command `export` writes them (docs/api.md#exports)
-
-/** Requires access to the entries and to the members that they show. */
-const SHARED = {
+/** Exports require access to the entries and to the members that they show. */
+const OF_ENTRIES = {
   tag: 'members',
   access: { scope: 'members:read', alsoScope: 'members:financials' },
 } as const;
 
-const FILTERS = { cooperative: COOPERATIVE_FILTER };
-
-const entryExportRoutes = (exports: ExportDependencies): Route[] => [
-  exportRoute(
-    {
-      ...{ ...SHARED, ...EXPORTED.production, kind: 'production', operationId: 'exportDeliveries' },
-      path: 'deliveries',
-    },
-    FILTERS,
-    exports,
-  ),
-  exportRoute(
-    {
-      ...{ ...SHARED, ...EXPORTED.savings, kind: 'savings', operationId: 'exportSavingsTransactions' },
-      path: 'savings-transactions',
-    },
-    FILTERS,
-    exports,
-  ),
+/** Exports of the entries of all members, as the command `export` writes them (docs/api.md#exports). */
+const ENTRIES: readonly ExportedResource[] = [
+  { ...OF_ENTRIES, kind: 'production', path: 'deliveries', operationId: 'exportDeliveries' },
+  { ...OF_ENTRIES, kind: 'savings', path: 'savings-transactions', operationId: 'exportSavingsTransactions' },
 ];
 
 export const serveExports: AddToService = ({ zone }) => {
@@ -267,8 +211,21 @@ export const serveExports: AddToService = ({ zone }) => {
       exporter = createExporter(storage, zone);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {
-        more: (resource, filters) => [exportRoute(exportOf(resource), filters, exports)],
-        ofEntries: entryExportRoutes(exports),
+        // Keys export what they may list.
+        more: ({ tag, title }, filters) => [
+          exportRoute(
+            {
+              ...{ kind: tag, path: tag, tag },
+              operationId: `export${title}s`,
+              access: { scope: `${tag}:read` },
+            },
+            filters,
+            exports,
+          ),
+        ],
+        ofEntries: ENTRIES.map((resource) =>
+          exportRoute(resource, { cooperative: COOPERATIVE_FILTER }, exports),
+        ),
       };
     },
     metrics: () => ({ registry_exports_running: exporter?.running() }),

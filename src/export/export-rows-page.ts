@@ -3,7 +3,7 @@
 import { form, refuseGiven, select } from '../desk/parts.ts';
 import type { Action, PagePart, Visit } from '../desk/screen.ts';
 import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
-import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
@@ -19,14 +19,11 @@ const TYPES: { readonly [format in FileFormat]?: string } = {
   xlsx: WORKBOOK_TYPE,
 };
 
-const shownOf = (kind: ImportKind): readonly FieldGroup[] =>
-  kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'];
-
-const exportRows: Action = async (visit, given) => {
+const exportRows: Action = async (visit, submitted) => {
   const { desk } = visit;
   const code = codeOf(visit);
-  const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
-  const format = (['csv', 'xlsx'] as const).find((each) => each === given.get('format'));
+  const kind = IMPORT_KINDS.find((name) => name === submitted.get('kind'));
+  const format = (['csv', 'xlsx'] as const).find((name) => name === submitted.get('format'));
   const session = visit.use((storage) => openExportSession(storage));
   const cooperativeId = session.findCooperative(code);
   if (kind === undefined || format === undefined || cooperativeId === undefined) return undefined;
@@ -52,7 +49,7 @@ const exportRows: Action = async (visit, given) => {
     type: TYPES[format] ?? '',
     parts: spool.read(),
     shows: {
-      fields: shownOf(kind),
+      fields: kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'],
       subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },
     },
   };

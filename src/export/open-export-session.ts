@@ -51,29 +51,10 @@ export interface ExportedRows {
 
 export interface ExportFilter {
   readonly visible: Visible;
-  readonly cooperativeId?: number;
-  readonly status?: string;
+  readonly cooperativeId?: number | undefined;
+  readonly status?: string | undefined;
   /** Excludes the entries of erased persons, which no file could assign to a member. */
   readonly isNamed?: boolean;
-}
-
-export interface ExportSnapshot {
-  /** Number of the last event in the snapshot, and epoch of the sequence. */
-  readonly sequence: number;
-  readonly epoch: string;
-  count(kind: ImportKind, filter: ExportFilter): number;
-  rows<Kind extends ImportKind>(kind: Kind, filter: ExportFilter): Iterable<ExportedRows[Kind]>;
-}
-
-/** Reads alongside a service without blocking it. */
-export interface ExportSession {
-  /** Opens a snapshot of the registry. While it is open, the write-ahead log can only grow. */
-  begin(): ExportSnapshot;
-  end(): void;
-  findCooperative(code: string): number | undefined;
-  /** True while the disk keeps its reserve. */
-  hasRoom(): boolean;
-  close(): void;
 }
 
 // SELECTs of exports. They scan entire tables, so they are kept apart from those of requests.
@@ -126,21 +107,19 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
   const { row, joins } = SOURCES[kind];
   const { table } = tableOf(kind);
   const groups = visibleGroups(visible, cooperativeId);
-  const inGroups =
-    kind === 'cooperatives'
-      ? `${row}.id IN ${GROUPS}`
-      : `${row}.id IN (SELECT id FROM ${table} WHERE cooperative_id IN ${GROUPS})`;
-  const conditions = [
-    ...(groups === undefined ? [] : [inGroups]),
-    ...(status === undefined ? [] : [`${row}.status = @status`]),
-    ...(kind === 'members' || (isNamed === true && kind !== 'cooperatives') ? [IS_NAMED] : []),
-  ];
+  const conditions = ['TRUE'];
+  if (groups !== undefined)
+    conditions.push(
+      kind === 'cooperatives'
+        ? `${row}.id IN ${GROUPS}`
+        : `${row}.id IN (SELECT id FROM ${table} WHERE cooperative_id IN ${GROUPS})`,
+    );
+  if (status !== undefined) conditions.push(`${row}.status = @status`);
+  if (kind === 'members' || (isNamed === true && kind !== 'cooperatives')) conditions.push(IS_NAMED);
   return {
-    sql: `${table} ${row} ${joins} WHERE ${['TRUE', ...conditions].join(' AND ')}`,
-    parameters: {
-      ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
-      ...(status === undefined ? {} : { status }),
-    },
+    sql: `${table} ${row} ${joins} WHERE ${conditions.join(' AND ')}`,
+    isOfGroups: groups !== undefined,
+    parameters: { groups: JSON.stringify(groups ?? []), status: status ?? null },
   };
 }
 
@@ -151,15 +130,15 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
 const ROWS_AT_ONCE = 100;
 
 /** Rows in id order. */
-export function* readRows<Kind extends ImportKind>(
+function* readRows<Kind extends ImportKind>(
   db: Connection,
   kind: Kind,
   filter: ExportFilter,
 ): Generator<ExportedRows[Kind]> {
   const { row, select } = SOURCES[kind];
-  const { sql, parameters } = exportedRows(kind, filter);
+  const { sql, isOfGroups, parameters } = exportedRows(kind, filter);
   // With selected cooperatives, one statement finds the rows by index once rather than for each part.
-  if ('groups' in parameters) {
+  if (isOfGroups) {
     yield* db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
     return;
   }
@@ -178,42 +157,48 @@ export function* readRows<Kind extends ImportKind>(
 /** Each page is read only once. */
 const CACHE_KIB = 2 * 1024;
 
-/** @throws StorageError `unusable` if there is no registry of this release */
-function openExportSessionAt(file: string): ExportSession {
-  const options = { readOnly: true, cacheKiB: CACHE_KIB, schema: REGISTRY_SCHEMA };
-  const db = openDatabase(file, { ...options, waitMs: WAIT_MS.command });
+export type ExportSession = ReturnType<typeof openExportSession>;
+export type ExportSnapshot = ReturnType<ExportSession['begin']>;
+
+/**
+ * Opens a connection that reads alongside a service without blocking it.
+ * @throws StorageError `unusable` if there is no registry of this release
+ */
+export function openExportSession(storage: Storage) {
+  const file = storage.readable();
+  const db = openDatabase(file, {
+    readOnly: true,
+    cacheKiB: CACHE_KIB,
+    schema: REGISTRY_SCHEMA,
+    waitMs: WAIT_MS.command,
+  });
   const feed = openFeed(db);
   return {
+    /** Opens a snapshot of the registry. While it is open, the write-ahead log can only grow. */
     begin() {
       db.transaction.beginRead();
-      const { epoch, lastSequence } = feed.read({
-        after: undefined,
-        limit: 1,
-        epoch: undefined,
-        visible: null,
-      });
+      const latest = { after: undefined, limit: 1, epoch: undefined, visible: null };
+      /** Epoch of the sequence of events, and number of the last one in the snapshot. */
+      const { epoch, lastSequence: sequence } = feed.read(latest);
       return {
         epoch,
-        sequence: lastSequence,
-        count(kind, filter) {
+        sequence,
+        count(kind: ImportKind, filter: ExportFilter): number {
           const { sql, parameters } = exportedRows(kind, filter);
           return db.count(sql, parameters);
         },
-        rows(kind, filter) {
-          return readRows(db, kind, filter);
-        },
+        rows: <Kind extends ImportKind>(kind: Kind, filter: ExportFilter): Iterable<ExportedRows[Kind]> =>
+          readRows(db, kind, filter),
       };
     },
     end: () => db.transaction.endRead(),
-    findCooperative: (code) =>
+    findCooperative: (code: string) =>
       db.value<number | undefined>('SELECT id FROM cooperatives WHERE code = ?', [code]),
+    /** True while the disk keeps its reserve. */
     hasRoom: () => readFreeBytes(file) >= RESERVED_BYTES,
     close: () => db.close(),
   };
 }
-
-/** @throws StorageError `unusable` if there is no registry of this release */
-export const openExportSession = (storage: Storage): ExportSession => openExportSessionAt(storage.readable());
 
 /**
  * Opens a file on the registry's disk that no other process can open and that disappears once closed.

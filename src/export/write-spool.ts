@@ -18,25 +18,15 @@ export interface SpoolTask {
   readonly isLeft: Int32Array;
 }
 
-export interface Spooled {
-  readonly sequence: number;
-  readonly epoch: string;
-  readonly bytes: number;
-}
-
-const RETRY_AFTER_SECONDS = 60;
-
-const NO_ROOM = 'The disk of the registry has no room for this export.';
-
 /**
  * @returns the number of bytes
  * @throws RegistryError `unavailable` if the disk has no room for them
  */
 export function writeToSpool(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
   if (!session.hasRoom())
-    throw new RegistryError('unavailable', NO_ROOM, {
+    throw new RegistryError('unavailable', 'The disk of the registry has no room for this export.', {
       reason: 'disk_full',
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      retryAfterSeconds: 60,
     });
   writeFileSync(descriptor, bytes);
   return bytes.length;
@@ -50,7 +40,7 @@ export function writeSpool(
   session: ExportSession,
   zone: TimeZone,
   { request, descriptor, isLeft }: SpoolTask,
-): Spooled {
+) {
   const snapshot = session.begin();
   try {
     let bytes = 0;
@@ -101,6 +91,7 @@ export class Spool {
     this.closeIfUnused();
   }
 
+  /** Reads the file once, in parts; each is overwritten when the next one is requested. */
   async *read(): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafe(READ_BYTES);
     for (let position = 0; !this.isEnded; ) {

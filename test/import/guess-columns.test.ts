@@ -18,7 +18,7 @@ function guess(
   { kind = 'members', taken = [] }: { kind?: ImportKind; taken?: readonly string[] } = {},
 ): { [heading: string]: string } {
   const unknown = Object.entries(columns).map(([text, values], place) => ({ place, text, values }));
-  const guesses = guessColumns(unknown, { kind, cells, taken: new Set(taken) });
+  const guesses = guessColumns(unknown, { kind, cells, assigned: new Set(taken) });
   return Object.fromEntries(
     guesses.map(({ place, column, by }) => [unknown[place]?.text, `${column} by ${by}`]),
   );

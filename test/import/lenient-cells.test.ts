@@ -33,7 +33,8 @@ const DICTIONARIES: readonly [readonly string[], words.Words<string>][] = [
 ];
 
 test('each word of a choice means one value of it', () => {
-  assert.equal(DICTIONARIES.length, Object.keys(words).length);
+  // All but the table of them.
+  assert.equal(DICTIONARIES.length, Object.keys(words).length - 1);
   for (const [choices, dictionary] of DICTIONARIES) {
     const meanings = meaningsOf(choices, dictionary);
     for (const choice of choices) {

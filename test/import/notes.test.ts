@@ -4,10 +4,10 @@ import test from 'node:test';
 import { NOTES, NoteLog } from '../../src/import/reading/notes.ts';
 
 test('notes are counted by kind and column, with every line in order', () => {
-  const log = new NoteLog();
-  for (const line of [2, 3, 4, 9]) log.add('heading', 'delivered_at', line);
-  log.add('heading', 'registration_date', 3);
-  log.add('empty_row', '', 7);
+  const log = new NoteLog(false);
+  for (const line of [2, 3, 4, 9]) log.note('heading', 'delivered_at', line);
+  log.note('heading', 'registration_date', 3);
+  log.note('empty_row', '', 7);
   assert.deepEqual(
     log.list().map(({ lines, ...note }) => ({ ...note, lines: [...lines()] })),
     [
@@ -19,8 +19,8 @@ test('notes are counted by kind and column, with every line in order', () => {
 });
 
 test('the lines of a note can be read more than once', () => {
-  const log = new NoteLog();
-  log.add('ignored_column', 'mobile', 5);
+  const log = new NoteLog(false);
+  log.note('ignored_column', 'mobile', 5);
   const [note] = log.list();
   assert.deepEqual([...(note?.lines() ?? [])], [5]);
   assert.deepEqual([...(note?.lines() ?? [])], [5]);

@@ -15,17 +15,16 @@ export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** Orders that the dates of a column show. One such as `2024-03-31` shows nothing: it is read in any. */
-export interface DateEvidence {
+export type DateForm =
   /** `31/3/2024` */
-  hasDayFirst: boolean;
+  | 'day first'
   /** `3/31/2024` */
-  hasMonthFirst: boolean;
+  | 'month first'
   /** `2024/3/31` */
-  hasYearFirst: boolean;
-  hasYearLast: boolean;
+  | 'year first'
+  | 'year last'
   /** `3/4/2024`: without evidence, only two digits each are read as day first. */
-  hasOneDigit: boolean;
-}
+  | 'one digit';
 
 /** Evidence of the decimal mark that the decimals of a column give. */
 export type DecimalForm =
@@ -57,21 +56,13 @@ export interface CellContext {
   /** Unknown words of a column of choices so far, folded; undefined where none of them may be shown. */
   readonly unknownWords: Set<string> | undefined;
   /** Undefined until the dates of the column are surveyed. */
-  readonly dates: DateEvidence | undefined;
+  readonly dates: ReadonlySet<DateForm> | undefined;
   /** Requests a survey of the entire column, without which the order of day and month cannot be known. */
   askForSurvey(): void;
   /** Records a decimal form. A number without a decimal mark has none. */
   showDecimal(form: DecimalForm): void;
   note(kind: NoteKind): void;
 }
-
-export const noDates = (): DateEvidence => ({
-  hasDayFirst: false,
-  hasMonthFirst: false,
-  hasYearFirst: false,
-  hasYearLast: false,
-  hasOneDigit: false,
-});
 
 /** Context for cells of no particular file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
@@ -83,7 +74,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   isSeparatedBySemicolons: false,
   isNumber: false,
   unknownWords: undefined,
-  dates: noDates(),
+  dates: new Set(),
   askForSurvey() {},
   showDecimal() {},
   note() {},
@@ -91,54 +82,46 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
 
 // Words for the values of a choice (docs/import-reference.md#words)
 
-type ReadChoice<T> = (cell: string, context: CellContext) => T | FieldError;
-
 /** The registry's own forms, which need no note. */
-const GENDER_FORMS: { readonly [word: string]: Gender } = {
-  m: 'MALE',
-  gabo: 'MALE',
-  f: 'FEMALE',
-  gore: 'FEMALE',
-};
+const GENDER_FORMS: ReadonlyMap<string, Gender> = new Map([
+  ['m', 'MALE'],
+  ['gabo', 'MALE'],
+  ['f', 'FEMALE'],
+  ['gore', 'FEMALE'],
+]);
 
 const readGenderWord = readChoice(GENDERS, GENDER_WORDS);
 
-export function readGender(cell: string, context: CellContext): Gender | FieldError {
-  const word = cell.toLowerCase();
-  return Object.hasOwn(GENDER_FORMS, word) ? (GENDER_FORMS[word] as Gender) : readGenderWord(cell, context);
-}
+export const readGender = (cell: string, context: CellContext): Gender | FieldError =>
+  GENDER_FORMS.get(cell.toLowerCase()) ?? readGenderWord(cell, context);
 
 /** Reads a choice in any letter case, or a word that means one. A question mark in the cell means doubt. */
-export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}): ReadChoice<T> {
+export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}) {
   let meanings: ReadonlyMap<string, T> | undefined;
-  return (cell, context) => {
+  return (cell: string, context: CellContext): T | FieldError => {
     const lower = cell.toLowerCase();
-    const choice = choices.find((known) => known.toLowerCase() === lower);
+    const choice = choices.find((name) => name.toLowerCase() === lower);
     if (choice !== undefined) return choice;
     meanings ??= meaningsOf(choices, words);
-    const meant = cell.includes('?') ? undefined : meanings.get(foldHeading(cell));
-    if (meant === undefined) return unknownChoice(cell, choices, context);
+    const meaning = cell.includes('?') ? undefined : meanings.get(foldHeading(cell));
+    if (meaning === undefined) return unknownChoice(cell, choices, context);
     context.note('word');
-    return meant;
+    return meaning;
   };
 }
 
-/** The choice itself, its labels on the desk, and the other words in use for it. */
-const wordsOf = <T extends string>(choice: T, words: Words<T>): readonly string[] => {
-  const label = CHOICE_LABELS[choice];
-  const labels = label === undefined ? [] : LANGUAGES.map((language) => inLanguage(label, language));
-  return [choice, ...labels, ...(words[choice] ?? [])];
-};
-
-/** Choices by folded word. */
+/** Choices by folded word: the choice itself, its labels on the desk, and the other words in use for it. */
 export const meaningsOf = <T extends string>(
   choices: readonly T[],
   words: Words<T>,
 ): ReadonlyMap<string, T> =>
   new Map(
-    choices.flatMap((choice) =>
-      wordsOf(choice, words).map((word): [string, T] => [foldHeading(word), choice]),
-    ),
+    choices.flatMap((choice) => {
+      const label = CHOICE_LABELS[choice];
+      const labels = label === undefined ? [] : LANGUAGES.map((language) => inLanguage(label, language));
+      const spellings = [choice, ...labels, ...(words[choice] ?? [])];
+      return spellings.map((word): [string, T] => [foldHeading(word), choice]);
+    }),
   );
 
 /** With more different words than these, a column is hardly one of choices, and they may be names. */

@@ -2,15 +2,14 @@
 import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../values/date-time.ts';
 import { FieldError } from '../../values/errors.ts';
 import { asMessage, say } from '../../values/message.ts';
-import type { CellContext, DateEvidence, DateOrder } from './cell-context.ts';
+import type { CellContext, DateForm, DateOrder } from './cell-context.ts';
 
 /** Three numbers with the same separator, and an optional time. */
 const NUMBERS =
   /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?$/;
-const MONTHS = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-];
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 const LAST_MONTH = 12;
 
 const CELL_DATE_FAULT = new FieldError('Date has wrong format. Write 2024-03-31 or 31/03/2024.');
@@ -25,7 +24,7 @@ const CONTRADICTORY_FAULT = new FieldError(
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
 );
 /** Placeholder for the result of a cell that cannot be read before its entire column is surveyed. */
-const NOT_YET_KNOWN = new FieldError('');
+const NOT_SURVEYED = new FieldError('');
 
 /** Reads `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
 export function readPastDate(cell: string, context: CellContext): string | FieldError {
@@ -54,27 +53,27 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-export function collectDateEvidence(cell: string, evidence: DateEvidence): void {
+/** Adds the orders that a cell shows to the evidence of its column. */
+export function collectDateForms(cell: string, forms: Set<DateForm>): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
-  if (first.length === 4 && third.length <= 2) evidence.hasYearFirst = true;
+  if (first.length === 4 && third.length <= 2) forms.add('year first');
   if (first.length > 2 || third.length !== 4) return;
   const [one, two] = [Number(first), Number(second)];
-  evidence.hasYearLast = true;
-  if (one > LAST_MONTH && two <= LAST_MONTH) evidence.hasDayFirst = true;
-  if (two > LAST_MONTH && one <= LAST_MONTH) evidence.hasMonthFirst = true;
+  forms.add('year last');
+  if (one > LAST_MONTH && two <= LAST_MONTH) forms.add('day first');
+  if (two > LAST_MONTH && one <= LAST_MONTH) forms.add('month first');
   // Equal numbers are the same date in either order.
-  if ((first.length === 1 || second.length === 1) && one !== two) evidence.hasOneDigit = true;
+  if ((first.length === 1 || second.length === 1) && one !== two) forms.add('one digit');
 }
 
 /** The order for a map; null if the dates do not settle it, undefined if none is needed. */
-export function dateOrderOf(evidence: DateEvidence): DateOrder | null | undefined {
-  const { hasDayFirst, hasMonthFirst, hasYearFirst, hasYearLast, hasOneDigit } = evidence;
-  if (hasYearFirst) return hasYearLast ? null : 'ymd';
+export function dateOrderOf(forms: ReadonlySet<DateForm>): DateOrder | null | undefined {
+  if (forms.has('year first')) return forms.has('year last') ? null : 'ymd';
   // A single date with an impossible month must not turn all the others round.
-  if (hasMonthFirst) return null;
-  if (hasDayFirst) return 'dmy';
-  return hasOneDigit ? null : undefined;
+  if (forms.has('month first')) return null;
+  if (forms.has('day first')) return 'dmy';
+  return forms.has('one digit') ? null : undefined;
 }
 
 const isInIsoOrder = (cell: string): boolean => cell[4] === '-' && cell[7] === '-';
@@ -93,12 +92,8 @@ function toIso(cell: string, context: CellContext): string | FieldError {
   return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${seconds}`;
 }
 
-interface Numbers {
-  readonly first: string;
-  readonly second: string;
-  readonly third: string;
-  readonly mark: string;
-}
+/** The numbers of a date, in order, and their separator. */
+type Numbers = Readonly<Record<'first' | 'second' | 'third' | 'mark', string>>;
 
 /** @returns undefined if the year is not where the order expects it */
 function inOrder(order: DateOrder, { first, second, third }: Numbers): string | undefined {
@@ -126,18 +121,18 @@ function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | Fi
   if (dates === undefined) {
     if (hasTwoDigits && !isMonthFirst) return 'dmy';
     context.askForSurvey();
-    return NOT_YET_KNOWN;
+    return NOT_SURVEYED;
   }
-  if (isMonthFirst) return dates.hasDayFirst ? CONTRADICTORY_FAULT : MONTH_FIRST_FAULT;
+  const [hasDayFirst, hasMonthFirst] = [dates.has('day first'), dates.has('month first')];
+  if (isMonthFirst) return hasDayFirst ? CONTRADICTORY_FAULT : MONTH_FIRST_FAULT;
   const isOpen = one <= LAST_MONTH && one !== two;
-  const isDayFirst = dates.hasDayFirst && !dates.hasMonthFirst;
-  if (isOpen && !isDayFirst && (dates.hasMonthFirst || !hasTwoDigits))
-    return dates.hasDayFirst ? CONTRADICTORY_FAULT : bothOrders(numbers);
+  if (isOpen && (hasMonthFirst || (!hasDayFirst && !hasTwoDigits)))
+    return hasDayFirst ? CONTRADICTORY_FAULT : bothOrders(numbers);
   if (!hasTwoDigits) context.note('date_order');
   return 'dmy';
 }
 
-function bothOrders({ first, second, third, mark }: Numbers): FieldError {
+function bothOrders({ first, second, third: year, mark }: Numbers): FieldError {
   const inWords = (day: string, month: string) =>
     say('{day} {month}', { day: Number(day), month: asMessage(MONTHS[Number(month) - 1] as string) });
   return new FieldError(
@@ -145,10 +140,10 @@ function bothOrders({ first, second, third, mark }: Numbers): FieldError {
       '{date} may be {one} or {other} {year}. Name the order in a map, "dates": "dmy" or "mdy", ' +
         'or write 2024-03-31.',
       {
-        date: [first, second, third].join(mark),
+        date: [first, second, year].join(mark),
         one: inWords(first, second),
         other: inWords(second, first),
-        year: third,
+        year,
       },
     ),
   );

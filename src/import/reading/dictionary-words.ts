@@ -5,6 +5,7 @@
 
 import type { CooperativeStatus, Sector } from '../../registry/cooperatives.ts';
 import type { TransactionKind } from '../../registry/entries.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
 import type { Gender, MemberStatus, Role } from '../../registry/members.ts';
 import type { PaymentMethod, PaymentStatus } from '../../registry/payments.ts';
@@ -101,4 +102,13 @@ export const TRANSACTION_KIND_WORDS: Words<TransactionKind> = {
     contributions | deposit | saving | dépôt | versement | cotisation | épargne | kubitsa | ubwizigame
     kuzigama | umusanzu`),
   withdrawal: ['withdrawals', 'withdraw', 'retrait', 'kubikuza'],
+};
+
+/** Words in use for the values of a choice, by kind of file and field. */
+export const WORDS: { readonly [kind in ImportKind]?: { readonly [field: string]: Words<string> } } = {
+  cooperatives: { sector: SECTOR_WORDS, status: COOPERATIVE_STATUS_WORDS },
+  members: { role: ROLE_WORDS, status: MEMBER_STATUS_WORDS },
+  loans: { status: LOAN_STATUS_WORDS },
+  payments: { method: PAYMENT_METHOD_WORDS, status: PAYMENT_STATUS_WORDS },
+  savings: { kind: TRANSACTION_KIND_WORDS },
 };

@@ -10,10 +10,9 @@ import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../t
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { findHeader, withHeaderRows } from '../table/header.ts';
 import { addedColumnOf, dictionaryOf, mayBeData, recogniseHeadings } from '../table/recognise-headings.ts';
-import { type CellContext, type DateOrder, type DecimalForm, noDates } from './cell-context.ts';
-import { collectDateEvidence, dateOrderOf } from './dates.ts';
+import type { CellContext, DateForm, DecimalForm } from './cell-context.ts';
+import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
-import type { DecimalMark } from './file-layout.ts';
 import { foldHeading, nearestName } from './fold.ts';
 
 // Questions that the cells of known columns leave open: order of dates, decimal mark, unknown words
@@ -29,23 +28,17 @@ export interface UnknownWords {
   readonly hasMore: boolean;
 }
 
-export interface Observer {
-  /** True for columns whose cells may leave something open. */
-  watches(column: ImportColumn): boolean;
-  /** Examines a trimmed cell that is not empty. */
-  look(column: ImportColumn, cell: string): void;
-  /** The order of the dates; null if the file does not settle it, undefined if none is needed. */
-  dates(): DateOrder | null | undefined;
-  /** The decimal mark, with null and undefined as in `dates`. */
-  decimal(): DecimalMark | null | undefined;
-  unknownWords(): UnknownWords[];
-}
+/** True for columns whose cells may leave something open. */
+export const isObserved = (column: ImportColumn): boolean =>
+  isOfDates(column) || column.kind === 'decimal' || column.kind === 'choice';
 
-export function createObserver(cells: CellContext): Observer {
-  const dates = noDates();
+export type Observer = ReturnType<typeof createObserver>;
+
+export function createObserver(cells: CellContext) {
+  const dates = new Set<DateForm>();
   // A file has one decimal mark, so any column may show it.
-  const forms = new Set<DecimalForm>();
-  const numbers: CellContext = { ...cells, showDecimal: (form) => forms.add(form) };
+  const decimals = new Set<DecimalForm>();
+  const numbers: CellContext = { ...cells, showDecimal: (form) => decimals.add(form) };
   /** First spellings by column and folded word. */
   const unknown = new Map<string, Map<string, string>>();
 
@@ -58,44 +51,42 @@ export function createObserver(cells: CellContext): Observer {
   }
 
   return {
-    watches: (column) => isOfDates(column) || column.kind === 'decimal' || column.kind === 'choice',
-    look(column, cell) {
-      if (isOfDates(column)) collectDateEvidence(cell, dates);
+    /** Examines a trimmed cell that is not empty. */
+    look(column: ImportColumn, cell: string): void {
+      if (isOfDates(column)) collectDateForms(cell, dates);
       else if (column.kind === 'decimal') column.parse(cell, numbers);
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
+    /** The order of the dates; null if the file does not settle it, undefined if none is needed. */
     dates: () => dateOrderOf(dates),
-    decimal: () => decimalMarkOf(forms),
-    unknownWords: () => [...unknown].map(([column, words]) => shownWords(column, [...words.values()])),
+    /** The decimal mark, with null and undefined as in `dates`. */
+    decimal: () => decimalMarkOf(decimals),
+    unknownWords: () =>
+      [...unknown].map(([column, spellings]): UnknownWords => {
+        const words = spellings.size > MOST_WORDS ? [] : [...spellings.values()].filter(mayEcho);
+        return { column, words, hasMore: words.length < spellings.size };
+      }),
   };
-}
-
-function shownWords(column: string, words: readonly string[]): UnknownWords {
-  const shown = words.length > MOST_WORDS ? [] : words.filter(mayEcho);
-  return { column, words: shown, hasMore: shown.length < words.length };
 }
 
 // The first rows of a file: its header, and the rows below
 
-export interface FileSample {
-  readonly header: FileRecord;
-  /** True if no row with a value precedes the header. */
-  readonly isFirstRow: boolean;
-  /** Rows below the header, up to `SAMPLED_ROWS`. */
-  readonly rows: readonly FileRecord[];
-}
-
 const SAMPLED_ROWS = 2000;
 
-/** @throws FileFault if the file cannot be read, or no row of it looks like headings */
-export async function sampleFile(source: RecordSource, kind: ImportKind): Promise<FileSample> {
+/**
+ * @returns the header, whether no row with a value precedes it, and rows below it
+ * @throws FileFault if the file cannot be read, or no row of it looks like headings
+ */
+export async function sampleFile(source: RecordSource, kind: ImportKind) {
   const records: FileRecord[] = [];
   for await (const batch of withHeaderRows(source.read())) {
     for (const record of batch.records) records.push(record);
     if (records.length > SAMPLED_ROWS) break;
   }
-  const { index: found, isCertain } = findHeader(kind, records);
-  const index = isCertain ? found : records.slice(0, HEADER_ROWS).findIndex((_, i) => isHeaderOf(records, i));
+  const place = findHeader(kind, records);
+  const index = place.isCertain
+    ? place.index
+    : records.slice(0, HEADER_ROWS).findIndex((_, i) => isHeaderOf(records, i));
   const header = records[index];
   if (header === undefined)
     throw fileFault(1, say('No row among the first {rows} looks like headings.', { rows: HEADER_ROWS }));
@@ -148,7 +139,7 @@ interface GuessContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
   /** Columns that other headings mean. */
-  readonly taken: ReadonlySet<string>;
+  readonly assigned: ReadonlySet<string>;
 }
 
 const NEARLY_ALL = 0.95;
@@ -158,12 +149,14 @@ const FEWEST_NAMES = 5;
 /** More unknown columns than any ledger has; a file with ten thousand would take minutes. */
 const MOST_GUESSED = 200;
 
-export function guessColumns(all: readonly UnknownHeading[], context: GuessContext): Guess[] {
-  const unknown = all.slice(0, MOST_GUESSED);
+export function guessColumns(headings: readonly UnknownHeading[], context: GuessContext): Guess[] {
+  const unknown = headings.slice(0, MOST_GUESSED);
   const byValues = unique(unknown, 'values', (heading) => columnsByValues(heading, context));
-  const taken = new Set([...context.taken, ...byValues.map(({ column }) => column)]);
+  const assigned = new Set([...context.assigned, ...byValues.map(({ column }) => column)]);
   const rest = unknown.filter(({ place }) => byValues.every((guess) => guess.place !== place));
-  const bySpelling = unique(rest, 'spelling', (heading) => columnsBySpelling(heading, { ...context, taken }));
+  const bySpelling = unique(rest, 'spelling', (heading) =>
+    columnsBySpelling(heading, { ...context, assigned }),
+  );
   return [...byValues, ...bySpelling];
 }
 
@@ -183,18 +176,19 @@ function unique(
 }
 
 function columnsByValues({ values }: UnknownHeading, context: GuessContext): string[] {
-  const { kind, cells, taken } = context;
+  const { kind, cells, assigned } = context;
   if (values.length < FEWEST_VALUES) return [];
+  const hasNames = ALTERNATIVES[kind]?.others.some((name) => assigned.has(name)) === true;
   const dates = IMPORT_COLUMNS[kind].filter(isOfDates);
   return IMPORT_COLUMNS[kind]
     .filter((column) => {
       if (column.choices !== undefined) return areWordsOf(column, values, cells);
       if (column.kind === 'identity_card' || column.kind === 'mobile') return areOf(column, values, cells);
-      if (column.name === 'full_name') return areNames(values) && !hasNames(context);
-      return dates.includes(column) && areDatesOf(column, values, { only: dates.length === 1, cells });
+      if (column.name === 'full_name') return areNames(values) && !hasNames;
+      return isOfDates(column) && areDatesOf(column, values, dates.length === 1, cells);
     })
     .map(({ name }) => name)
-    .filter((name) => !taken.has(name));
+    .filter((name) => !assigned.has(name));
 }
 
 const nearlyAll = (values: readonly string[], fits: (value: string) => boolean): boolean =>
@@ -215,10 +209,8 @@ function readValues(
     dateOrder: order === null ? 'dmy' : order,
     decimalMark: mark === null ? ',' : mark,
   };
-  return values.flatMap((value) => {
-    const read = column.parse(value, context);
-    return read instanceof FieldError ? [] : [read];
-  });
+  const parsed = values.map((value) => column.parse(value, context));
+  return parsed.filter((value): value is string | number => !(value instanceof FieldError));
 }
 
 const areOf = (column: ImportColumn, values: readonly string[], cells: CellContext): boolean =>
@@ -229,14 +221,14 @@ const areOf = (column: ImportColumn, values: readonly string[], cells: CellConte
  * anything.
  */
 function areWordsOf(column: ImportColumn, values: readonly string[], cells: CellContext): boolean {
-  const meant = new Map<unknown, string>();
+  const words = new Map<unknown, string>();
   const areWords = nearlyAll(values, (cell) => {
     const value = column.parse(cell, cells);
     if (value instanceof FieldError) return false;
-    meant.set(value, cell);
+    words.set(value, cell);
     return true;
   });
-  return areWords && (meant.size > 1 || [...meant.values()].some((word) => word.length > 3));
+  return areWords && (words.size > 1 || [...words.values()].some((word) => word.length > 3));
 }
 
 const NAME = /^\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{L}[\p{L}\p{M}'’.-]*){1,5}$/u;
@@ -250,21 +242,19 @@ const areNames = (values: readonly string[]): boolean =>
   nearlyAll(values, isPersonsName) &&
   new Set(values).size >= 0.9 * values.length;
 
-const hasNames = ({ kind, taken }: GuessContext): boolean =>
-  ALTERNATIVES[kind]?.others.some((name) => taken.has(name)) ?? false;
-
 /** Lowest age of members, in years. */
 const YOUNGEST = 15;
 /** Age in years that a quarter of the members have reached, but hardly any cooperative. */
 const OLD = 50;
 
 /**
- * @param only true if the kind has no other column of dates; otherwise the years must tell which one it is
+ * @param isOnly true if the kind has no other column of dates; otherwise the years must tell which one it is
  */
 function areDatesOf(
   column: ImportColumn,
   values: readonly string[],
-  { only, cells }: { only: boolean; cells: CellContext },
+  isOnly: boolean,
+  cells: CellContext,
 ): boolean {
   const thisYear = Number(cells.today.slice(0, 4));
   const ages = readValues(column, values, cells).flatMap((value) => {
@@ -272,7 +262,7 @@ function areDatesOf(
     return year < 1900 || year > thisYear ? [] : thisYear - year;
   });
   if (ages.length < NEARLY_ALL * values.length) return false;
-  if (only) return true;
+  if (isOnly) return true;
   const share = (fits: (age: number) => boolean) => ages.filter(fits).length / ages.length;
   if (column.name === 'date_of_birth')
     return share((age) => age >= YOUNGEST) >= NEARLY_ALL && share((age) => age >= OLD) >= 0.25;
@@ -280,11 +270,14 @@ function areDatesOf(
 }
 
 /** The column with a known heading that differs by a typo, if it accepts nearly all of the values. */
-function columnsBySpelling({ text, values }: UnknownHeading, { kind, cells, taken }: GuessContext): string[] {
+function columnsBySpelling(
+  { text, values }: UnknownHeading,
+  { kind, cells, assigned }: GuessContext,
+): string[] {
   const dictionary = dictionaryOf(kind);
   const nearest = nearestName(text, [...dictionary.keys()]) ?? '';
   const column = IMPORT_COLUMNS[kind].find(({ name }) => name === dictionary.get(nearest));
-  if (column === undefined || taken.has(column.name)) return [];
+  if (column === undefined || assigned.has(column.name)) return [];
   return areOf(column, values, cells) ? [column.name] : [];
 }
 
@@ -298,61 +291,43 @@ export interface PlacedHeading {
 
 /** The headings of a sample, in the order of its cells. */
 export function placeHeadings(
-  { header, rows }: FileSample,
+  header: FileRecord,
+  rows: readonly FileRecord[],
   { kind, cells }: { kind: ImportKind; cells: CellContext },
 ): PlacedHeading[] {
-  const recognised = recogniseHeadings(kind, header.cells);
-  const spellings = countBy(recognised, ({ text }) => foldHeading(text));
-  const known = withoutRivals(
-    recognised.map((heading) => toPlaced(heading, (spellings.get(foldHeading(heading.text)) ?? 0) > 1)),
-  );
-  const taken = new Set(known.flatMap(({ column }) => column ?? []));
-  const isTotals = totalsCheck(kind, known);
-  const counted = rows.filter((row) => !isTotals(row.cells));
-  const unknown = known.flatMap(({ text, isNameable, column }, place) => {
+  const placed = placeKnown(kind, header.cells);
+  const assigned = new Set(placed.flatMap(({ column }) => column ?? []));
+  const counted = rows.filter((row) => !isTotalsRow(placed, row.cells));
+  const unknown = placed.flatMap(({ text, isNameable, column }, place) => {
     if (column !== null || !isNameable) return [];
     const values = counted.map((row) => valueIn(row.cells, place)).filter((value) => value !== '');
     return [{ place, text, values }];
   });
-  const guesses = guessColumns(unknown, { kind, cells, taken });
-  return known.map((heading, place) => {
-    const guess = guesses.find((each) => each.place === place);
-    return guess === undefined ? heading : { ...heading, column: guess.column, by: guess.by };
+  const guesses = new Map(
+    guessColumns(unknown, { kind, cells, assigned }).map(({ place, column, by }) => [place, { column, by }]),
+  );
+  return placed.map((heading, place) => ({ ...heading, ...guesses.get(place) }));
+}
+
+/**
+ * The headings with the columns that their names and the dictionary give. Where several mean one column, only
+ * the exact name does, since nothing tells which of the others is right.
+ */
+function placeKnown(kind: ImportKind, cells: readonly string[]): PlacedHeading[] {
+  const recognised = recogniseHeadings(kind, cells);
+  const spellings = Map.groupBy(recognised, ({ text }) => foldHeading(text));
+  const placed = recognised.map(({ text, column, by }): PlacedHeading => {
+    const isRepeated = (spellings.get(foldHeading(text))?.length ?? 0) > 1;
+    const isNameable =
+      text !== '' && addedColumnOf(text) !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
+    if (typeof column !== 'string' || by === 'map' || (isRepeated && by !== 'name'))
+      return { text, column: null, isNameable };
+    return { text, column, isNameable, ...(by !== undefined && { by }) };
   });
-}
-
-/** Detects rows of totals, as far as the headings allow. */
-export function totalsCheck(
-  kind: ImportKind,
-  placed: readonly PlacedHeading[],
-): (cells: readonly string[]) => boolean {
-  const headings = placed.map(({ text, column }) => ({ text, column }));
-  const places = IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name));
-  return (cells) => isTotalsRow(kind, { places, headings }, cells);
-}
-
-type Recognised = ReturnType<typeof recogniseHeadings>[number];
-
-/** @param isRepeated true if another heading has the same letters */
-function toPlaced({ text, column, by }: Recognised, isRepeated: boolean): PlacedHeading {
-  const isNameable = text !== '' && addedColumnOf(text) !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
-  if (typeof column !== 'string' || by === 'map' || (isRepeated && by !== 'name'))
-    return { text, column: null, isNameable };
-  return { text, column, isNameable, ...(by !== undefined && { by }) };
-}
-
-/** Keeps only the exact name where several headings mean one column, since nothing tells which is right. */
-function withoutRivals(headings: readonly PlacedHeading[]): PlacedHeading[] {
-  const rivals = countBy(headings, ({ column }) => column);
-  return headings.map((heading) => {
-    const isOnly = heading.column === null || rivals.get(heading.column) === 1;
-    if (isOnly || heading.by === 'name') return heading;
-    return { text: heading.text, column: null, isNameable: heading.isNameable };
+  const byColumn = Map.groupBy(placed, ({ column }) => column);
+  return placed.map((heading) => {
+    const { text, column, by, isNameable } = heading;
+    const isOnly = column === null || byColumn.get(column)?.length === 1;
+    return isOnly || by === 'name' ? heading : { text, column: null, isNameable };
   });
-}
-
-function countBy<T, Key>(all: readonly T[], keyOf: (each: T) => Key): ReadonlyMap<Key, number> {
-  const counts = new Map<Key, number>();
-  for (const each of all) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1);
-  return counts;
 }

@@ -43,79 +43,66 @@ export interface ImportNote {
   lines(): Iterable<number>;
 }
 
-interface Entry {
-  readonly kind: NoteKind;
-  readonly column: string;
-  count: number;
-  /** First and last line of each run of successive lines, so that a note on every row takes no memory. */
-  readonly runs: number[];
-}
+/** Limit for a run of lines: nobody looks at more, and the file is refused. */
+const MOST_FAULTS = 1_000;
 
+/** Collects notes or, with `--strict`, the faults that take their place. */
 export class NoteLog {
-  readonly #entries = new Map<string, Entry>();
+  readonly #isStrict: boolean;
+  /**
+   * `runs` has the first and last line of each run of successive lines, so that a note on every row takes no
+   * memory.
+   */
+  readonly #entries = new Map<string, Omit<ImportNote, 'lines'> & { count: number; runs: number[] }>();
+  #faults: ImportFault[] = [];
 
-  /** @param last the last line of a run of successive ones */
-  add(kind: NoteKind, column: string, line: number, last = line): void {
+  constructor(isStrict: boolean) {
+    this.#isStrict = isStrict;
+  }
+
+  /** @param refusal replaces the message of the kind of note */
+  note(kind: NoteKind, column: string, line: number, refusal?: Text): void {
+    const { refusal: message, refuses } = NOTES[kind];
+    if (this.#isStrict) this.#faults.push({ line, column, message: refusal ?? message, refuses });
+    else this.#add(kind, column, line, line);
+  }
+
+  /** Notes each line from the first to the last, which may be millions apart. */
+  noteLines(kind: NoteKind, first: number, last: number): void {
+    if (!this.#isStrict) {
+      this.#add(kind, '', first, last);
+      return;
+    }
+    const end = Math.min(last, first + MOST_FAULTS - 1);
+    for (let line = first; line <= end; line++) this.note(kind, '', line);
+  }
+
+  #add(kind: NoteKind, column: string, first: number, last: number): void {
     const key = `${kind} ${column}`;
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       entry = { kind, column, count: 0, runs: [] };
       this.#entries.set(key, entry);
     }
-    entry.count += last - line + 1;
+    entry.count += last - first + 1;
     const { runs } = entry;
-    if (runs.at(-1) === line - 1) runs[runs.length - 1] = last;
-    else runs.push(line, last);
+    if (runs.at(-1) === first - 1) runs[runs.length - 1] = last;
+    else runs.push(first, last);
+  }
+
+  /** Returns the faults since the last call. */
+  takeFaults(): ImportFault[] {
+    const faults = this.#faults;
+    this.#faults = [];
+    return faults;
   }
 
   list(): ImportNote[] {
-    return [...this.#entries.values()].map(({ kind, column, count, runs }) => ({
-      kind,
-      column,
-      count,
-      lines: () => linesOf(runs),
-    }));
+    return [...this.#entries.values()].map(({ runs, ...note }) => ({ ...note, lines: () => linesOf(runs) }));
   }
 }
 
 function* linesOf(runs: readonly number[]): Generator<number> {
   for (let i = 0; i < runs.length; i += 2)
     for (let line = runs[i] as number; line <= (runs[i + 1] as number); line++) yield line;
-}
-
-/** Collects notes or, with `--strict`, the faults that take their place. */
-export interface NoteTaker {
-  /** @param refusal replaces the message of the kind of note */
-  note(kind: NoteKind, column: string, line: number, refusal?: Text): void;
-  /** Notes each line from the first to the last, which may be millions apart. */
-  noteLines(kind: NoteKind, first: number, last: number): void;
-  /** Returns the faults since the last call. */
-  takeFaults(): ImportFault[];
-  list(): ImportNote[];
-}
-
-/** Limit for a run of lines: nobody looks at more, and the file is refused. */
-const MOST_FAULTS = 1_000;
-
-export function createNoteTaker(isStrict: boolean): NoteTaker {
-  const log = new NoteLog();
-  let faults: ImportFault[] = [];
-  return {
-    note(kind, column, line, refusal) {
-      const { refusal: message, refuses } = NOTES[kind];
-      if (isStrict) faults.push({ line, column, message: refusal ?? message, refuses });
-      else log.add(kind, column, line);
-    },
-    noteLines(kind, first, last) {
-      if (!isStrict) return log.add(kind, '', first, last);
-      const end = Math.min(last, first + MOST_FAULTS - 1);
-      for (let line = first; line <= end; line++) this.note(kind, '', line);
-    },
-    takeFaults() {
-      const taken = faults;
-      faults = [];
-      return taken;
-    },
-    list: () => log.list(),
-  };
 }

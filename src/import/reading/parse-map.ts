@@ -18,8 +18,6 @@ export interface MapFault {
   readonly message: string;
 }
 
-type OnMapFault = (path: string, message: string) => void;
-
 interface MapEntry {
   readonly key: string;
   readonly path: string;
@@ -62,24 +60,21 @@ function parseMapJson(text: string): Node | MapFault {
 }
 
 /** Entries of an object. A node that is no object, and a repeated key, are faults. */
-export function entriesOf(node: Node, path: string, onFault: OnMapFault): MapEntry[] {
+function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
     return [];
   }
-  const seen = new Set<string>();
-  return (node.children ?? []).flatMap(({ children }, i) => {
+  const entries = new Map<string, MapEntry>();
+  for (const [i, { children }] of (node.children ?? []).entries()) {
     const [keyNode, value] = children ?? [];
-    if (keyNode === undefined || value === undefined) return [];
+    if (keyNode === undefined || value === undefined) continue;
     const key = String(keyNode.value);
     const entry = { key, path: pathTo(path, key, i), value };
-    if (!seen.has(key)) {
-      seen.add(key);
-      return [entry];
-    }
-    onFault(entry.path, 'This key appears twice.');
-    return [];
-  });
+    if (entries.has(key)) onFault(entry.path, 'This key appears twice.');
+    else entries.set(key, entry);
+  }
+  return [...entries.values()];
 }
 
 const PLAIN_KEY = /^[\p{L}\p{N}_-]+$/u;
@@ -92,172 +87,201 @@ function pathTo(path: string, key: string, index: number): string {
 }
 
 /** Text of a string node; undefined for any other node. */
-export const textOf = (node: Node): string | undefined =>
+const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
 
 /** True for a map, faulty or not: an object with a kind and with no other keys than those of a map. */
 export function isMapDocument(text: string): boolean {
   const tree = parseMapJson(text);
   if (!('type' in tree) || tree.type !== 'object') return false;
-  const entries = entriesOf(tree, '', () => {});
-  const isKey = (key: string) => MAP_KEYS.some((known) => known === key);
-  return entries.some(({ key }) => key === 'kind') && entries.every(({ key }) => isKey(key));
+  const keys = entriesOf(tree, '', () => {}).map(({ key }) => key);
+  return keys.includes('kind') && keys.every(isMapKey);
 }
+
+const isMapKey = (key: string): boolean => MAP_KEYS.some((name) => name === key);
 
 // Messages about unknown names and words in a map
 
 /** `Unknown column "fullname". Did you mean "full_name"?` */
-const unknownName = (what: 'key' | 'column', given: string, known: readonly string[]): string =>
-  `Unknown ${what}${shown(given)}. ${hint(given, known)}`;
-
-/** @param given undefined for a value that is not a text */
-export const unknownChoice = (given: string | undefined, choices: readonly string[]): string =>
-  given === undefined
-    ? `Expected a text: ${list(choices)}.`
-    : `Unknown value${shown(given)}. ${hint(given, choices)}`;
-
-/** Message for a null that `import map` left to be replaced. */
-const openChoice = (choices: readonly string[]): string =>
-  `Not chosen yet: replace null by ${list(choices)}.`;
-
-function hint(given: string, known: readonly string[]): string {
-  const nearest = nearestName(given, known);
-  return nearest === undefined ? `Known: ${known.join(', ')}.` : `Did you mean "${nearest}"?`;
+function unknownName(what: 'key' | 'column' | 'value', name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? `Known: ${names.join(', ')}.` : `Did you mean "${nearest}"?`;
+  return `Unknown ${what}${mayEcho(name) ? ` "${name}"` : ''}. ${hint}`;
 }
 
-const shown = (text: string): string => (mayEcho(text) ? ` "${text}"` : '');
-
 /** `"dmy", "mdy" or "ymd"` */
-export function list(words: readonly string[]): string {
+function list(words: readonly string[]): string {
   const quoted = words.map((word) => `"${word}"`);
   const last = quoted.pop() ?? '';
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }
 
-// Parts of a map document about the columns of the kind: headings, constants and words
+// Values of a map document
 
-interface MapCheck {
-  /** Columns of the kind. */
-  readonly declared: readonly ImportColumn[];
-  readonly cells: CellContext;
-  readonly onFault: OnMapFault;
+/** @param text undefined for a value that is not a text */
+function parseChoice<Choice extends string>(
+  node: Node,
+  choices: readonly Choice[],
+  text = textOf(node),
+): Choice | FieldError {
+  const choice = choices.find((name) => name === text);
+  if (choice !== undefined) return choice;
+  // `import map` leaves null where a person decides.
+  if (node.type === 'null') return new FieldError(`Not chosen yet: replace null by ${list(choices)}.`);
+  return new FieldError(
+    text === undefined ? `Expected a text: ${list(choices)}.` : unknownName('value', text, choices),
+  );
 }
 
-type Columns = ReadonlyMap<string, string | null>;
-
-/** Columns by folded heading; null for a heading to be ignored. */
-function readColumns({ declared, onFault }: MapCheck, entry: MapEntry | undefined): Columns {
-  const columns = new Map<string, string | null>();
-  const taken = new Set<string>();
-  for (const { key, path, value } of entriesIn(entry, onFault)) {
-    const heading = foldHeading(key);
-    const column = value.type === 'null' ? null : textOf(value);
-    if (heading === '') onFault(path, 'The heading is empty.');
-    else if (column === undefined)
-      onFault(path, 'Expected the name of a column, or null to ignore the heading.');
-    else if (column !== null && find(declared, column) === undefined)
-      onFault(path, unknownName('column', column, namesOf(declared)));
-    else if (columns.has(heading)) {
-      if (columns.get(heading) !== column)
-        onFault(path, 'Another spelling of this heading is read as something else.');
-    } else {
-      if (column !== null && taken.has(column)) onFault(path, `Another heading is read as ${column}, too.`);
-      columns.set(heading, column);
-      if (column !== null) taken.add(column);
-    }
-  }
-  return columns;
-}
-
-/** @param given constants that win over those of the document, which may therefore be open */
-export function readConstants(
-  { declared, cells, onFault }: MapCheck,
-  entry: MapEntry | undefined,
-  { columns, given }: { columns: Columns; given: ReadonlyMap<string, string> },
-): ReadonlyMap<string, string> {
-  const constants = new Map<string, string>();
-  const fromHeadings = new Set(columns.values());
-  for (const { key, path, value } of entriesIn(entry, onFault)) {
-    const column = find(declared, key);
-    if (column === undefined) {
-      onFault(path, unknownName('column', key, namesOf(declared)));
-      continue;
-    }
-    if (fromHeadings.has(key)) onFault(path, 'A heading is read as this column, too: remove one of the two.');
-    if (given.has(key)) continue;
-    const constant = readConstant(column, value, cells);
-    if (constant instanceof FieldError) onFault(path, constant.message);
-    else constants.set(key, constant);
-  }
-  return constants;
-}
-
-function readConstant(
-  column: ImportColumn,
-  value: MapEntry['value'],
+function parseConstant(
+  node: Node,
+  { choices, parse }: ImportColumn,
   cells: CellContext,
 ): string | FieldError {
-  const { choices } = column;
-  if (value.type === 'null')
-    return new FieldError(
-      choices === undefined
-        ? 'Not chosen yet: replace null by the value that every row has.'
-        : openChoice(choices),
-    );
-  const constant = textOf(value)?.trim();
-  if (choices !== undefined)
-    return choices.find((choice) => choice === constant) ?? new FieldError(unknownChoice(constant, choices));
+  const constant = textOf(node)?.trim();
+  if (choices !== undefined) return parseChoice(node, choices, constant);
+  if (node.type === 'null')
+    return new FieldError('Not chosen yet: replace null by the value that every row has.');
   if (constant === undefined) return new FieldError('Expected a text in quotes.');
   if (constant === '') return new FieldError('The value is empty.');
-  const parsed = column.parse(constant, cells);
+  const parsed = parse(constant, cells);
   return parsed instanceof FieldError ? parsed : constant;
 }
 
-/** Values of the registry by column and folded word. */
-export function readValues(
-  { declared, onFault }: MapCheck,
-  entry: MapEntry | undefined,
-): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const values = new Map<string, ReadonlyMap<string, string>>();
-  const withWords = declared.filter(({ choices }) => choices !== undefined);
-  for (const each of entriesIn(entry, onFault)) {
-    const column = find(declared, each.key);
-    if (column === undefined) onFault(each.path, unknownName('column', each.key, namesOf(withWords)));
-    else if (column.choices === undefined)
-      onFault(
-        each.path,
-        `This column has no fixed words. Those that have: ${namesOf(withWords).join(', ') || 'none'}.`,
-      );
-    else values.set(each.key, readWords(column.choices, each, onFault));
-  }
-  return values;
+function parseLine({ value }: Node): number | FieldError {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_HEADER_LINE)
+    return value;
+  return new FieldError(`Expected the number of a line, from 1 to ${MAX_HEADER_LINE}.`);
 }
 
-function readWords(
-  choices: readonly string[],
-  entry: MapEntry,
-  onFault: OnMapFault,
-): ReadonlyMap<string, string> {
-  const words = new Map<string, string>();
-  for (const { key, path, value } of entriesIn(entry, onFault)) {
-    const word = foldHeading(key);
-    const given = textOf(value);
-    const choice = choices.find((each) => each === given);
-    if (word === '') onFault(path, 'The word is empty.');
-    else if (choice === undefined)
-      onFault(path, value.type === 'null' ? openChoice(choices) : unknownChoice(given, choices));
-    else if ((words.get(word) ?? choice) !== choice)
-      onFault(path, 'Another spelling of this word means something else.');
-    else words.set(word, choice);
-  }
-  return words;
+function parseSheet(node: Node): string | FieldError {
+  const name = textOf(node) ?? '';
+  return name.trim() === '' ? new FieldError('Expected the name of a sheet.') : name;
 }
 
-const entriesIn = (entry: MapEntry | undefined, onFault: OnMapFault): readonly MapEntry[] =>
-  entry === undefined ? [] : entriesOf(entry.value, entry.path, onFault);
+/** Reads the entries of a document for a kind of file, and collects their faults. */
+class MapReader {
+  readonly faults: MapFault[] = [];
+  readonly #entries: ReadonlyMap<string, MapEntry>;
 
-const find = (declared: readonly ImportColumn[], name: string): ImportColumn | undefined =>
-  declared.find((column) => column.name === name);
+  constructor(tree: Node) {
+    this.#entries = new Map(entriesOf(tree, '', this.#fault).map((entry) => [entry.key, entry]));
+    for (const { key, path } of this.#entries.values())
+      if (!isMapKey(key)) this.#fault(path, unknownName('key', key, MAP_KEYS));
+  }
+
+  readonly #fault = (path: string, message: string): void => {
+    this.faults.push({ path, message });
+  };
+
+  /** @returns undefined if the document has no such entry, or a faulty one */
+  read<Value>(key: string, parse: (node: Node) => Value | FieldError): Value | undefined {
+    const entry = this.#entries.get(key);
+    return entry && this.#parsed(entry, parse);
+  }
+
+  #parsed<Value>({ path, value }: MapEntry, parse: (node: Node) => Value | FieldError): Value | undefined {
+    const parsed = parse(value);
+    if (!(parsed instanceof FieldError)) return parsed;
+    this.#fault(path, parsed.message);
+    return undefined;
+  }
+
+  #entriesIn(entry: MapEntry | undefined): MapEntry[] {
+    return entry === undefined ? [] : entriesOf(entry.value, entry.path, this.#fault);
+  }
+
+  /** The kind for which the rest of the document is checked: the document's own, if it has one. */
+  readKind(imported: ImportKind): ImportKind {
+    const entry = this.#entries.get('kind');
+    if (entry === undefined) this.#fault('', `The map must name its kind: "kind": "${imported}".`);
+    const kind = this.read('kind', (node) => parseChoice(node, IMPORT_KINDS));
+    if (entry !== undefined && kind !== undefined && kind !== imported)
+      this.#fault(entry.path, `This map is for ${kind}, not for ${imported}.`);
+    return kind ?? imported;
+  }
+
+  /** Columns by folded heading; null for a heading to be ignored. */
+  readColumns(declared: readonly ImportColumn[]): FileLayout['columns'] {
+    const columns = new Map<string, string | null>();
+    const assigned = new Set<string>();
+    for (const { key, path, value } of this.#entriesIn(this.#entries.get('columns'))) {
+      const heading = foldHeading(key);
+      const column = value.type === 'null' ? null : textOf(value);
+      if (heading === '') this.#fault(path, 'The heading is empty.');
+      else if (column === undefined)
+        this.#fault(path, 'Expected the name of a column, or null to ignore the heading.');
+      else if (column !== null && !namesOf(declared).includes(column))
+        this.#fault(path, unknownName('column', column, namesOf(declared)));
+      else if (columns.has(heading)) {
+        if (columns.get(heading) !== column)
+          this.#fault(path, 'Another spelling of this heading is read as something else.');
+      } else {
+        if (column !== null && assigned.has(column))
+          this.#fault(path, `Another heading is read as ${column}, too.`);
+        columns.set(heading, column);
+        if (column !== null) assigned.add(column);
+      }
+    }
+    return columns;
+  }
+
+  /** @param overriding constants that win over those of the document, which may therefore be open */
+  readConstants(
+    declared: readonly ImportColumn[],
+    columns: FileLayout['columns'],
+    overriding: FileLayout['constants'],
+    cells: CellContext,
+  ): FileLayout['constants'] {
+    const constants = new Map<string, string>();
+    const fromHeadings = new Set(columns.values());
+    for (const entry of this.#entriesIn(this.#entries.get('constants'))) {
+      const { key, path } = entry;
+      const column = declared.find(({ name }) => name === key);
+      if (column === undefined) {
+        this.#fault(path, unknownName('column', key, namesOf(declared)));
+        continue;
+      }
+      if (fromHeadings.has(key))
+        this.#fault(path, 'A heading is read as this column, too: remove one of the two.');
+      if (overriding.has(key)) continue;
+      const constant = this.#parsed(entry, (node) => parseConstant(node, column, cells));
+      if (constant !== undefined) constants.set(key, constant);
+    }
+    return new Map([...constants, ...overriding]);
+  }
+
+  /** Values of the registry by column and folded word. */
+  readValues(declared: readonly ImportColumn[]): FileLayout['values'] {
+    const values = new Map<string, ReadonlyMap<string, string>>();
+    const withWords = declared.filter(({ choices }) => choices !== undefined);
+    for (const entry of this.#entriesIn(this.#entries.get('values'))) {
+      const column = declared.find(({ name }) => name === entry.key);
+      if (column === undefined) this.#fault(entry.path, unknownName('column', entry.key, namesOf(withWords)));
+      else if (column.choices === undefined)
+        this.#fault(
+          entry.path,
+          `This column has no fixed words. Those that have: ${namesOf(withWords).join(', ') || 'none'}.`,
+        );
+      else values.set(entry.key, this.#readWords(column.choices, entry));
+    }
+    return values;
+  }
+
+  #readWords(choices: readonly string[], entry: MapEntry): ReadonlyMap<string, string> {
+    const words = new Map<string, string>();
+    for (const { key, path, value } of this.#entriesIn(entry)) {
+      const word = foldHeading(key);
+      const choice = parseChoice(value, choices);
+      if (word === '') this.#fault(path, 'The word is empty.');
+      else if (choice instanceof FieldError) this.#fault(path, choice.message);
+      else if ((words.get(word) ?? choice) !== choice)
+        this.#fault(path, 'Another spelling of this word means something else.');
+      else words.set(word, choice);
+    }
+    return words;
+  }
+}
 
 const namesOf = (declared: readonly ImportColumn[]): string[] => declared.map(({ name }) => name);
 
@@ -269,34 +293,29 @@ interface MapContext {
 }
 
 /** @returns all faults of the document, if it has any */
-export function parseMap(text: string, context: MapContext): FileLayout | readonly MapFault[] {
+export function parseMap(
+  text: string,
+  { kind: imported, cells, constants: overriding = new Map() }: MapContext,
+): FileLayout | readonly MapFault[] {
   const tree = parseMapJson(text);
   if (!('type' in tree)) return [tree];
-  const faults: MapFault[] = [];
-  const onFault = (path: string, message: string) => faults.push({ path, message });
-  const entries = new Map(entriesOf(tree, '', onFault).map((entry) => [entry.key, entry]));
-  if (tree.type !== 'object') return faults;
-  for (const { key, path } of entries.values())
-    if (!MAP_KEYS.some((known) => known === key)) onFault(path, unknownName('key', key, MAP_KEYS));
-
-  const kind = readKind(entries.get('kind'), context.kind, onFault);
-  const read = { declared: IMPORT_COLUMNS[kind], cells: context.cells, onFault };
-  const columns = readColumns(read, entries.get('columns'));
-  const given = context.constants ?? new Map<string, string>();
-  const constants = readConstants(read, entries.get('constants'), { columns, given });
-  const values = readValues(read, entries.get('values'));
-  const choose = <Choice extends string>(key: string, choices: readonly Choice[]) =>
-    readChoice(entries.get(key), choices, onFault);
-  const dates = choose('dates', DATE_ORDERS);
-  const decimal = choose('decimal', DECIMAL_MARKS);
-  const encoding = choose('encoding', ENCODINGS);
-  const headerRow = readLine(entries.get('header_row'), onFault);
-  const sheet = readSheet(entries.get('sheet'), onFault);
-  if (faults.length > 0) return faults;
+  const reader = new MapReader(tree);
+  if (tree.type !== 'object') return reader.faults;
+  const kind = reader.readKind(imported);
+  const declared = IMPORT_COLUMNS[kind];
+  const columns = reader.readColumns(declared);
+  const constants = reader.readConstants(declared, columns, overriding, cells);
+  const values = reader.readValues(declared);
+  const dates = reader.read('dates', (node) => parseChoice(node, DATE_ORDERS));
+  const decimal = reader.read('decimal', (node) => parseChoice(node, DECIMAL_MARKS));
+  const encoding = reader.read('encoding', (node) => parseChoice(node, ENCODINGS));
+  const headerRow = reader.read('header_row', parseLine);
+  const sheet = reader.read('sheet', parseSheet);
+  if (reader.faults.length > 0) return reader.faults;
   return {
     kind,
     columns,
-    constants: new Map([...constants, ...given]),
+    constants,
     values,
     ...(dates !== undefined && { dates }),
     ...(decimal !== undefined && { decimal }),
@@ -304,46 +323,4 @@ export function parseMap(text: string, context: MapContext): FileLayout | readon
     ...(headerRow !== undefined && { headerRow }),
     ...(sheet !== undefined && { sheet }),
   };
-}
-
-/** The kind for which the rest of the document is checked: the document's own, if it has one. */
-function readKind(entry: MapEntry | undefined, imported: ImportKind, onFault: OnMapFault): ImportKind {
-  if (entry === undefined) {
-    onFault('', `The map must name its kind: "kind": "${imported}".`);
-    return imported;
-  }
-  const kind = readChoice(entry, IMPORT_KINDS, onFault);
-  if (kind !== undefined && kind !== imported)
-    onFault(entry.path, `This map is for ${kind}, not for ${imported}.`);
-  return kind ?? imported;
-}
-
-function readChoice<Choice extends string>(
-  entry: MapEntry | undefined,
-  choices: readonly Choice[],
-  onFault: OnMapFault,
-): Choice | undefined {
-  if (entry === undefined) return undefined;
-  const given = textOf(entry.value);
-  const choice = choices.find((each) => each === given);
-  if (choice !== undefined) return choice;
-  const isOpen = entry.value.type === 'null';
-  onFault(entry.path, isOpen ? openChoice(choices) : unknownChoice(given, choices));
-  return undefined;
-}
-
-function readLine(entry: MapEntry | undefined, onFault: OnMapFault): number | undefined {
-  if (entry === undefined) return undefined;
-  const line: unknown = entry.value.value;
-  if (typeof line === 'number' && Number.isInteger(line) && line >= 1 && line <= MAX_HEADER_LINE) return line;
-  onFault(entry.path, `Expected the number of a line, from 1 to ${MAX_HEADER_LINE}.`);
-  return undefined;
-}
-
-function readSheet(entry: MapEntry | undefined, onFault: OnMapFault): string | undefined {
-  if (entry === undefined) return undefined;
-  const name = textOf(entry.value);
-  if (name !== undefined && name.trim() !== '') return name;
-  onFault(entry.path, 'Expected the name of a sheet.');
-  return undefined;
 }

@@ -5,19 +5,18 @@ import { valueIn } from '../../formats/blanks.ts';
 import { openFile, scanFile } from '../../formats/open-file.ts';
 import type { RecordSource } from '../../formats/records.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
-import { ALTERNATIVES, IMPORT_COLUMNS } from '../table/columns.ts';
+import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
+import { isTotalsRow } from '../table/compare-totals.ts';
 import { recogniseHeadings, scoreHeader } from '../table/recognise-headings.ts';
 import type { CellContext, DateOrder } from './cell-context.ts';
 import type { DecimalMark } from './file-layout.ts';
 import {
   createObserver,
-  type FileSample,
+  isObserved,
   type Observer,
   type PlacedHeading,
   placeHeadings,
   sampleFile,
-  totalsCheck,
-  type UnknownWords,
 } from './guess-headings.ts';
 
 /** A map document, with its keys in the order in which they are written. */
@@ -33,19 +32,7 @@ interface MapDocument {
   readonly sheet?: string;
 }
 
-export interface MapProposal {
-  readonly document: MapDocument;
-  readonly headerLine: number;
-  readonly headings: readonly PlacedHeading[];
-  readonly unknownWords: readonly UnknownWords[];
-  /** First values below each heading, shortened, by place of the heading. */
-  readonly examples: readonly (readonly string[])[];
-  /** Columns that an import of the file needs and that neither a heading nor a constant gives. */
-  readonly missing: readonly string[];
-  /** The sheet that was read, one of `sheets`; undefined for a text file. */
-  readonly sheet: string | undefined;
-  readonly sheets: readonly string[];
-}
+export type MapProposal = Awaited<ReturnType<typeof proposeMap>>;
 
 interface ProposeOptions {
   readonly kind: ImportKind;
@@ -53,18 +40,20 @@ interface ProposeOptions {
   readonly sheet?: string | undefined;
 }
 
+const [EXAMPLES, EXAMPLE_CHARACTERS, SEARCHED_ROWS] = [3, 40, 20];
+
 /** @throws FileFault if the file cannot be read, or no row of it looks like headings */
-export async function proposeMap(source: RecordSource, options: ProposeOptions): Promise<MapProposal> {
-  const { kind, cells, sheet } = options;
+export async function proposeMap(source: RecordSource, { kind, cells, sheet }: ProposeOptions) {
   const { format } = source;
-  const sample = await sampleFile(source, kind);
-  const headings = placeHeadings(sample, options);
-  const { line } = sample.header;
+  const { header, isFirstRow, rows } = await sampleFile(source, kind);
+  const headings = placeHeadings(header, rows, { kind, cells });
   const isSeparatedBySemicolons = format.type === 'text' && format.separator === ';';
   const observer = createObserver({ ...cells, isSeparatedBySemicolons });
-  await observeRows(source, { kind, line, headings }, observer);
-  const given = new Set(headings.flatMap(({ column }) => column ?? []));
-  const constants = constantsFor(kind, given);
+  await observeRows(source, kind, header.line, headings, observer);
+  const columns = new Set(headings.flatMap(({ column }) => column ?? []));
+  const constants = IMPORT_COLUMNS[kind].flatMap((column) =>
+    column.isRequired && !columns.has(column.name) && mayBeConstant(column) ? column.name : [],
+  );
   const unknownWords = observer.unknownWords();
   const [dates, decimal] = [observer.dates(), observer.decimal()];
   const document: MapDocument = {
@@ -80,23 +69,35 @@ export async function proposeMap(source: RecordSource, options: ProposeOptions):
     ...(dates !== undefined && { dates }),
     ...(decimal !== undefined && { decimal }),
     ...(format.type === 'text' && format.encoding === 'windows-1252' && { encoding: format.encoding }),
-    ...(!sample.isFirstRow && { header_row: line }),
+    ...(!isFirstRow && { header_row: header.line }),
     ...(sheet !== undefined && { sheet }),
   };
-  const missing = missingColumns(kind, new Set([...given, ...constants]));
-  const examples = headings.map((_, place) => examplesOf(sample, place));
-  const read = { sheet: format.type === 'workbook' ? format.sheet : undefined, sheets: source.sheets ?? [] };
-  return { document, headerLine: line, headings, unknownWords, examples, missing, ...read };
+  const examplesAt = (place: number): readonly string[] =>
+    rows
+      .slice(0, SEARCHED_ROWS)
+      .map((row) => valueIn(row.cells, place).slice(0, EXAMPLE_CHARACTERS))
+      .filter((value) => value !== '')
+      .slice(0, EXAMPLES);
+  return {
+    document,
+    headerLine: header.line,
+    headings,
+    unknownWords,
+    /** First values below each heading, shortened, by place of the heading. */
+    examples: headings.map((_, place) => examplesAt(place)),
+    /** Columns that an import of the file needs and that neither a heading nor a constant gives. */
+    missing: missingColumns(kind, new Set([...columns, ...constants])).map((name) =>
+      describeColumn(kind, name),
+    ),
+    /** The sheet that was read, one of `sheets`; undefined for a text file. */
+    sheet: format.type === 'workbook' ? format.sheet : undefined,
+    sheets: source.sheets ?? [],
+  };
 }
 
-const [EXAMPLES, EXAMPLE_CHARACTERS, SEARCHED_ROWS] = [3, 40, 20];
-
-const examplesOf = ({ rows }: FileSample, place: number): string[] =>
-  rows
-    .slice(0, SEARCHED_ROWS)
-    .map(({ cells }) => valueIn(cells, place).slice(0, EXAMPLE_CHARACTERS))
-    .filter((value) => value !== '')
-    .slice(0, EXAMPLES);
+/** True for a column that may well have the same value in every row. */
+const mayBeConstant = ({ name, choices }: ImportColumn): boolean =>
+  name === 'cooperative_code' || choices !== undefined;
 
 type Entries = readonly (readonly [string, unknown])[];
 
@@ -111,48 +112,32 @@ const columnsOf = (headings: readonly PlacedHeading[]): Entries =>
     isNameable && by !== 'name' ? [[text, column]] : [],
   );
 
-/** Cells remembered of each column, as looking at them again shows nothing new: most columns repeat few. */
-const MOST_SEEN = 50_000;
+/** Cells cached for each column, as looking at them again shows nothing new: most columns repeat few. */
+const MOST_CACHED = 50_000;
 
 /** Looks at every row: the only unknown word may be in the last one. */
 async function observeRows(
   source: RecordSource,
-  { kind, line, headings }: { kind: ImportKind; line: number; headings: readonly PlacedHeading[] },
+  kind: ImportKind,
+  headerLine: number,
+  headings: readonly PlacedHeading[],
   observer: Observer,
 ): Promise<void> {
-  const watched = IMPORT_COLUMNS[kind].flatMap((column) => {
+  const observed = IMPORT_COLUMNS[kind].filter(isObserved).flatMap((column) => {
     const place = headings.findIndex((heading) => heading.column === column.name);
-    return place < 0 || !observer.watches(column) ? [] : [{ column, place, seen: new Set<string>() }];
+    return place < 0 ? [] : [{ column, place, cache: new Set<string>() }];
   });
-  const isTotals = totalsCheck(kind, headings);
   for await (const { records } of source.read())
-    for (const record of records) {
-      if (record.line <= line) continue;
-      for (const { column, place, seen } of watched) {
-        const cell = record.cells[place] ?? '';
-        if (seen.has(cell) || isTotals(record.cells)) continue;
-        if (seen.size < MOST_SEEN) seen.add(cell);
-        const value = valueIn(record.cells, place);
+    for (const { line, cells } of records) {
+      if (line <= headerLine) continue;
+      for (const { column, place, cache } of observed) {
+        const cell = cells[place] ?? '';
+        if (cache.has(cell) || isTotalsRow(headings, cells)) continue;
+        if (cache.size < MOST_CACHED) cache.add(cell);
+        const value = valueIn(cells, place);
         if (value !== '') observer.look(column, value);
       }
     }
-}
-
-/** Required columns that may well have the same value in every row. */
-const constantsFor = (kind: ImportKind, given: ReadonlySet<string>): string[] =>
-  IMPORT_COLUMNS[kind].flatMap(({ name, isRequired, choices }) =>
-    isRequired && !given.has(name) && (name === 'cooperative_code' || choices !== undefined) ? name : [],
-  );
-
-function missingColumns(kind: ImportKind, given: ReadonlySet<string>): string[] {
-  const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !given.has(name));
-  const alternatives = ALTERNATIVES[kind];
-  const isMissing =
-    alternatives !== undefined &&
-    !given.has(alternatives.column) &&
-    !alternatives.others.every((name) => given.has(name));
-  const names = missing.map(({ name }) => name);
-  return isMissing ? [...names, `${alternatives.column} (or ${alternatives.others.join(' and ')})`] : names;
 }
 
 // The kind of a file, guessed from its name and its headings
@@ -201,10 +186,9 @@ export async function guessKind(path: string, name = basename(path)): Promise<Im
  * later.
  */
 function scoreOf(kind: ImportKind, cells: readonly string[]): number {
-  const found = new Set(recogniseHeadings(kind, cells).flatMap(({ column }) => column ?? []));
+  const columns = new Set(recogniseHeadings(kind, cells).flatMap(({ column }) => column ?? []));
   const missing = IMPORT_COLUMNS[kind].filter(
-    ({ name, isRequired, choices }) =>
-      isRequired && !found.has(name) && name !== 'cooperative_code' && choices === undefined,
+    (column) => column.isRequired && !columns.has(column.name) && !mayBeConstant(column),
   );
-  return found.size - missing.length;
+  return columns.size - missing.length;
 }

@@ -12,20 +12,35 @@ import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';
-import { type CellContext, type DecimalForm, MOST_UNKNOWN_WORDS } from '../reading/cell-context.ts';
+import {
+  type CellContext,
+  type DateForm,
+  type DecimalForm,
+  MOST_UNKNOWN_WORDS,
+} from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { foldHeading } from '../reading/fold.ts';
 import type { NoteKind } from '../reading/notes.ts';
-import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
+import { IMPORT_COLUMNS } from './columns.ts';
 import type { Header } from './header.ts';
-import type { FileSurvey } from './survey-dates.ts';
+
+/** Facts about an entire file from earlier readings. */
+export interface FileSurvey {
+  /** Evidence of the date order by column; undefined until the dates are surveyed. */
+  readonly dates?: ReadonlyMap<string, ReadonlySet<DateForm>> | undefined;
+  /** Columns with too many unknown words for any of them to be shown. */
+  readonly hidden: ReadonlySet<string>;
+}
 
 /** Findings in a row; `column` is empty if a finding concerns no single one. */
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /** Decimal forms in its cells that their columns have not shown before. @see CellReader.accept */
-  readonly evidence: DecimalEvidence[] = [];
+  /**
+   * Decimal forms in its cells that their columns have not shown before, by place of the column among those
+   * of the kind.
+   */
+  readonly evidence: { readonly place: number; readonly form: DecimalForm }[] = [];
 
   fault(column: string, message: Text): void {
     this.faults.push({ column, message });
@@ -34,12 +49,6 @@ export class RowFindings {
   note(kind: NoteKind, column: string): void {
     this.notes.push({ kind, column });
   }
-}
-
-interface DecimalEvidence {
-  /** Place of the column among those of the kind. */
-  readonly place: number;
-  readonly form: DecimalForm;
 }
 
 export interface CellReaderOptions {
@@ -51,97 +60,80 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
-/** A fault of an entire column. */
-interface ColumnFault {
-  readonly column: string;
-  readonly message: string;
-}
-
-export interface CellReader {
-  /**
-   * Reads the cell of a column that the file has.
-   * @param i place of the column among those of the kind
-   * @returns null for an empty cell
-   */
-  read(record: FileRecord, i: number, findings: RowFindings): StagedValue | FieldError;
-  /**
-   * True after a date that cannot be read before all dates of its column are surveyed, or after more unknown
-   * words than may be shown.
-   */
-  needsSurvey(): boolean;
-  /** Columns with more unknown words than may be shown. */
-  columnsOfUnknownWords(): string[];
-  /** Keeps the evidence of a row that belongs to the table: a row of totals does not. */
-  accept(findings: RowFindings): void;
-  /** Columns whose decimals contradict each other. */
-  unclearDecimals(): ColumnFault[];
-}
-
 const TOO_LONG = new FieldError(
   say('This cell has more than {count} characters.', { count: MAX_CELL_CHARACTERS }),
 );
 
-export function createCellReader(options: CellReaderOptions): CellReader {
+export function createCellReader(options: CellReaderOptions) {
   const { kind, header, map } = options;
-  const declared = IMPORT_COLUMNS[kind];
-  const words = declared.map(({ name }) => map?.values.get(name));
   let isSurveyNeeded = false;
   let findings: RowFindings;
-  /** Decimal forms by place of the column. */
-  const decimals = declared.map(() => new Set<DecimalForm>());
-  const contexts = declared.map(({ name }, place) =>
-    columnContext(options, name, {
+  const columns = IMPORT_COLUMNS[kind].map((column, i) => {
+    const { name } = column;
+    const decimals = new Set<DecimalForm>();
+    const context = columnContext(options, name, {
       note: (note) => findings.note(note, name),
       showDecimal(form) {
-        if (!decimals[place]?.has(form)) findings.evidence.push({ place, form });
+        if (!decimals.has(form)) findings.evidence.push({ place: i, form });
       },
       askForSurvey() {
         isSurveyNeeded = true;
       },
-    }),
-  );
+    });
+    return { column, place: header.places[i] as number, words: map?.values.get(name), decimals, context };
+  });
 
   /** @returns an empty text where there is no value */
-  function unwrap(cell: string, i: number): string {
+  function unwrap(cell: string, { column, words }: (typeof columns)[number]): string {
     let text = unwrapText(cell);
-    const { name, isRequired } = declared[i] as ImportColumn;
     // The registry's own rejects of a workbook wrap national IDs like this.
-    if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', name);
-    text = words[i]?.get(foldHeading(text)) ?? text;
-    if (isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
-    findings.note('empty_word', name);
+    if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', column.name);
+    text = words?.get(foldHeading(text)) ?? text;
+    if (column.isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
+    findings.note('empty_word', column.name);
     return '';
   }
 
   return {
-    read({ cells, numbers }, i, rowFindings) {
-      const place = header.places[i] as number;
-      const given = cells[place] ?? '';
-      if (given.length > MAX_CELL_CHARACTERS) return TOO_LONG;
-      let cell = given.trim();
+    /**
+     * Reads the cell of a column that the file has.
+     * @param i place of the column among those of the kind
+     * @returns null for an empty cell
+     */
+    read({ cells, numbers }: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
+      const column = columns[i] as (typeof columns)[number];
+      const { place, words, context } = column;
+      const text = cells[place] ?? '';
+      if (text.length > MAX_CELL_CHARACTERS) return TOO_LONG;
+      let cell = text.trim();
       if (cell === '') return null;
       findings = rowFindings;
-      if (mayBeSpecial(cell) || words[i] !== undefined) cell = unwrap(cell, i);
+      if (mayBeSpecial(cell) || words !== undefined) cell = unwrap(cell, column);
       if (cell === '') return null;
-      const context = contexts[i] as OwnContext;
       context.isNumber = numbers?.has(place) === true;
-      return (declared[i] as ImportColumn).parse(cell, context);
+      return column.column.parse(cell, context);
     },
-    needsSurvey: () => isSurveyNeeded || contexts.some(hasManyUnknownWords),
-    columnsOfUnknownWords: () =>
-      declared.flatMap(({ name }, i) => (hasManyUnknownWords(contexts[i] as OwnContext) ? name : [])),
-    accept({ evidence }) {
-      for (const { place, form } of evidence) decimals[place]?.add(form);
+    /**
+     * True after a date that cannot be read before all dates of its column are surveyed, or after more unknown
+     * words than may be shown.
+     */
+    needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
+    /** Columns with more unknown words than may be shown. */
+    columnsOfUnknownWords: () => columns.filter(hasManyUnknownWords).map(({ column }) => column.name),
+    /** Keeps the evidence of a row that belongs to the table: a row of totals does not. */
+    accept({ evidence }: RowFindings): void {
+      for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
+    /** Faults of columns whose decimals contradict each other. */
     unclearDecimals: () =>
-      declared.flatMap(({ name: column }, i) => {
-        const message = contradictionOf(decimals[i] as Set<DecimalForm>);
-        return message === undefined ? [] : [{ column, message }];
+      columns.flatMap(({ column, decimals }) => {
+        const message = contradictionOf(decimals);
+        return message === undefined ? [] : [{ column: column.name, message }];
       }),
   };
 }
 
-const hasManyUnknownWords = ({ unknownWords }: OwnContext): boolean =>
+const hasManyUnknownWords = ({ context: { unknownWords } }: { readonly context: CellContext }): boolean =>
   unknownWords !== undefined && unknownWords.size > MOST_UNKNOWN_WORDS;
 
 const UNCLEAR_POINT =
@@ -164,23 +156,17 @@ function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   return forms.has('point') ? UNCLEAR_BESIDE_POINT : undefined;
 }
 
-/** Context of a column, which the reader changes from cell to cell. */
-interface OwnContext extends CellContext {
-  isNumber: boolean;
-}
-
-function columnContext(
+/** The context of a column, which the reader changes from cell to cell. */
+const columnContext = (
   { context, map, format, survey }: CellReaderOptions,
   column: string,
-  found: Pick<CellContext, 'note' | 'showDecimal' | 'askForSurvey'>,
-): OwnContext {
-  return {
-    ...context,
-    dateOrder: map?.dates,
-    decimalMark: map?.decimal,
-    isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-    dates: survey.dates?.get(column),
-    unknownWords: survey.hidden.has(column) ? undefined : new Set(),
-    ...found,
-  };
-}
+  callbacks: Pick<CellContext, 'note' | 'showDecimal' | 'askForSurvey'>,
+): CellContext & { isNumber: boolean } => ({
+  ...context,
+  dateOrder: map?.dates,
+  decimalMark: map?.decimal,
+  isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
+  dates: survey.dates?.get(column),
+  unknownWords: survey.hidden.has(column) ? undefined : new Set(),
+  ...callbacks,
+});

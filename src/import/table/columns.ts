@@ -9,17 +9,7 @@ import { parseCooperativeCode, parseMobile, parseNamedCode, parseText } from '..
 import { type CellContext, readChoice, readGender } from '../reading/cell-context.ts';
 import { readDateTime, readPastDate, readPastDateTime } from '../reading/dates.ts';
 import { readDecimal } from '../reading/decimals.ts';
-import {
-  COOPERATIVE_STATUS_WORDS,
-  LOAN_STATUS_WORDS,
-  MEMBER_STATUS_WORDS,
-  PAYMENT_METHOD_WORDS,
-  PAYMENT_STATUS_WORDS,
-  ROLE_WORDS,
-  SECTOR_WORDS,
-  TRANSACTION_KIND_WORDS,
-  type Words,
-} from '../reading/dictionary-words.ts';
+import { WORDS } from '../reading/dictionary-words.ts';
 
 // Cells with one or several mobile numbers, of which the first is kept
 // (docs/import-reference.md#what-spreadsheets-do)
@@ -34,14 +24,10 @@ export function readMobile(cell: string, context: CellContext): string | FieldEr
   const mobile = parseMobile(cell);
   if (!(mobile instanceof FieldError)) return mobile;
   const parts = cell.replace(/[^\S\n]+/g, ' ').split(BETWEEN_NUMBERS);
-  const [first = '', ...others] = parts.filter((part) => part.trim() !== '');
+  const [first = '', ...further] = parts.filter((part) => part.trim() !== '');
   const firstMobile = parseMobile(first);
-  if (
-    others.length === 0 ||
-    firstMobile instanceof FieldError ||
-    !others.every((other) => NUMBER.test(other))
-  )
-    return mobile;
+  const areNumbers = further.length > 0 && further.every((part) => NUMBER.test(part));
+  if (!areNumbers || firstMobile instanceof FieldError) return mobile;
   context.note('second_phone');
   return firstMobile;
 }
@@ -79,28 +65,15 @@ export interface ImportColumn {
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
 }
 
-type Parse = ImportColumn['parse'];
-
 const DATES: readonly ImportColumn['kind'][] = ['past_date', 'instant', 'past_instant'];
 
 /** True for a column of dates, with or without a time of day. */
 export const isOfDates = ({ kind }: Pick<ImportColumn, 'kind'>): boolean => DATES.includes(kind);
 
-/** Words in use for the values of a choice, in addition to the values themselves. */
-const WORDS: { readonly [kind in ImportKind]?: { readonly [column: string]: Words<string> } } = {
-  cooperatives: { sector: SECTOR_WORDS, status: COOPERATIVE_STATUS_WORDS },
-  members: { role: ROLE_WORDS, status: MEMBER_STATUS_WORDS },
-  loans: { status: LOAN_STATUS_WORDS },
-  payments: { method: PAYMENT_METHOD_WORDS, status: PAYMENT_STATUS_WORDS },
-  savings: { kind: TRANSACTION_KIND_WORDS },
-};
-
-function parserOf(kind: ImportKind, { field, role }: FileColumn): Parse {
+function parserOf(kind: ImportKind, { field, role }: FileColumn): ImportColumn['parse'] {
   switch (field.kind) {
-    case 'text': {
-      const { maxLength } = field;
-      return (cell) => parseText(cell, maxLength);
-    }
+    case 'text':
+      return (cell) => parseText(cell, field.maxLength);
     case 'cooperative_code':
       return role === 'owner' ? parseNamedCode : parseCooperativeCode;
     case 'identity_card':
@@ -122,17 +95,15 @@ function parserOf(kind: ImportKind, { field, role }: FileColumn): Parse {
   }
 }
 
-const toImportColumn = (kind: ImportKind, column: FileColumn): ImportColumn => ({
-  name: column.name,
-  kind: column.field.kind,
-  isRequired: column.isRequired,
-  ...(column.field.kind === 'choice' ? { choices: column.field.choices } : {}),
-  ...(column.field.kind === 'decimal' ? { decimal: column.field.decimal } : {}),
-  parse: parserOf(kind, column),
-});
-
 export const IMPORT_COLUMNS = byKind((kind) =>
-  FILE_COLUMNS[kind].map((column) => toImportColumn(kind, column)),
+  FILE_COLUMNS[kind].map((column): ImportColumn => {
+    const { name, isRequired, field } = column;
+    return {
+      ...{ name, kind: field.kind, isRequired, parse: parserOf(kind, column) },
+      ...(field.kind === 'choice' && { choices: field.choices }),
+      ...(field.kind === 'decimal' && { decimal: field.decimal }),
+    };
+  }),
 );
 
 /** Columns of which a file, and each of its rows, needs the first or all of the others. */
@@ -149,8 +120,7 @@ const MEMBER_OF_ENTRY: Alternatives = {
   missing: 'The column is missing: member_code, or identity_card.',
 };
 
-export const ALTERNATIVES: { readonly [kind in ImportKind]: Alternatives | undefined } = {
-  cooperatives: undefined,
+export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   members: {
     column: 'full_name',
     others: ['first_name', 'last_name'],
@@ -158,18 +128,30 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]: Alternatives | undef
   },
   production: MEMBER_OF_ENTRY,
   loans: MEMBER_OF_ENTRY,
-  payments: undefined,
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Lists the columns of a kind for people, with `*` after those that every file and row needs. */
-export function describeColumns(kind: ImportKind): string {
+/** Columns that a file needs beside those that it has; of alternatives, the first. */
+export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
+  const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
+  const names = missing.map(({ name }) => name);
   const alternatives = ALTERNATIVES[kind];
-  const shown = IMPORT_COLUMNS[kind].filter(({ name }) => alternatives?.others.includes(name) !== true);
-  return shown
+  if (alternatives === undefined || columns.has(alternatives.column)) return names;
+  return alternatives.others.every((name) => columns.has(name)) ? names : [...names, alternatives.column];
+}
+
+/** The name of a column for people, with its alternatives: `full_name (or first_name and last_name)`. */
+export function describeColumn(kind: ImportKind, column: string): string {
+  const alternatives = ALTERNATIVES[kind];
+  return column === alternatives?.column ? `${column} (or ${alternatives.others.join(' and ')})` : column;
+}
+
+/** Lists the columns of a kind for people, with `*` after those that every file and row needs. */
+export const describeColumns = (kind: ImportKind): string =>
+  IMPORT_COLUMNS[kind]
+    .filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true)
     .map(({ name, isRequired }) => {
-      if (name === alternatives?.column) return `${name} (or ${alternatives.others.join(' and ')})*`;
-      return name + (isRequired ? '*' : '');
+      const isNeeded = isRequired || name === ALTERNATIVES[kind]?.column;
+      return describeColumn(kind, name) + (isNeeded ? '*' : '');
     })
     .join(', ');
-}

@@ -9,18 +9,8 @@ import type { StagedValue } from '../../values/declared-fields.ts';
 import { say, Written } from '../../values/message.ts';
 import { type ImportWarning, WARNINGS } from '../import-warnings.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
-import type { Header } from './header.ts';
 
 type Values = readonly StagedValue[];
-
-interface TotalsCheck {
-  /** @param faulty columns of the row with a fault, whose values are unknown */
-  addRow(values: Values, faulty: readonly string[]): void;
-  /** Compares the values of a row of totals. */
-  compare(line: number, values: Values): void;
-  /** Warnings, complete once the file is read. */
-  warnings(): ImportWarning[];
-}
 
 interface SummedColumn {
   readonly name: string;
@@ -54,128 +44,124 @@ interface Section {
   unread: number;
 }
 
-interface Differing {
-  readonly column: SummedColumn;
-  readonly line: number;
-  readonly said: number;
-  readonly sum: number;
-}
-
-/** Totals of a column that could not be compared. */
-interface Uncompared {
-  readonly unread: number;
-  readonly lines: readonly number[];
-}
-
 /** Limits: nobody reads more warnings, or has totals over more sections. */
 const [MOST_WARNINGS, MOST_SECTIONS] = [20, 500];
 
-export function createTotalsCheck(kind: ImportKind): TotalsCheck {
-  const [column, value, factor] = FACTORS[kind] ?? [];
-  const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === column);
-  const columns = SUMMED[kind].map((summed) => ({ summed, sections: [emptySection()] }));
+export function createTotalsCheck(kind: ImportKind) {
+  const [decisiveColumn, decisiveValue, factor] = FACTORS[kind] ?? [];
+  const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === decisiveColumn);
+  const columns = SUMMED[kind].map((column) => ({ column, sections: [emptySection()] }));
   /** Totals above all rows, compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
-  const differing: Differing[] = [];
-  const uncompared = new Map<string, Uncompared>();
+  const differences: ImportWarning[] = [];
+  /** Totals that could not be compared, by column. */
+  const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 
-  function compareColumn(line: number, values: Values, { summed, sections }: (typeof columns)[number]): void {
-    const said = values[summed.place];
-    if (typeof said !== 'number') return;
-    const { isFound, unread, last } = sumsOf(sections, summed.decimal, said);
+  function compareColumn(line: number, stated: number, { column, sections }: (typeof columns)[number]): void {
+    const { isFound, unread, last } = sumsOf(sections, column.decimal, stated);
     if (isFound) return;
-    if (unread > 0)
-      uncompared.set(summed.name, { unread, lines: [...(uncompared.get(summed.name)?.lines ?? []), line] });
-    else if (differing.length < MOST_WARNINGS) differing.push({ column: summed, line, said, sum: last });
+    if (unread > 0) {
+      const lines = uncompared.get(column.name)?.lines ?? [];
+      uncompared.set(column.name, { unread, lines: [...lines, line] });
+    } else if (differences.length < MOST_WARNINGS) differences.push(totalsDiffer(column, line, stated, last));
+  }
+
+  function compareEach(line: number, values: Values, compared?: (sections: Section[]) => void): void {
+    for (const summed of columns) {
+      const stated = values[summed.column.place];
+      if (typeof stated !== 'number') continue;
+      compareColumn(line, stated, summed);
+      compared?.(summed.sections);
+    }
   }
 
   return {
-    addRow(values, faulty) {
+    /** @param faulty columns of the row with a fault, whose values are unknown */
+    addRow(values: Values, faulty: readonly string[]): void {
       isAnyRow = true;
-      const share = decisive >= 0 && values[decisive] === value ? (factor ?? 1) : 1;
-      for (const { summed, sections } of columns) {
+      const share = decisive >= 0 && values[decisive] === decisiveValue ? (factor ?? 1) : 1;
+      for (const { column, sections } of columns) {
         const section = sections.at(-1) as Section;
-        const given = values[summed.place];
-        if (typeof given === 'number') section.all += given;
-        if (typeof given === 'number') section.counted += given * share;
+        const value = values[column.place];
+        if (typeof value === 'number') {
+          section.all += value;
+          section.counted += value * share;
+        }
         // The fault of a row with too many or too few cells names no column.
-        if (faulty.includes(summed.name) || faulty.includes('')) section.unread++;
+        if (faulty.includes(column.name) || faulty.includes('')) section.unread++;
       }
     },
-    compare(line, values) {
-      if (!isAnyRow) {
-        if (early.length < MOST_WARNINGS) early.push([line, values]);
-        return;
-      }
-      for (const each of columns) {
-        if (typeof values[each.summed.place] !== 'number') continue;
-        compareColumn(line, values, each);
-        const { sections } = each;
-        sections.push(emptySection());
-        if (sections.length > MOST_SECTIONS) sections.splice(0, 2, joined(sections[0], sections[1]));
-      }
+    /** Compares the values of a row of totals. */
+    compare(line: number, values: Values): void {
+      if (isAnyRow)
+        compareEach(line, values, (sections) => {
+          sections.push(emptySection());
+          if (sections.length > MOST_SECTIONS)
+            sections.splice(0, 2, joined(sections[0] as Section, sections[1] as Section));
+        });
+      else if (early.length < MOST_WARNINGS) early.push([line, values]);
     },
-    warnings() {
-      for (const [line, values] of early) for (const each of columns) compareColumn(line, values, each);
-      return [...differing.map(toWarning), ...[...uncompared].map(notCompared)];
+    /** Warnings, complete once the file is read. */
+    warnings(): ImportWarning[] {
+      for (const [line, values] of early) compareEach(line, values);
+      return [...differences, ...[...uncompared].map(([column, totals]) => notCompared(column, totals))];
     },
   };
 }
 
 const emptySection = (): Section => ({ all: 0, counted: 0, unread: 0 });
 
-const joined = (...sections: (Section | undefined)[]): Section =>
-  sections.reduce<Section>(
-    (sum, each) => ({
-      all: sum.all + (each?.all ?? 0),
-      counted: sum.counted + (each?.counted ?? 0),
-      unread: sum.unread + (each?.unread ?? 0),
-    }),
-    emptySection(),
-  );
+const joined = (one: Section, other: Section): Section => ({
+  all: one.all + other.all,
+  counted: one.counted + other.counted,
+  unread: one.unread + other.unread,
+});
 
 /**
  * Adds up the rows since each of the earlier totals, and since the beginning, and looks for the stated sum. A
  * difference of less than a kilogram or franc is taken for rounding.
  * @returns also `last`, the sum of the last section with rows, which was probably meant
  */
-function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, said: number) {
-  const isSaid = (sum: number) => Math.abs(sum - said) < 10 ** fractionDigits;
+function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, stated: number) {
+  const isStated = (sum: number) => Math.abs(sum - stated) < 10 ** fractionDigits;
   let sum = emptySection();
   let last: number | undefined;
   let isFound = false;
   for (const section of sections.toReversed()) {
     sum = joined(sum, section);
     if (section.all !== 0) last ??= sum.all;
-    isFound ||= isSaid(sum.all) || isSaid(sum.counted);
+    isFound ||= isStated(sum.all) || isStated(sum.counted);
   }
   return { isFound, unread: sum.unread, last: last ?? 0 };
 }
 
-const written = (units: number, { fractionDigits }: DecimalKind): Written =>
-  new Written('amount', formatDecimal(units, fractionDigits).replace(/\.?0+$/, ''));
-
-function toWarning({ column: { name, decimal }, line, said, sum }: Differing): ImportWarning {
+function totalsDiffer(column: SummedColumn, line: number, stated: number, sum: number): ImportWarning {
+  const { fractionDigits } = column.decimal;
+  const inUnits = (units: number) =>
+    new Written('amount', formatDecimal(units, fractionDigits).replace(/\.?0+$/, ''));
   return {
     kind: 'totals_differ',
     stops: WARNINGS.totals_differ.stops,
     message: say('The row of totals has {said} in column {column}, and its rows add up to {sum}.', {
-      said: written(said, decimal),
-      column: name,
-      sum: written(sum, decimal),
+      said: inUnits(stated),
+      column: column.name,
+      sum: inUnits(sum),
     }),
     count: 1,
     lines: () => [line],
   };
 }
 
-const notCompared = ([column, { unread, lines }]: [string, Uncompared]): ImportWarning => ({
+const notCompared = (
+  column: string,
+  { unread: cells, lines }: { unread: number; lines: readonly number[] },
+): ImportWarning => ({
   kind: 'totals_not_compared',
   stops: WARNINGS.totals_not_compared.stops,
   message: say(
     'The totals of column {column} were not compared: {cells|# cell of it|# cells of it} cannot be read.',
-    { column, cells: unread },
+    { column, cells },
   ),
   count: lines.length,
   lines: () => lines,
@@ -194,19 +180,16 @@ const IDENTITY = ['code', 'identity_card', 'member_code', 'loan_reference', 'ref
  * Rows without a fault are not examined, so a person called Total stays a person.
  */
 export function isTotalsRow(
-  kind: ImportKind,
-  { places, headings }: Pick<Header, 'places' | 'headings'>,
+  headings: readonly { readonly column: string | null | undefined }[],
   cells: readonly string[],
 ): boolean {
-  const isOfCooperative = (place: number) => headings[place]?.column === 'cooperative_code';
   const isTotal = (place: number) => TOTAL.test(trimmedCell(cells, place));
   const first = cells.findIndex(
-    (cell, place) => cell.trim() !== '' && !(isOfCooperative(place) && !isTotal(place)),
+    (cell, place) => cell.trim() !== '' && (headings[place]?.column !== 'cooperative_code' || isTotal(place)),
   );
   if (!isTotal(first)) return false;
-  return IMPORT_COLUMNS[kind].every(({ name }, i) => {
-    const place = places[i] as number;
+  return headings.every(({ column }, place) => {
     const cell = (cells[place] ?? '').trim();
-    return !IDENTITY.includes(name) || place === first || cell === '' || isEmptyWord(cell);
+    return !IDENTITY.includes(column ?? '') || place === first || cell === '' || isEmptyWord(cell);
   });
 }

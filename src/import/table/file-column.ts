@@ -11,30 +11,28 @@ const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
 /** Limit of different cells, as the rows of each are looked up separately. */
 const MAX_CELLS = 100;
 
+const CHANGED = 'This cell is not as the rejects had it. Copy it from there, or empty it.';
+
 /**
  * The cell for a row that this file rejects. @param before its cell, if other files have rejected it already
  */
 export function filesOf(sha256: string, before: string): string {
-  const own = `sha256:${sha256.slice(0, DIGITS)}`;
-  return FILES.test(before) ? `${before} ${own}` : own;
+  const file = `sha256:${sha256.slice(0, DIGITS)}`;
+  return FILES.test(before) ? `${before} ${file}` : file;
 }
 
 /**
  * @param place of the column, -1 for a file without it
  * @returns a reader of the cell of a row, which is undefined for a row that no file has rejected
  */
-export function createFilesReader(
-  place: number,
-): (record: FileRecord, findings: RowFindings) => string | undefined {
-  if (place < 0) return () => undefined;
-  const known = new Set<string>();
-  return ({ cells }, findings) => {
-    const cell = (cells[place] ?? '').trim();
+export function createFilesReader(place: number) {
+  const distinct = new Set<string>();
+  return ({ cells }: FileRecord, findings: RowFindings): string | undefined => {
+    const cell = cells[place]?.trim() ?? '';
     if (cell === '') return undefined;
-    if (!FILES.test(cell))
-      findings.fault(FILE_COLUMN, 'This cell is not as the rejects had it. Copy it from there, or empty it.');
-    else if (known.size < MAX_CELLS) known.add(cell);
-    else if (!known.has(cell))
+    if (!FILES.test(cell)) findings.fault(FILE_COLUMN, CHANGED);
+    else if (distinct.size < MAX_CELLS) distinct.add(cell);
+    else if (!distinct.has(cell))
       findings.fault(FILE_COLUMN, `The rows are of more than ${MAX_CELLS} files. Import the rejects apart.`);
     return cell;
   };
@@ -65,20 +63,12 @@ const REPEATED =
   'if this one is right, empty this cell.';
 
 /** @param place of the column, -1 for a file without it */
-export function createRepeatCheck(
-  place: number,
-  headings: readonly Heading[],
-): (record: FileRecord, findings: RowFindings) => void {
-  if (place < 0) return () => {};
+export function createRepeatCheck(place: number, headings: readonly Heading[]) {
   const markOf = createMarks(headings);
-  return ({ cells }, findings) => {
-    const mark = (cells[place] ?? '').trim();
+  return ({ cells }: FileRecord, findings: RowFindings): void => {
+    const mark = cells[place]?.trim() ?? '';
     if (mark === '') return;
     if (mark === markOf(cells)) findings.fault(REPEATS_COLUMN, REPEATED);
-    else if (!MARK.test(mark))
-      findings.fault(
-        REPEATS_COLUMN,
-        'This cell is not as the rejects had it. Copy it from there, or empty it.',
-      );
+    else if (!MARK.test(mark)) findings.fault(REPEATS_COLUMN, CHANGED);
   };
 }

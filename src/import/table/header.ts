@@ -14,8 +14,8 @@ import { mayEcho } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { nearestName } from '../reading/fold.ts';
-import type { NoteTaker } from '../reading/notes.ts';
-import { ALTERNATIVES, IMPORT_COLUMNS } from './columns.ts';
+import type { NoteLog } from '../reading/notes.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS, missingColumns } from './columns.ts';
 import {
   addedColumnOf,
   type Heading,
@@ -49,7 +49,7 @@ interface HeaderOptions {
   readonly map?: FileLayout | undefined;
   /** True if the row was recognised as the header; otherwise an unknown column is a fault. */
   readonly isCertain: boolean;
-  readonly notes: NoteTaker;
+  readonly notes: NoteLog;
 }
 
 /**
@@ -67,13 +67,13 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
   const constants = [...(map?.constants ?? [])].flatMap(([column, cell]) =>
     cell.trim() === '' ? [] : column,
   );
-  const found = headings.flatMap(({ column }) => column ?? []);
-  const columns = new Set([...found, ...constants]);
+  const named = headings.flatMap(({ column }) => column ?? []);
+  const columns = new Set([...named, ...constants]);
   const faults = [
     ...repeatedColumns(headings),
-    ...constants.filter((column) => found.includes(column)).map(columnAndConstant),
-    ...unknownColumns(kind, { line, headings, columns }, options),
-    ...missingColumns(kind, columns),
+    ...constants.filter((column) => named.includes(column)).map(columnAndConstant),
+    ...unknownColumns(kind, line, headings, columns, options),
+    ...missingColumns(kind, columns).map((column) => ({ column, message: missing(kind, column) })),
   ];
   if (faults.length > 0)
     throw new FileFault(faults.map((fault) => ({ line, ...fault, refuses: 'file' as const })));
@@ -114,42 +114,37 @@ const columnAndConstant = (column: string): HeaderFault => ({
 
 const SEPARATOR_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical lines' } as const;
 
-interface Unread {
-  readonly line: number;
-  readonly headings: readonly Heading[];
-  readonly columns: ReadonlySet<string>;
-}
-
 /** Faults of unknown columns. Those that are ignored get a note instead. */
 function unknownColumns(
   kind: ImportKind,
-  { line, headings, columns }: Unread,
+  line: number,
+  headings: readonly Heading[],
+  columns: ReadonlySet<string>,
   { isCertain, notes }: HeaderOptions,
 ): HeaderFault[] {
   const known = IMPORT_COLUMNS[kind].map(({ name }) => name);
+  const absent = known.filter((name) => !columns.has(name));
   const isHeader = looksLikeHeader(headings);
-  return headings.flatMap(({ text, column }, i) => {
-    if (text === '' || column !== undefined) return [];
-    const shown = isHeader && looksLikeHeading(text) ? text.toLowerCase() : '';
-    const meant = nearestName(
-      text,
-      known.filter((name) => !columns.has(name)),
-    );
+  return headings.flatMap(({ text, column: recognised }, i) => {
+    if (text === '' || recognised !== undefined) return [];
+    const column = isHeader && looksLikeHeading(text) ? text.toLowerCase() : '';
+    const position = i + 1;
+    const meant = nearestName(text, absent);
     if (meant !== undefined) {
       const message =
-        shown === ''
-          ? say('Unknown column in position {position}. Did you mean "{meant}"?', { position: i + 1, meant })
-          : say('Unknown column "{column}". Did you mean "{meant}"?', { column: shown, meant });
-      return [{ column: shown, message }];
+        column === ''
+          ? say('Unknown column in position {position}. Did you mean "{meant}"?', { position, meant })
+          : say('Unknown column "{column}". Did you mean "{meant}"?', { column, meant });
+      return [{ column, message }];
     }
-    const joined = headings.length === 1 ? SEPARATORS.find((each) => text.includes(each)) : undefined;
+    const separator = headings.length === 1 ? SEPARATORS.find((mark) => text.includes(mark)) : undefined;
     const message =
-      joined === undefined
-        ? say('Unknown column in position {position}. Known: {known}.', { position: i + 1, known })
-        : `The header is one cell with ${SEPARATOR_NAMES[joined]} in it. If these separate the columns, ` +
+      separator === undefined
+        ? say('Unknown column in position {position}. Known: {known}.', { position, known })
+        : `The header is one cell with ${SEPARATOR_NAMES[separator]} in it. If these separate the columns, ` +
           'write no quotes around the line, and no line "sep=…" with another character above it.';
-    if (!isCertain) return [{ column: shown, message }];
-    notes.note('ignored_column', shown === '' ? `#${i + 1}` : shown, line, message);
+    if (!isCertain) return [{ column, message }];
+    notes.note('ignored_column', column === '' ? `#${position}` : column, line, message);
     return [];
   });
 }
@@ -159,22 +154,15 @@ function unknownColumns(
  * personal data, of which nothing is shown.
  */
 function looksLikeHeader(headings: readonly Heading[]): boolean {
-  const named = headings.filter(({ text }) => text !== '');
-  return 2 * named.filter(({ column }) => column !== undefined).length >= named.length;
-}
-
-/** A heading that is read as no column. */
-interface IgnoredHeading {
-  /** Position of its column, from 1. */
-  readonly position: number;
-  /** Undefined if it may be personal data. */
-  readonly text: string | undefined;
+  const written = headings.filter(({ text }) => text !== '');
+  return 2 * written.filter(({ column }) => column !== undefined).length >= written.length;
 }
 
 /**
  * Headings that the registry or the map has no place for, to be shown to the person who confirms the file.
+ * @returns positions from 1, and texts unless they may be personal data
  */
-export function ignoredHeadings({ headings }: Pick<Header, 'headings'>): IgnoredHeading[] {
+export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {
     const isIgnored = text !== '' && (column === undefined || (column === null && by === 'map'));
@@ -188,24 +176,11 @@ export function ignoredHeadings({ headings }: Pick<Header, 'headings'>): Ignored
  */
 const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
-const MISSING = 'The column is missing.';
-const MISSING_COOPERATIVE =
-  'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.';
-
-function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderFault[] {
-  const faults: HeaderFault[] = IMPORT_COLUMNS[kind]
-    .filter(({ name, isRequired }) => isRequired && !columns.has(name))
-    .map(({ name }) => ({
-      column: name,
-      message: name === 'cooperative_code' ? MISSING_COOPERATIVE : MISSING,
-    }));
+function missing(kind: ImportKind, column: string): string {
+  if (column === 'cooperative_code')
+    return 'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.';
   const alternatives = ALTERNATIVES[kind];
-  if (alternatives !== undefined) {
-    const { column, others, missing } = alternatives;
-    if (!columns.has(column) && !others.every((name) => columns.has(name)))
-      faults.push({ column, message: missing });
-  }
-  return faults;
+  return column === alternatives?.column ? alternatives.missing : 'The column is missing.';
 }
 
 // The beginning of the table in a file: the row of its headings (docs/import-reference.md#headings)
@@ -213,28 +188,25 @@ function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderF
 /** A row with fewer recognised headings may as well be data. */
 const LOWEST_SCORE = 2;
 
-interface HeaderPlace {
-  /** Index of its record. */
-  readonly index: number;
-  /** True if its headings or the map identify it. Otherwise it may be data, of which nothing is shown. */
-  readonly isCertain: boolean;
-}
-
 /**
  * @param records from the beginning of the file, as many as are searched
+ * @returns the index of the header; it is certain if its headings or the map identify it, and may otherwise
+ *   be data, of which nothing is shown
  * @throws FileFault if the map names a line that has no row
  */
-export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout): HeaderPlace {
+export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout) {
   const [first] = records;
   // Corrected rejects: their file begins with its header, wherever the map finds that of the original.
   if (first?.cells.some((cell) => addedColumnOf(cell) === FAULTS_COLUMN) === true)
     return { index: 0, isCertain: true };
-  if (map?.headerRow !== undefined) return headerOnLine(records, map.headerRow);
-  const scores = records.slice(0, HEADER_ROWS).map(({ cells }, i) => {
-    const score = scoreHeader(kind, cells, map);
-    // A first row of exact names only is the header, whatever follows it.
-    return i === 0 && isExact(kind, cells) ? Number.POSITIVE_INFINITY : score;
-  });
+  if (map?.headerRow !== undefined) {
+    const index = records.findIndex(({ line }) => line === map.headerRow);
+    if (index >= 0) return { index, isCertain: true };
+    throw fileFault(map.headerRow, 'The map expects the header on this line, which has no row.');
+  }
+  // A first row of exact names only is the header, whatever follows it.
+  if (first !== undefined && isExact(kind, first.cells)) return { index: 0, isCertain: true };
+  const scores = records.slice(0, HEADER_ROWS).map(({ cells }) => scoreHeader(kind, cells, map));
   const best = Math.max(...scores);
   return best >= LOWEST_SCORE
     ? { index: scores.indexOf(best), isCertain: true }
@@ -244,12 +216,6 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
 const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
-
-function headerOnLine(records: readonly FileRecord[], line: number): HeaderPlace {
-  const index = records.findIndex((record) => record.line === line);
-  if (index < 0) throw fileFault(line, 'The map expects the header on this line, which has no row.');
-  return { index, isCertain: true };
-}
 
 /**
  * Passes the batches on, the first of them extended to all rows among which the header is searched. Rows read

@@ -1,7 +1,9 @@
 /** Reads a file into an import session and checks it. */
 
+import { valueIn } from '../../formats/blanks.ts';
 import {
   FileFault,
+  type FileRecord,
   fileFault,
   type ImportFault,
   type RecordSource,
@@ -10,14 +12,16 @@ import {
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import type { ImportWarning } from '../import-warnings.ts';
-import type { CellContext } from '../reading/cell-context.ts';
+import type { CellContext, DateForm } from '../reading/cell-context.ts';
+import { collectDateForms } from '../reading/dates.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
-import { createNoteTaker, type ImportNote } from '../reading/notes.ts';
-import type { CheckedFile } from '../staging/import-transaction.ts';
+import { NoteLog } from '../reading/notes.ts';
 import type { ImportSession } from '../staging/session.ts';
 import type { CheckOptions } from '../staging/staging-tables.ts';
-import { type Header, withHeaderRows } from './header.ts';
-import { type FileSurvey, surveyDates } from './survey-dates.ts';
+import type { FileSurvey } from './cell-reader.ts';
+import { IMPORT_COLUMNS, isOfDates } from './columns.ts';
+import { isTotalsRow } from './compare-totals.ts';
+import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
 import { openTable, type Table } from './table.ts';
 
 interface StageOptions extends CheckOptions {
@@ -32,67 +36,53 @@ interface StageOptions extends CheckOptions {
 
 const FIRST_ROWS = 3;
 
-export interface FileFindings {
-  readonly notes: readonly ImportNote[];
-  /** Warnings about the rows as they are in the file; those about stored data are with the checked file. */
-  readonly warnings: readonly ImportWarning[];
-  /** Undefined if it could not be read. */
-  readonly header: Header | undefined;
-  /** The first rows, as they were understood. */
-  readonly firstRows: readonly StagedRow[];
-  readonly isReferenceMissing: boolean;
-  /** The cell of a workbook with the fault, such as `C12`; undefined if it is not in a single one. */
-  cellOf(fault: Pick<ImportFault, 'line' | 'column'>): string | undefined;
-}
+export type FileFindings = Awaited<ReturnType<typeof readAndCheck>>['findings'];
 
 /** @throws RegistryError `unavailable`; the system's error if the file cannot be read */
-export async function readAndCheck(
-  session: ImportSession,
-  source: RecordSource,
-  options: StageOptions,
-): Promise<{ checked: CheckedFile; findings: FileFindings }> {
+export async function readAndCheck(session: ImportSession, source: RecordSource, options: StageOptions) {
   let survey: FileSurvey = { hidden: new Set() };
   let staged = await stageOnce(session, source, options, survey);
   // Rare: a file with dates in one order, and known words, is read once.
   while (staged.needsSurvey && staged.table !== undefined) {
     const { table } = staged;
     survey = {
-      dates: survey.dates ?? (await surveyDates(source, options.kind, table.header, options.onBatch)),
+      dates: survey.dates ?? (await surveyDates(source, table.header, options)),
       hidden: new Set([...survey.hidden, ...table.columnsOfUnknownWords()]),
     };
     staged = await stageOnce(session, source, options, survey);
   }
   const { staging, table, notes, firstRows } = staged;
   const checked = staging.check(options);
-  const findings: FileFindings = {
-    notes,
-    warnings: table?.warnings() ?? [],
-    firstRows,
-    header: table?.header,
-    isReferenceMissing: table?.isReferenceMissing() === true,
-    cellOf: (fault) => cellOf(source.format, table?.header, fault),
+  const warnings: readonly ImportWarning[] = table?.warnings() ?? [];
+  return {
+    checked,
+    findings: {
+      notes,
+      /** Warnings about the rows as they are in the file; those about stored data are with `checked`. */
+      warnings,
+      /** The first rows, as they were understood. */
+      firstRows,
+      /** Undefined if it could not be read. */
+      header: table?.header,
+      isReferenceMissing: table?.isReferenceMissing() === true,
+      /** The cell of a workbook with the fault, such as `C12`; undefined if it is not in a single one. */
+      cellOf: (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, table?.header, fault),
+    },
   };
-  return { checked, findings };
 }
 
-interface Staged {
-  readonly staging: ReturnType<ImportSession['stage']>;
-  /** Undefined for a file without a readable header. */
-  readonly table: Table | undefined;
-  readonly notes: readonly ImportNote[];
-  readonly firstRows: readonly StagedRow[];
-  /** True if the file must be staged again, with the survey that its table asks for. */
-  readonly needsSurvey: boolean;
-}
-
+/**
+ * @returns also `needsSurvey`, true if the file must be staged again, with the survey that its table asks for;
+ *   no table for a file without a readable header
+ */
 async function stageOnce(
   session: ImportSession,
   source: RecordSource,
   { kind, map, cells, isStrict, onBatch }: StageOptions,
   survey: FileSurvey,
-): Promise<Staged> {
+) {
   const { format } = source;
-  const notes = createNoteTaker(isStrict === true);
+  const notes = new NoteLog(isStrict === true);
   if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
   let table: Table | undefined;
   let staging: ReturnType<ImportSession['stage']> | undefined;
@@ -104,7 +94,7 @@ async function stageOnce(
       table ??= openTable(batch.records, { kind, map, cells, format, notes, survey });
       staging ??= session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
-      if (table.needsSurvey()) return { staging, table, notes: [], firstRows, needsSurvey: true };
+      if (table.needsSurvey()) return { staging, table, notes: notes.list(), firstRows, needsSurvey: true };
       firstRows.push(...rows.slice(0, FIRST_ROWS - firstRows.length));
       staging.addRows(rows);
       if (faults.length > 0) staging.addFaults(faults);
@@ -117,6 +107,34 @@ async function stageOnce(
     staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
+}
+
+/**
+ * Surveys an entire file for the order of day and month in its dates, before its rows are staged. The order
+ * that the evidence implies is determined in reading/dates.ts.
+ */
+async function surveyDates(source: RecordSource, header: Header, { kind, onBatch }: StageOptions) {
+  const columns = IMPORT_COLUMNS[kind].flatMap((column, i) =>
+    isOfDates(column)
+      ? [{ name: column.name, place: header.places[i] as number, forms: new Set<DateForm>() }]
+      : [],
+  );
+  const isWrongWidth = createWidthCheck(header, source.format);
+  // A row outside the table is no evidence about its columns.
+  const isRow = ({ line, cells }: FileRecord): boolean =>
+    line > header.line && !isWrongWidth(cells) && !isTotalsRow(header.headings, cells);
+  try {
+    for await (const { records, bytesRead } of source.read()) {
+      onBatch(bytesRead);
+      for (const { cells } of records.filter(isRow))
+        for (const { place, forms } of columns)
+          if (place >= 0) collectDateForms(valueIn(cells, place), forms);
+    }
+  } catch (error) {
+    // Reported when the rows are read.
+    if (!(error instanceof FileFault)) throw error;
+  }
+  return new Map(columns.map(({ name, forms }) => [name, forms]));
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: FileLayout | undefined): boolean =>

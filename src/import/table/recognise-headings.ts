@@ -48,32 +48,25 @@ export interface Heading {
 
 /** Recognises the headings of a row (docs/import-reference.md#headings). */
 export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: FileLayout): Heading[] {
-  const headings = withoutIds(cells.map((cell) => recognise(kind, cell.trim(), map)));
-  return kind === 'members' ? withFamilyName(headings) : withOneName(headings);
+  const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
+  const exact = new Set(headings.filter(({ by }) => by === 'name').map(({ column }) => column));
+  const columns = headings.map(({ column }) => column);
+  const hasFirstNames = columns.includes('first_name') && !columns.includes('last_name');
+  return headings.map((heading, i) => {
+    const { text, column, by } = heading;
+    if (by !== 'dictionary') return heading;
+    // An export has the column itself, too, under its name.
+    if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
+    if (kind === 'members')
+      return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
+    // In a ledger, names are merely compared, so the first one is enough.
+    const isFurtherName = column === 'full_name' && i !== columns.indexOf('full_name');
+    return isFurtherName ? { text, column: undefined } : heading;
+  });
 }
 
 /** Headings of row ids in the registry's own exports, used by cooperatives for their own numbers. */
 const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
-
-/** Ignores the ids of an export, which has the column itself, too, under its name. */
-function withoutIds(headings: readonly Heading[]): Heading[] {
-  const named = new Set(headings.filter(({ by }) => by === 'name').map(({ column }) => column));
-  return headings.map((heading) =>
-    heading.by === 'dictionary' && IDS.includes(heading.text) && named.has(heading.column)
-      ? { text: heading.text, column: undefined }
-      : heading,
-  );
-}
-
-/** Keeps only the first heading for a name in a ledger, where names are merely compared. */
-function withOneName(headings: Heading[]): Heading[] {
-  const first = headings.findIndex(({ column }) => column === 'full_name');
-  return headings.map((heading, i) =>
-    heading.column === 'full_name' && heading.by === 'dictionary' && i !== first
-      ? { text: heading.text, column: undefined }
-      : heading,
-  );
-}
 
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
   if (text === '') return { text, column: undefined };
@@ -86,17 +79,7 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
   return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
 }
 
-/** Reads `Nom` as the family name beside a column of first names. */
-function withFamilyName(headings: Heading[]): Heading[] {
-  const has = (column: string) => headings.some((heading) => heading.column === column);
-  if (!has('first_name') || has('last_name')) return headings;
-  return headings.map((heading) =>
-    heading.by === 'dictionary' && SINGLE.has(foldPhrase(heading.text))
-      ? { ...heading, column: 'last_name' }
-      : heading,
-  );
-}
-
+/** Headings of a single name, such as `Nom`: the family name beside a column of first names. */
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
@@ -105,15 +88,13 @@ const MAX_HEADING_CHARACTERS = 200;
 
 function lookUp(kind: ImportKind, text: string): string | undefined {
   if (text.length > MAX_HEADING_CHARACTERS) return undefined;
-  const known = dictionaryOf(kind);
-  const column = known.get(foldHeading(text)) ?? known.get(foldPhrase(text));
+  const dictionary = dictionaryOf(kind);
+  const column = dictionary.get(foldHeading(text)) ?? dictionary.get(foldPhrase(text));
   if (column !== undefined) return column;
   const [, before = '', inside = ''] = BRACKETED.exec(text) ?? [];
-  const bracketed = known.get(foldPhrase(before));
-  if (bracketed === undefined) return undefined;
-  const isHarmless =
-    !/[\p{L}\p{N}]/u.test(inside) ||
-    BRACKETS[bracketed]?.some((word) => foldHeading(word) === foldHeading(inside));
+  const bracketed = dictionary.get(foldPhrase(before));
+  if (bracketed === undefined || !/[\p{L}\p{N}]/u.test(inside)) return bracketed;
+  const isHarmless = BRACKETS[bracketed]?.some((word) => foldHeading(word) === foldHeading(inside));
   return isHarmless === true ? bracketed : undefined;
 }
 
@@ -134,9 +115,9 @@ const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 
 /** Columns of a kind by folded heading, in both ways of folding. */
 export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
-  let known = dictionaries.get(kind);
-  if (known === undefined) {
-    known = new Map(
+  let dictionary = dictionaries.get(kind);
+  if (dictionary === undefined) {
+    dictionary = new Map(
       IMPORT_COLUMNS[kind].flatMap(({ name }) =>
         headingsOf(kind, name).flatMap((heading): [string, string][] => [
           [foldHeading(heading), name],
@@ -144,9 +125,9 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
         ]),
       ),
     );
-    dictionaries.set(kind, known);
+    dictionaries.set(kind, dictionary);
   }
-  return known;
+  return dictionary;
 }
 
 /**
@@ -155,6 +136,6 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {
   if (cells.length > MAX_COLUMNS) return 0;
-  const found = recogniseHeadings(kind, cells, map).filter(({ column }) => column !== undefined);
-  return new Set(found.map(({ column, text }) => column ?? foldHeading(text))).size;
+  const headings = recogniseHeadings(kind, cells, map).filter(({ column }) => column !== undefined);
+  return new Set(headings.map(({ column, text }) => column ?? foldHeading(text))).size;
 }

@@ -6,7 +6,6 @@ import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-workbook.ts'
 import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
-import type { FieldGroup } from '../values/declared-fields.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import type { FileFormat } from './export-columns.ts';

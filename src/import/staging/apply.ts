@@ -81,11 +81,6 @@ export const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in ta
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/** Opens the accounts that a savings file needs, before its changes are recorded and applied. */
-export function openNewAccounts(scope: FileScope): IdRange | undefined {
-  return scope.kind === 'savings' ? openAccounts(scope.db, assignmentsOf(scope)) : undefined;
-}
-
 /** Writes the new rows and the staged changes of stored ones. @returns the ids of new rows */
 export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
   const { db, kind } = scope;
@@ -97,34 +92,26 @@ export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
 
 function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   const target = TARGETS[kind];
-  const keys = target.keys.filter((key) => key.to !== undefined);
-  const first = nextIdOf(db, target.table);
-  const names = [
-    ...(first.isUsual ? [] : ['id']),
-    ...target.resolved,
-    ...keys.map((key) => key.to),
-    ...target.columns.flatMap(({ to, addsTo }) => (addsTo === undefined ? [to] : [to, addsTo])),
-    ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
-  ];
-  const values = [
-    ...(first.isUsual ? [] : [`${first.id - 1} + row_number() OVER (ORDER BY p.line)`]),
-    ...target.resolved.map((id) => `p.${id}`),
-    ...keys.map((key) => `r.${key.name}`),
-    ...target.columns.flatMap((column) =>
-      column.addsTo === undefined ? [initialOf(column)] : [initialOf(column), initialOf(column)],
-    ),
-    ...(target.hasTimestamps ? ['@now', '@now'] : []),
-  ];
+  const { id: first, isUsual } = nextIdOf(db, target.table);
+  const values = new Map<string, string>();
+  if (!isUsual) values.set('id', `${first - 1} + row_number() OVER (ORDER BY p.line)`);
+  for (const id of target.resolved) values.set(id, `p.${id}`);
+  for (const { name, to } of target.keys) if (to !== undefined) values.set(to, `r.${name}`);
+  for (const column of target.columns) {
+    values.set(column.to, initialOf(column));
+    if (column.addsTo !== undefined) values.set(column.addsTo, initialOf(column));
+  }
+  if (target.hasTimestamps) values.set('created_at', '@now').set('updated_at', '@now');
   // In order of line: ids follow the order of the file.
-  const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
-    SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
+  const sql = `INSERT INTO main.${target.table} (${[...values.keys()].join(', ')})
+    SELECT ${[...values.values()].join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
   const count = db.count('staging.resolved_references WHERE id IS NULL');
   const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
-  const added = runWithNow(db, sql, nowSeconds);
+  const added = db.run(sql, { now: nowSeconds }).changes;
   const rows = { table: target.table, members: ofNewRows(kind) };
-  for (const group of new Set(dropped.map((each) => each.group))) group?.twin(db, rows);
-  for (const each of dropped) db.exec(each.sql);
-  return { first: first.id, last: first.id + added - 1 };
+  for (const group of new Set(dropped.map(({ group }) => group))) group?.twin(db, rows);
+  for (const { sql } of dropped) db.exec(sql);
+  return { first, last: first + added - 1 };
 }
 
 /** SQL expression for the value of a new row. */
@@ -142,33 +129,28 @@ const LARGE = 10_000;
  */
 const MOST_STORED_PER_NEW = 3;
 
-interface Dropped {
-  readonly sql: string;
-  /** Group of a trigger; undefined for an index. */
-  readonly group: TriggerGroup | undefined;
-}
-
 /**
  * Drops the triggers on new rows of a table during an insert, as their work is faster in sets, and its
  * indexes too if a quarter of the table or more will be new. Sorting the entries once keeps the lock linear
  * in the rows; adding them one by one to indexes larger than the cache does not. Other connections see the
  * old schema until the commit, and keep it if that fails.
- * @returns the dropped triggers and indexes, to be created again
+ * @returns the dropped triggers and indexes, to be created again; an index has no group
  * @throws Error as `groupOf`
  */
-function dropForInsert(db: Connection, { table }: Target, newRows: number): readonly Dropped[] {
+function dropForInsert(db: Connection, { table }: Target, newRows: number) {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
   const rebuilds = newRows * MOST_STORED_PER_NEW >= lastId;
-  const found = db
+  const dropped = db
     .rows<{ name: string; type: string; sql: string }>(
       `SELECT name, type, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
-         AND (type = 'index' OR type = 'trigger' AND ${IS_ON_INSERT})`,
+         AND (type = 'index' AND ${rebuilds} OR type = 'trigger' AND ${IS_ON_INSERT})`,
       [table],
     )
-    .map((each) => ({ ...each, group: each.type === 'trigger' ? groupOf(each.name, table) : undefined }))
-    .filter(({ type }) => rebuilds || type === 'trigger');
-  for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
-  return found;
+    .map(({ name, type, sql }) => {
+      return { name, type, sql, group: type === 'trigger' ? groupOf(name, table) : undefined };
+    });
+  for (const { name, type } of dropped) db.exec(`DROP ${type} main.${name}`);
+  return dropped;
 }
 
 /**
@@ -189,12 +171,17 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
   const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
     FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line
     CROSS JOIN staging.resolved_references p ON p.line = c.line WHERE t.id = c.id`;
-  runWithNow(db, sql, nowSeconds);
+  db.run(sql, { now: nowSeconds });
 }
 
-/** Opens the accounts that the file names and the registry does not know, and resolves them. */
-function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
-  const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
+/**
+ * Opens the accounts that a savings file names and the registry does not know, and resolves them, before the
+ * changes of the file are recorded and applied.
+ */
+export function openNewAccounts(scope: FileScope): IdRange | undefined {
+  const { db, kind } = scope;
+  if (kind !== 'savings') return undefined;
+  const moves = assignmentsOf(scope).find(({ to }) => to === 'account_id')?.bit ?? 0;
   const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
   const { id: first } = nextIdOf(db, 'savings_accounts');
   const opened = db.run(`INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
@@ -208,9 +195,4 @@ function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
       WHERE r.line = p.line)
     WHERE account_id IS NULL`);
   return { first, last: first + opened - 1 };
-}
-
-function runWithNow(db: Connection, sql: string, nowSeconds: number): number {
-  const statement = db.raw.prepare(sql);
-  return sql.includes('@now') ? statement.run({ now: nowSeconds }).changes : statement.run().changes;
 }

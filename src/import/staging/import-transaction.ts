@@ -6,7 +6,6 @@ import { tidyUp } from '../../journal/command-transaction.ts';
 import {
   beginOperation,
   endOperation,
-  type IdRange,
   type ImportChanges,
   type ImportRecord,
   keepCreatedRows,
@@ -56,19 +55,17 @@ const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor 
  * opening balance that is kept keeps its end.
  */
 function keepRelated(scope: FileScope): void {
-  if (scope.kind === 'payments')
-    keepStored(
-      scope,
-      `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
-       WHERE e."column" = 'status' AND t.status = 'void'`,
-    );
-  if (scope.kind === 'loans')
-    keepStored(
-      scope,
-      `SELECT e.id FROM staging.changes e WHERE e."column" = 'paid_until'
-         AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
-    );
+  const cells = RELATED[scope.kind];
+  if (cells !== undefined) keepStored(scope, cells);
 }
+
+/** SELECTs of the ids of changes that are not made. */
+const RELATED: { readonly [kind in ImportKind]?: string } = {
+  payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
+    WHERE e."column" = 'status' AND t.status = 'void'`,
+  loans: `SELECT e.id FROM staging.changes e WHERE e."column" = 'paid_until'
+    AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
+};
 
 /** Moves the corrected values from the staged changes to the kept ones. */
 function keepCorrections(scope: FileScope): void {
@@ -76,14 +73,14 @@ function keepCorrections(scope: FileScope): void {
   if (!db.has('staging.changes')) return;
   // Before the first correction since the last import, the value was the one that this import had set, or
   // that the row was created with.
-  const found = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
+  const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}
     WHERE e.new IS (SELECT f.old FROM main.changes f WHERE ${ofField(kind, 'f')} AND f.id >
       coalesce((SELECT max(g.id) FROM main.changes g
         WHERE ${ofField(kind, 'g')} AND ${isInForce('g')} AND NOT ${isByHand('g')}), 0)
       ORDER BY f.id LIMIT 1)`;
-  keepStored(scope, found);
+  keepStored(scope, corrected);
 }
 
 // Repeated checks of a file, after the registry has changed
@@ -91,9 +88,10 @@ function keepCorrections(scope: FileScope): void {
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
 /** Repeats the checks that ran without the lock. They still hold unless another writer committed. */
-export function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
+function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
   const { db } = scope;
-  const shown = { ...countChanges(scope), values: db.count('staging.changes') };
+  const countAll = () => ({ ...countChanges(scope), values: db.count('staging.changes') });
+  const confirmed = countAll();
   if (onlyAsShown)
     db.exec(`DROP TABLE IF EXISTS staging.shown; CREATE TABLE staging.shown AS ${CHANGED_VALUES}`);
   const before = db.value('SELECT coalesce(max(rowid), 0) FROM staging.faults');
@@ -104,9 +102,9 @@ export function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: b
   if (db.count(`staging.faults WHERE ${isNewFault}`) === 0) {
     const lastSeen = lastWarning(db);
     compare();
-    const found = { ...countChanges(scope), values: db.count('staging.changes') };
     const isAsShown = () =>
-      isDeepStrictEqual(found, shown) && !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
+      isDeepStrictEqual(countAll(), confirmed) &&
+      !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
     // Nobody has seen a new warning, and so nobody has accepted it.
     if (!hasNewStops(db, lastSeen) && (!onlyAsShown || isAsShown())) return;
   }
@@ -207,7 +205,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     /** Dry run: lets the next files of this session refer to the rows of this one, which is not applied. */
     keepForReference(): void {
       assertCurrent();
-      keepForReference(scope);
+      db.exec(KEEP_FOR_REFERENCE[scope.kind] ?? '');
       end();
     },
     /**
@@ -248,15 +246,13 @@ function dropRefusedRows(db: Connection): void {
     DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
 }
 
-function keepForReference({ db, kind }: FileScope): void {
-  if (kind === 'cooperatives')
-    db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
-  if (kind === 'members') {
-    db.exec(`INSERT OR IGNORE INTO staging.known_members
-      SELECT cooperative_code, member_code, identity_card FROM staging.rows`);
-  }
-  if (kind === 'loans') db.exec(KEEP_LOANS);
-}
+/** Statements that keep the rows of a file for the references of the next ones. */
+const KEEP_FOR_REFERENCE: { readonly [kind in ImportKind]?: string } = {
+  cooperatives: 'INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows',
+  members: `INSERT OR IGNORE INTO staging.known_members
+    SELECT cooperative_code, member_code, identity_card FROM staging.rows`,
+  loans: KEEP_LOANS,
+};
 
 function apply(
   scope: FileScope,
@@ -328,16 +324,14 @@ function applyAndRecord(
   endOperation(db, id, changes);
   const set = {
     entity: kind,
-    ...(isEmpty(rows) ? {} : { created: `r.id BETWEEN ${rows.first} AND ${rows.last}` }),
-    ...(changes.changed === 0 ? {} : { values: 'SELECT * FROM staging.changes' }),
-    ...(isPartOfMember(kind) ? { members: 'SELECT id FROM staging.touched_members' } : {}),
+    created: changes.created === 0 ? undefined : `r.id BETWEEN ${rows.first} AND ${rows.last}`,
+    values: changes.changed === 0 ? undefined : 'SELECT * FROM staging.changes',
+    ...(isPartOfMember(kind) && { members: 'SELECT id FROM staging.touched_members' }),
   };
   announce(db, [set], by);
   if (kind === 'payments') addPaidAmounts(db, 'staging.paid_amounts', by);
   return { ...changes, importId: id };
 }
-
-const isEmpty = ({ first, last }: IdRange): boolean => last < first;
 
 /**
  * Finds the members whose entries the file adds or changes, without the lock. The checks (checks.ts) refuse a

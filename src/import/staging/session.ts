@@ -116,14 +116,10 @@ function listStaging(databaseFile: string): string[] {
 }
 
 function isInUse(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunningImport(file);
-  return isLocked(file);
-}
-
-function isRunningImport(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.size !== 0) return isLocked(file);
   const pid = Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
-  return pid !== 0 && isRunning(pid);
+  return Date.now() - stats.mtimeMs < FRESH_MS && pid !== 0 && isRunning(pid);
 }
 
 // Size of the registry, for the operator who imports into it
@@ -298,7 +294,15 @@ export function openImportSessionAt(
   use: 'import' | 'dryRun' = 'import',
 ) {
   const isTemporary = use === 'dryRun' && !exists(databaseFile);
-  const db = isTemporary ? openTemporary(REGISTRY_SCHEMA, SETTINGS) : openRegistryFile(databaseFile, use);
+  const db = isTemporary
+    ? openTemporary(REGISTRY_SCHEMA, SETTINGS)
+    : openDatabase(databaseFile, {
+        ...SETTINGS,
+        waitMs: WAIT_MS.command,
+        schema: REGISTRY_SCHEMA,
+        create: use === 'import',
+        keepsSchema: use === 'dryRun',
+      });
   // Empty for a staging file without a name, as even the folder of the database may be missing.
   let file = '';
   const close = () => {
@@ -307,9 +311,7 @@ export function openImportSessionAt(
   };
   try {
     if (!isTemporary) {
-      if (use === 'import') {
-        if (!db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
-      }
+      if (use === 'import' && !db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
       removeStaleStagingAt(databaseFile);
       // The write-ahead log is checkpointed after the apply, when its lock is free.
       db.raw.pragma('wal_autocheckpoint = 0');
@@ -336,22 +338,17 @@ export function openImportSessionAt(
      *   may clear it
      */
     stage(kind: ImportKind, columns: ReadonlySet<string>) {
-      const own = Symbol(kind);
-      current = own;
-      const scope: FileScope = {
-        db,
-        kind,
-        columns,
-        format,
-        monotonicMs,
+      const file = Symbol(kind);
+      current = file;
+      return openStaging({
+        ...{ db, kind, columns, format, monotonicMs },
         assertCurrent() {
-          if (current !== own) throw new Error('This file was applied or kept, or another one was staged.');
+          if (current !== file) throw new Error('This file was applied or kept, or another one was staged.');
         },
         end() {
           current = undefined;
         },
-      };
-      return openStaging(scope);
+      });
     },
     /** Discards staged data. May be called at any time, after an error too. */
     close(): void {
@@ -360,15 +357,6 @@ export function openImportSessionAt(
     },
   };
 }
-
-const openRegistryFile = (databaseFile: string, use: 'import' | 'dryRun'): Connection =>
-  openDatabase(databaseFile, {
-    ...SETTINGS,
-    waitMs: WAIT_MS.command,
-    schema: REGISTRY_SCHEMA,
-    create: use === 'import',
-    keepsSchema: use === 'dryRun',
-  });
 
 /**
  * @param use `import`, the default, creates a missing registry; `dryRun` compares with an empty one instead,

@@ -52,13 +52,10 @@ const CHANGED = (target: Target): string => `staging.changed_rows c
 /** Columns that the file may change; a column that it does not have keeps its stored values. */
 export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   const target = TARGETS[kind];
-  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
-  const all = [
-    ...given,
-    ...(target.resolved.includes('account_id') ? [ACCOUNT] : []),
-    ...(kind === 'members' ? [IDENTITY_CARD] : []),
-  ];
-  return all.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
+  const assignments = target.columns.filter(({ from }) => columns.has(from)).map(toAssignment);
+  if (target.resolved.includes('account_id')) assignments.push(ACCOUNT);
+  if (kind === 'members') assignments.push(IDENTITY_CARD);
+  return assignments.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
 /** Assignment for a member who was found by the member code (checks.ts). */
@@ -116,10 +113,10 @@ export function stageChanges(scope: FileScope): void {
     WHERE ${differs.join(' OR ')}`);
   const pick = (side: 'old' | 'new') =>
     `CASE a.bit ${assignments.map(({ bit, listed }) => `WHEN ${bit} THEN ${listed[side]}`).join(' ')} END`;
-  const all = assignments.map(
+  const columns = assignments.map(
     ({ bit, column, to }, place) => `(${bit}, ${place}, '${column}', '${fieldOfColumn(to)}')`,
   );
-  db.exec(`WITH a (bit, place, name, field) AS (VALUES ${all.join(', ')})
+  db.exec(`WITH a (bit, place, name, field) AS (VALUES ${columns.join(', ')})
     INSERT INTO staging.changes (id, line, row_id, "column", field, old, new)
     SELECT ${changeId('c.line', 'a.place')},
       c.line, c.id, a.name, a.field, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
@@ -159,12 +156,8 @@ export function countChanges(
 export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
   const rows = scope.db.raw.prepare('SELECT "column", count(*) FROM staging.changes GROUP BY 1').raw().all();
   const counts = new Map(rows as [string, number][]);
-  return new Map(
-    assignmentsOf(scope).flatMap(({ column }) => {
-      const values = counts.get(column);
-      return values === undefined ? [] : [[column, values]];
-    }),
-  );
+  const columns = assignmentsOf(scope).filter(({ column }) => counts.has(column));
+  return new Map(columns.map(({ column }) => [column, counts.get(column) as number]));
 }
 
 type ListedChange = StagedChange & { readonly id: number };

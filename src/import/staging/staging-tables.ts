@@ -81,10 +81,17 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   // Files that have rejected a row whose reference is derived; null if the row has a reference of its own.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
+  for (const table of [
+    'faults',
+    'changed_rows',
+    'changes',
+    'kept',
+    'warnings',
+    'replaced_numbers',
+    'missing',
+  ])
+    db.exec(`DELETE FROM staging.${table}`);
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
-    DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
-    DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
-    DELETE FROM staging.missing;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
       member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
@@ -103,16 +110,16 @@ export function inStaging<T>(db: Connection, work: () => T): T {
 }
 
 /**
- * @param given columns that the file has: the others are null in every row, and not bound
+ * @param columns those that the file has: the others are null in every row, and not bound
  * @returns a function that inserts a batch, and returns true if it derived references
  */
 export function openRowInsert(
   db: Connection,
   kind: ImportKind,
-  given: ReadonlySet<string>,
+  columns: ReadonlySet<string>,
 ): (rows: readonly StagedRow[]) => boolean {
   const names = stagedColumns(kind).map(({ name }) => name);
-  const insertRows = openInsert(db, names, (name) => given.has(name));
+  const insertRows = openInsert(db, names, columns);
   if (!hasDerivedReferences(kind)) {
     return (rows) => {
       insertRows(rows);
@@ -121,11 +128,7 @@ export function openRowInsert(
   }
   const derive = openDerivation(kind, names);
   const reference = names.indexOf('reference');
-  const insertDerived = openInsert(
-    db,
-    [...names, 'origin'],
-    (name) => given.has(name) || name === 'reference' || name === 'origin',
-  );
+  const insertDerived = openInsert(db, [...names, 'origin'], new Set([...columns, 'reference', 'origin']));
   const complete = (row: StagedRow): StagedRow => {
     const isDerived = row.values[reference] === null;
     const values = [...row.values, isDerived ? (row.rejectedFrom ?? '') : null];
@@ -140,19 +143,19 @@ export function openRowInsert(
   };
 }
 
-/** @param names of the rows' values, in their order */
+/** @param names of the rows' values, in their order; only those of `boundNames` are bound */
 function openInsert(
   db: Connection,
   names: readonly string[],
-  isBound: (name: string) => boolean,
+  boundNames: ReadonlySet<string>,
 ): (rows: readonly StagedRow[]) => void {
-  const places = [...names.keys()].filter((place) => isBound(names[place] as string));
+  const places = [...names.keys()].filter((place) => boundNames.has(names[place] as string));
   const columns = ['line', ...places.map((place) => names[place])];
   const width = columns.length;
-  const row = `(?${', ?'.repeat(width - 1)})`;
+  const row = `(${Array(width).fill('?').join(', ')})`;
   const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
     db.raw.prepare(
-      `INSERT INTO staging.rows (${columns.join(', ')}) VALUES ${row}${`, ${row}`.repeat(count - 1)}`,
+      `INSERT INTO staging.rows (${columns.join(', ')}) VALUES ${Array(count).fill(row).join(', ')}`,
     ) as never;
   const insertOne = prepare(1);
   const insertMany = prepare(ROWS_AT_ONCE);
@@ -172,8 +175,8 @@ function openInsert(
       insertMany.run(bound);
     }
     const one: StagedValue[] = new Array(width);
-    for (const each of rows.slice(done)) {
-      fill(one, 0, each);
+    for (const rest of rows.slice(done)) {
+      fill(one, 0, rest);
       insertOne.run(one);
     }
   };

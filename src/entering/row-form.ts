@@ -1,4 +1,4 @@
-/** A form for one row of a kind, from the declarations of its columns, and the row of a file that it makes. */
+/** A form for one row of a kind, from the declarations of its columns, and the row that it makes. */
 
 import { randomBytes } from 'node:crypto';
 import { input, numberInput, select } from '../desk/parts.ts';

@@ -114,8 +114,8 @@ export function createCellReader(options: CellReaderOptions) {
       return column.column.parse(cell, context);
     },
     /**
-     * True after a date that cannot be read before all dates of its column are surveyed, or after more unknown
-     * words than may be shown.
+     * True after a date that cannot be read before all dates of its column are surveyed, or after more
+     * unknown words than may be shown.
      */
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
     /** Columns with more unknown words than may be shown. */

@@ -72,8 +72,8 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
 }
 
 /**
- * @returns also `needsSurvey`, true if the file must be staged again, with the survey that its table asks for;
- *   no table for a file without a readable header
+ * @returns also `needsSurvey`, true if the file must be staged again, with the survey that its table asks
+ *   for; no table for a file without a readable header
  */
 async function stageOnce(
   session: ImportSession,

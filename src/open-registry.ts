@@ -1,8 +1,7 @@
 /** Opens the registry in a SQLite file, and gives its stores one group commit and one read snapshot. */
 import { statSync } from 'node:fs';
 import type { Visible } from './access/api-keys.ts';
-import { openEvents } from './events/event-store.ts';
-import type { EventStore } from './events/feed.ts';
+import { type EventStore, openEvents } from './events/event-store.ts';
 import type { Search } from './registry/name-search.ts';
 import { type NarrowableStore, type OwnedRows, openOwnedRows } from './registry/registry-store.ts';
 import { indexLeftNames } from './registry/stores/name-index.ts';

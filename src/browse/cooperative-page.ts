@@ -46,7 +46,7 @@ ${actions(visit, parts)}`;
         heading: MERGING,
         path,
         action: 'merge',
-        given: { into },
+        values: { into },
         seen: [
           [visit.say('Goes, and is dissolved'), codeOf(visit)],
           [visit.say('Stays'), into],
@@ -54,7 +54,8 @@ ${actions(visit, parts)}`;
         back: path,
         shows: 'nobody',
         afterwards: `/cooperative/${into}`,
-        run: (store, options) => store.mergeCooperatives(codeOf(visit), into, options),
+        run: (store, options) =>
+          store.run('mergeCooperatives', { fromCode: codeOf(visit), intoCode: into }, options),
       });
     },
   },

@@ -30,6 +30,22 @@ import { showingNobody } from '../terminal/record-reading.ts';
 import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 
+export interface Finding {
+  readonly check: string;
+  /** Set for the access ledger, on which nothing else depends. */
+  readonly isOfLedger?: true;
+  /** Null if the check passed. */
+  readonly fault: string | null;
+  readonly value?: string;
+}
+
+const finding = (check: string, faults: readonly string[]): Finding => ({
+  check,
+  fault: faults.length === 0 ? null : `wrong: ${faults.join(', ')}`,
+});
+
+const counted = (check: string, count: number): Finding => ({ check, fault: null, value: String(count) });
+
 // Consistency of rows with each other and with the records of operations
 
 /** Consistency of loans and payments. Each query returns one wrong row. */
@@ -172,17 +188,17 @@ const wordsIn = (db: Connection, words: string): IterableIterator<Instance> =>
   db.raw.prepare(`SELECT term, doc FROM ${words}`).raw().iterate() as IterableIterator<Instance>;
 
 function firstDifference(
-  found: IterableIterator<Instance>,
+  indexed: IterableIterator<Instance>,
   expected: IterableIterator<Instance>,
 ): number | undefined {
   try {
     for (;;) {
-      const [one, other] = [found.next().value, expected.next().value];
+      const [one, other] = [indexed.next().value, expected.next().value];
       if (one?.[0] !== other?.[0] || one?.[1] !== other?.[1]) return (one ?? other)?.[1];
       if (one === undefined) return undefined;
     }
   } finally {
-    found.return?.();
+    indexed.return?.();
     expected.return?.();
   }
 }
@@ -206,16 +222,12 @@ export function checkNames(registry: Connection): Finding[] {
   const from = registry.value<number | undefined>(FIRST_UNINDEXED);
   const isNamed = `id < min(${from ?? 'id + 1'}, ${nextSql('members')})`;
   const missing = from === undefined ? 0 : registry.count('member_names_source WHERE id >= ?', [from]);
-  const findings = [
-    ['members', firstWrong(registry, 'member_names', isNamed)],
-    ['cooperatives', firstWrong(registry, 'cooperative_names', 'true')],
-  ] as const;
+  const check = (table: string, id: number | undefined) =>
+    finding(`names of ${table}`, id === undefined ? [] : [`index of row ${id}`]);
   return [
-    { check: 'names not indexed yet', fault: null, value: String(missing) },
-    ...findings.map(([table, id]) => ({
-      check: `names of ${table}`,
-      fault: id === undefined ? null : `wrong: index of row ${id}`,
-    })),
+    counted('names not indexed yet', missing),
+    check('members', firstWrong(registry, 'member_names', isNamed)),
+    check('cooperatives', firstWrong(registry, 'cooperative_names', 'true')),
   ];
 }
 
@@ -239,16 +251,6 @@ const AGREEMENTS = [
   ...OPERATION_CHECKS,
   ...EVENT_CHECKS,
 ];
-
-/** @throws StorageError when a file is not a database of this release */
-function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
-  const registry = checkFile('registry', databaseFile, REGISTRY_SCHEMA, (db) => [
-    ...checkRegistry(db, format),
-    ...checkErasures(db, erasuresFileOf(databaseFile)),
-  ]);
-  const keys = checkKeys(keysFileOf(databaseFile));
-  return [...registry, ...keys, ...checkWebhooks(webhooksFileOf(databaseFile)), ...checkLedger(databaseFile)];
-}
 
 /**
  * Checks the file itself, then its content if it is intact, since nothing read from a damaged file can be
@@ -281,55 +283,32 @@ function checkFile(
 }
 
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
-  const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
-    const wrong = registry.row(sql);
-    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
-  });
-  const wrong = findWrongColumn(registry, format);
-  const rows = COUNTED.map((table): Finding => {
-    const count = registry.count(table);
-    return { check: `rows of ${table}`, fault: null, value: String(count) };
-  });
+  const wrongColumn = findWrongColumn(registry, format);
   return [
-    ...agreements,
-    { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
-    { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
+    ...AGREEMENTS.map(({ name, sql }) => {
+      const row = registry.row(sql);
+      return finding(name, row === undefined ? [] : [JSON.stringify(row)]);
+    }),
+    counted('read model out of date', countOutOfDate(registry, format)),
+    finding('read model', wrongColumn === undefined ? [] : [wrongColumn]),
     ...checkNames(registry),
-    ...rows,
+    ...COUNTED.map((table) => counted(`rows of ${table}`, registry.count(table))),
   ];
 }
 
 /** Compares the erasures in the registry with those in the file of erasures. */
 function checkErasures(registry: Connection, file: string): Finding[] {
-  const known = readErasures(registry);
-  const none = { secrets: [], erasedAt: new Map() };
-  if (!hasTables(file)) return [compareErasures(known, none)];
-  return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compareErasures(known, readErasures(db))]);
-}
-
-function compareErasures(known: Erasures, kept: Erasures): Finding {
-  const [missing, unknown] = [erasedSince(known, kept).length, erasedSince(kept, known).length];
-  const faults = [
-    ...(missing === 0 ? [] : [`${missing} are only in the registry`]),
-    ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
-  ];
-  const fault = faults.length === 0 ? null : `wrong: ${faults.join(', ')}`;
-  return { check: 'hashes of erased persons', fault, value: String(known.erasedAt.size) };
-}
-
-function checkKeys(keysFile: string): Finding[] {
-  if (!hasTables(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
-  return checkFile('keys', keysFile, KEYS_SCHEMA, (keys) => [
-    { check: 'rows of api_keys', fault: null, value: String(keys.count('api_keys')) },
-  ]);
-}
-
-/** A registry without endpoints yields no finding. */
-function checkWebhooks(file: string): Finding[] {
-  if (!hasTables(file)) return [];
-  return checkFile('webhooks', file, WEBHOOKS_SCHEMA, (webhooks) => [
-    { check: 'rows of webhook_endpoints', fault: null, value: String(webhooks.count('webhook_endpoints')) },
-  ]);
+  const erasures = readErasures(registry);
+  const compare = (saved: Erasures): Finding => {
+    const [missing, unknown] = [erasedSince(erasures, saved).length, erasedSince(saved, erasures).length];
+    const faults = [
+      ...(missing === 0 ? [] : [`${missing} are only in the registry`]),
+      ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
+    ];
+    return { ...finding('hashes of erased persons', faults), value: String(erasures.erasedAt.size) };
+  };
+  if (!hasTables(file)) return [compare({ secrets: [], erasedAt: new Map() })];
+  return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compare(readErasures(db))]);
 }
 
 function checkLedger(databaseFile: string): Finding[] {
@@ -342,17 +321,13 @@ function checkLedger(databaseFile: string): Finding[] {
 
 function checkForm(name: string, db: Connection): Finding[] {
   const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
-  const wrong = db.wrongSettings();
-  const first = dangling[0];
+  const [first] = dangling;
+  const fault =
+    first && `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`;
+  const settings = db.wrongSettings();
   return [
-    {
-      check: `${name}: foreign keys`,
-      fault:
-        first === undefined
-          ? null
-          : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
-    },
-    { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
+    { check: `${name}: foreign keys`, fault: fault ?? null },
+    { check: `${name}: settings`, fault: settings.length === 0 ? null : settings.join(', ') },
   ];
 }
 
@@ -365,21 +340,28 @@ function checkIntegrity(db: Connection): string {
   }
 }
 
-export interface Finding {
-  readonly check: string;
-  /** Set for the access ledger, on which nothing else depends. */
-  readonly isOfLedger?: true;
-  /** Null if the check passed. */
-  readonly fault: string | null;
-  readonly value?: string;
-}
-
 /**
- * Reads everything and changes nothing.
+ * Reads everything and changes nothing. A registry without webhook endpoints yields no finding of them.
  * @throws StorageError `unusable` when there is no registry of this release
  */
-export const checkStorage = (storage: Storage): readonly Finding[] =>
-  checkFiles(storage.readable(), formatOf(storage));
+export function checkStorage(storage: Storage): readonly Finding[] {
+  const file = storage.readable();
+  const [keysFile, webhooksFile] = [keysFileOf(file), webhooksFileOf(file)];
+  const checkRows = (table: string) => (db: Connection) => [counted(`rows of ${table}`, db.count(table))];
+  return [
+    ...checkFile('registry', file, REGISTRY_SCHEMA, (db) => [
+      ...checkRegistry(db, formatOf(storage)),
+      ...checkErasures(db, erasuresFileOf(file)),
+    ]),
+    ...(hasTables(keysFile)
+      ? checkFile('keys', keysFile, KEYS_SCHEMA, checkRows('api_keys'))
+      : [{ check: 'keys', fault: null, value: 'no keys yet' }]),
+    ...(hasTables(webhooksFile)
+      ? checkFile('webhooks', webhooksFile, WEBHOOKS_SCHEMA, checkRows('webhook_endpoints'))
+      : []),
+    ...checkLedger(file),
+  ];
+}
 
 // The `check` command
 

@@ -63,11 +63,10 @@ function move(text: string, days: number): string {
  */
 function writeSeedFiles(folder: string, today: string): string | undefined {
   mkdirSync(folder, { recursive: true });
-  const files = composeSeedFiles(today);
-  const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
-  const different = files
-    .filter((file) => !missing.includes(file))
-    .find(({ name, content }) => readFileSync(join(folder, name), 'utf8') !== content);
+  const { missing = [], present = [] } = Object.groupBy(composeSeedFiles(today), ({ name }) =>
+    existsSync(join(folder, name)) ? 'present' : 'missing',
+  );
+  const different = present.find(({ name, content }) => readFileSync(join(folder, name), 'utf8') !== content);
   if (different !== undefined) return different.name;
   for (const { name, content } of missing) writeFileSync(join(folder, name), content, { flag: 'wx' });
   return undefined;
@@ -79,8 +78,9 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
   const names = readdirSync(SEED_FOLDER).filter((file) => file.endsWith('.csv'));
   return names.sort().map((name) => {
     const [header = [], ...rows] = readSeedFile(name);
-    const isMoved = header.map((column) => MOVED.includes(column));
-    const moved = rows.map((row) => row.map((cell, i) => (isMoved[i] === true ? move(cell, days) : cell)));
+    const moved = rows.map((row) =>
+      row.map((cell, i) => (MOVED.includes(header[i] ?? '') ? move(cell, days) : cell)),
+    );
     return { name, content: [header, ...moved].map(formatCsvRow).join('') };
   });
 }
@@ -152,15 +152,12 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
       const { id, secret } = operations.create({ ...demo, name: `demo ${demo.name}` });
       return { id: String(id), ...demo, key: secret };
     });
-    writeDemoKeys(demoKeysFileOf(config), keys);
+    const file = demoKeysFileOf(config);
+    rmSync(file, { force: true });
+    const handle = openPrivateFile(file);
+    writeFileSync(handle, formatJson({ keys }));
+    closeSync(handle);
   });
-}
-
-function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {
-  rmSync(file, { force: true });
-  const handle = openPrivateFile(file);
-  writeFileSync(handle, formatJson({ keys }));
-  closeSync(handle);
 }
 
 /** @returns undefined if the database was not filled by `seed` */
@@ -169,14 +166,6 @@ function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, 'utf8')) as { keys: IssuedDemoKey[] }).keys;
 }
-
-const formatDemoKeys = (keys: readonly IssuedDemoKey[]): string =>
-  formatRows(keys, {
-    KEY: 'key',
-    NAME: 'name',
-    LIMITS: ({ perHour, perDay }) => `${perHour}/h ${perDay}/day`,
-    SCOPES: 'scopes',
-  });
 
 interface SeedOptions extends SettingOptions {
   readonly csv?: string;
@@ -205,22 +194,19 @@ async function writeFiles({ out }: CliContext, folder: string, today: string): P
     new CommandError(EXIT.usage, `${folder} cannot be ${action}: ${cause.message}.`);
   await refusing(failed('created'), () => createFolder(folder));
   const existing = await refusing(failed('written to'), () => writeSeedFiles(folder, today));
-  if (existing !== undefined) {
+  if (existing !== undefined)
     throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
-  }
   out(`The demo files are in ${folder}.\n`);
 }
 
 async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   const { config, options } = run;
-  const isSeeded = await seedIfEmpty(run, today);
-  if (!isSeeded && options.ifEmpty !== true) {
+  if (await seedIfEmpty(run, today)) await issueDemoKeys(run, config);
+  else if (options.ifEmpty !== true)
     throw new CommandError(
       EXIT.refused,
       `${config.storage} already holds data. Choose another file with --db.`,
     );
-  }
-  if (isSeeded) await issueDemoKeys(run, config);
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
@@ -260,7 +246,12 @@ function describeDemo(config: Config): string {
   const bearer = `-H 'Authorization: Bearer ${keys[0]?.key ?? ''}'`;
   return `Demo keys (${file}):
 
-${formatDemoKeys(keys)}
+${formatRows(keys, {
+  KEY: 'key',
+  NAME: 'name',
+  LIMITS: ({ perHour, perDay }) => `${perHour}/h ${perDay}/day`,
+  SCOPES: 'scopes',
+})}
 Address: ${base}/
 Try, in another terminal:
 

@@ -10,7 +10,8 @@ import { whenReady } from '../values/errors.ts';
 import { array, EXAMPLE_MOMENT, integer, object, string } from '../values/schema.ts';
 import { quote, serializeArray } from '../values/serializer.ts';
 import { BLANK } from '../values/text.ts';
-import { EVENT, type EventStore, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
+import type { EventStore } from './event-store.ts';
+import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
@@ -73,19 +74,6 @@ const QUERY = {
   },
 };
 
-/** Caches the text of a page: followers at the same position share one page, serialized once. */
-function openEventTexts(zone: TimeZone): (page: FeedPage) => string {
-  const texts = new WeakMap<FeedPage, string>();
-  return (page) => {
-    let text = texts.get(page);
-    if (text === undefined) {
-      text = serializeArray(page.events, serializeEvent, zone).slice(1, -1);
-      texts.set(page, text);
-    }
-    return text;
-  };
-}
-
 const startOf = ({ epoch }: FeedPage): string => `{"epoch":${quote(epoch)},"results":[`;
 const endOf = ({ lastSequence }: FeedPage): string => `],"last_sequence":${lastSequence}}`;
 
@@ -93,7 +81,13 @@ export function eventRoutes(
   stores: NarrowableStore<{ readonly events: EventStore }>,
   zone: TimeZone,
 ): Route[] {
-  const textOf = openEventTexts(zone);
+  /** Followers at the same position share one page, which is serialized once. */
+  const texts = new WeakMap<FeedPage, string>();
+  const textOf = (page: FeedPage): string => {
+    const text = texts.get(page) ?? serializeArray(page.events, serializeEvent, zone).slice(1, -1);
+    texts.set(page, text);
+    return text;
+  };
 
   /**
    * If the next events expire between two parts, `read` throws, and the connection is cut, as 200 was sent:
@@ -141,19 +135,16 @@ export function eventRoutes(
       handle(request) {
         const store = stores.narrowedTo(request.visible).events;
         const { after, limit = DEFAULT_LIMIT, wait = 0, epoch, types } = request.query;
-        const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch, types };
+        const first = { after, limit: Math.min(limit, PART_LENGTH), epoch, types };
         const page =
           wait === 0
-            ? store.read(asked)
-            : store.wait(asked, wait * 1000, (leave) => request.whenClosed(leave));
-        return whenReady(page, (found) => {
-          const isAll = found.events.length < PART_LENGTH || limit <= PART_LENGTH;
-          return ok(
-            isAll
-              ? new JsonText(startOf(found) + textOf(found) + endOf(found))
-              : new BodyParts(readOn(store, found, limit, types)),
-          );
-        });
+            ? store.read(first)
+            : store.wait(first, wait * 1000, (leave) => request.whenClosed(leave));
+        return whenReady(page, (part) =>
+          part.events.length < PART_LENGTH || limit <= PART_LENGTH
+            ? ok(new JsonText(startOf(part) + textOf(part) + endOf(part)))
+            : ok(new BodyParts(readOn(store, part, limit, types))),
+        );
       },
     }),
   ];

@@ -5,14 +5,8 @@ import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../re
 import type { Connection } from '../sqlite/connection.ts';
 import type { ReadSnapshot } from '../sqlite/group-commit.ts';
 import { isInGroupsSql, toGroupsParameter } from '../sqlite/list-pages.ts';
-import {
-  type EventStore,
-  type Feed,
-  type FeedPage,
-  type ImportRange,
-  type NarrowedFeedRequest,
-  openFeed,
-} from './feed.ts';
+import type { Awaitable } from '../values/errors.ts';
+import { type Feed, type FeedPage, type FeedRequest, type NarrowedFeedRequest, openFeed } from './feed.ts';
 
 // Followers waiting for the next event. Regardless of their number, they cost one query when something may
 // have happened, and one page for all at the same position.
@@ -138,9 +132,9 @@ export class WaitingFollowers {
   }
 
   private take(isTaken: (follower: Follower) => boolean): Follower[] {
-    const taken = [...this.followers].filter(isTaken);
-    for (const follower of taken) this.remove(follower);
-    return taken;
+    const followers = [...this.followers].filter(isTaken);
+    for (const follower of followers) this.remove(follower);
+    return followers;
   }
 
   private remove(follower: Follower): void {
@@ -152,16 +146,30 @@ export class WaitingFollowers {
   }
 }
 
-// Events of an import, or of its undo, form one contiguous range
-
-interface ImportEvents {
-  findImport(event: RegistryEvent): ImportRange | undefined;
-  /** Adds the numbers of visible events between two sequence numbers, inclusive, to the counts. */
-  addCounts(counts: Map<EventType, number>, first: number, last: number, visible: Visible): void;
+/** Sequence numbers of the events of one import, or of its undo, which form one contiguous range. */
+export interface ImportRange {
+  readonly first: number;
+  readonly last: number;
 }
 
-/** Call both methods inside a read snapshot. */
-function openImportEvents(db: Connection): ImportEvents {
+/** Events counted per event-loop iteration, which takes about 2 ms. */
+const COUNTED_AT_ONCE = 5_000;
+
+export type EventStore = ReturnType<ReturnType<typeof openEvents>['narrowedTo']>;
+
+export function openEvents(db: Connection, snapshot: ReadSnapshot) {
+  const feed = openFeed(db);
+  const followers = new WaitingFollowers({
+    feed,
+    read(work) {
+      try {
+        return snapshot.read(work);
+      } finally {
+        // Later requests must see everything committed by then.
+        snapshot.end();
+      }
+    },
+  });
   const selectRange = db.prepare<[actor: number], ImportRange>(
     'SELECT first_sequence AS first, last_sequence AS last FROM operation_events WHERE actor = ?',
   );
@@ -174,73 +182,56 @@ function openImportEvents(db: Connection): ImportEvents {
        AND ${isInGroupsSql('cooperative_id')} GROUP BY type`,
     'as many events as its caller asks for',
   );
-  return {
-    findImport({ actor }) {
-      const [kind, id] = actor.split(':');
-      if (kind !== 'import' && (kind !== 'undo' || isImport.get(Number(id)) === undefined)) return undefined;
-      return selectRange.get(actorCode(actor));
-    },
-    addCounts(counts, first, last, visible) {
-      const cooperatives = toGroupsParameter(visible ?? undefined);
-      for (const [code, count] of countTypes.all({ first, last, cooperatives })) {
-        const type = typeOfCode(code);
-        counts.set(type, (counts.get(type) ?? 0) + count);
-      }
-    },
-  };
-}
-
-/** Events counted per event-loop iteration, which takes about 2 ms. */
-const COUNTED_AT_ONCE = 5_000;
-
-/** `onCommit` must be called after each commit of this process. */
-interface SqliteEvents {
-  narrowedTo(visible: Visible): EventStore;
-  onCommit(): void;
-  endWaits(): void;
-}
-
-export function openEvents(db: Connection, snapshot: ReadSnapshot): SqliteEvents {
-  const feed = openFeed(db);
-  const imports = openImportEvents(db);
-  const followers = new WaitingFollowers({
-    feed,
-    read(work) {
-      try {
-        return snapshot.read(work);
-      } finally {
-        // Later requests must see everything committed by then.
-        snapshot.end();
-      }
-    },
-  });
   let isEnded = false;
+  /** Answers all waiting requests with what is available; from then on, no request waits. */
   const endWaits = (): void => {
     isEnded = true;
     followers.end();
   };
-  return {
-    narrowedTo: (visible) => ({
-      read: (request) => snapshot.read(() => feed.read({ ...request, visible })),
-      wait(given, waitMs, whenLeft) {
-        const request = { ...given, visible };
-        const page = snapshot.read(() => feed.read(request));
-        if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
-        return followers.add({ ...request, after: page.lastSequence }, page, waitMs, whenLeft);
-      },
-      findImport: (event) => snapshot.read(() => imports.findImport(event)),
-      async countByType(first, last) {
-        const counts = new Map<EventType, number>();
-        for (let from = first; from <= last; from += COUNTED_AT_ONCE) {
-          const to = Math.min(last, from + COUNTED_AT_ONCE - 1);
-          snapshot.read(() => imports.addCounts(counts, from, to, visible));
-          await nextIteration();
+  const narrowedTo = (visible: Visible) => ({
+    /** As `read` of the feed. */
+    read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
+    /**
+     * Like `read`, but waits for an event: those of this process arrive at once, others soon after. The page
+     * is empty if the time ends without one, or the client leaves.
+     * @param whenLeft registers a callback for when the client has left
+     * @throws RegistryError (also as a rejection) as `read`
+     */
+    wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage> {
+      const narrowed = { ...request, visible };
+      const page = snapshot.read(() => feed.read(narrowed));
+      if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
+      return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
+    },
+    /**
+     * Range of all events of the import, or undo of an import, that an event belongs to.
+     * @returns undefined for any other event
+     */
+    findImport({ actor }: RegistryEvent): ImportRange | undefined {
+      const [kind, id] = actor.split(':');
+      return snapshot.read(() =>
+        kind === 'import' || (kind === 'undo' && isImport.get(Number(id)) !== undefined)
+          ? selectRange.get(actorCode(actor))
+          : undefined,
+      );
+    },
+    /** Numbers of visible events by type between two sequence numbers, inclusive. */
+    async countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>> {
+      const cooperatives = toGroupsParameter(visible ?? undefined);
+      const counts = new Map<EventType, number>();
+      for (let from = first; from <= last; from += COUNTED_AT_ONCE) {
+        const to = Math.min(last, from + COUNTED_AT_ONCE - 1);
+        const rows = snapshot.read(() => countTypes.all({ first: from, last: to, cooperatives }));
+        for (const [code, count] of rows) {
+          const type = typeOfCode(code);
+          counts.set(type, (counts.get(type) ?? 0) + count);
         }
-        return counts;
-      },
-      endWaits,
-    }),
+        await nextIteration();
+      }
+      return counts;
+    },
     endWaits,
-    onCommit: followers.wake,
-  };
+  });
+  /** `onCommit` must be called after each commit of this process. */
+  return { narrowedTo, endWaits, onCommit: followers.wake };
 }

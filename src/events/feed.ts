@@ -11,7 +11,7 @@ import {
   typeOfCode,
 } from '../registry/changes/events.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { type Awaitable, RegistryError } from '../values/errors.ts';
+import { RegistryError } from '../values/errors.ts';
 import { array, choiceOf, integer, object, type Static, string } from '../values/schema.ts';
 import { instant, plain, serializeObject } from '../values/serializer.ts';
 
@@ -37,38 +37,6 @@ export interface FeedPage {
   readonly lastSequence: number;
 }
 
-/** Sequence numbers of the events of one import, or of its undo. */
-export interface ImportRange {
-  readonly first: number;
-  readonly last: number;
-}
-
-export interface EventStore {
-  /**
-   * The next events in commit order.
-   * @throws RegistryError `gone` for another epoch, and for an `after` older than the stored events or newer
-   *   than the last one
-   */
-  read(request: FeedRequest): FeedPage;
-  /**
-   * Like `read`, but waits for an event: those of this process arrive at once, others soon after. The page is
-   * empty if the time ends without one, or the client leaves.
-   * @param waitMs milliseconds
-   * @param whenLeft registers a callback for when the client has left
-   * @throws RegistryError (also as a rejection) as `read`
-   */
-  wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage>;
-  /**
-   * Range of all events of the import, or undo of an import, that an event belongs to.
-   * @returns undefined for any other event
-   */
-  findImport(event: RegistryEvent): ImportRange | undefined;
-  /** Numbers of events by type between two sequence numbers, inclusive. */
-  countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>>;
-  /** Answers all waiting requests with what is available; from then on, no request waits. */
-  endWaits(): void;
-}
-
 type Row = readonly [
   ...[sequence: number, type: number, rowId: number, cooperativeId: number],
   ...[fields: number, at: number, actor: number],
@@ -85,23 +53,16 @@ export interface NarrowedFeedRequest extends FeedRequest {
   readonly visible: Visible;
 }
 
-export interface Feed {
-  /** Number of the newest event; 0 without events. */
-  lastSequence(): number;
-  /** @throws RegistryError `gone` */
-  read(request: NarrowedFeedRequest): FeedPage;
-}
-
-const gone = (): RegistryError => new RegistryError('gone', 'Start again from an export.');
+export type Feed = ReturnType<typeof openFeed>;
 
 /** Cache of the last full pages: thousands of followers of one import request the same ones. */
-const KEPT_PAGES = 64;
+const CACHED_PAGES = 64;
 /** Maximum of events read for a filtered page; the next page continues after them. */
 const MOST_READ = 10_000;
 const READ_AT_ONCE = 1_000;
 
 /** Call both methods inside a read snapshot. */
-export function openFeed(db: Connection): Feed {
+export function openFeed(db: Connection) {
   const selectLast = db.prepare<[], { last: number }>(
     'SELECT coalesce(max(sequence), 0) AS last FROM events',
     'the end of the key',
@@ -116,18 +77,18 @@ export function openFeed(db: Connection): Feed {
      WHERE sequence > ? ORDER BY sequence LIMIT ?`,
   );
 
-  const kept = new Map<string, FeedPage>();
+  const fullPages = new Map<string, FeedPage>();
 
   function readPage(epoch: string, after: number, limit: number): FeedPage {
     const key = `${after} ${limit}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
+    const cached = fullPages.get(key);
+    if (cached !== undefined) return cached;
     const events = selectPage.all(after, limit).map(toEvent);
     const page = { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
     // A full page never changes: no event is added to it, and events are immutable.
     if (events.length === limit) {
-      kept.set(key, page);
-      if (kept.size > KEPT_PAGES) kept.delete(kept.keys().next().value as string);
+      fullPages.set(key, page);
+      if (fullPages.size > CACHED_PAGES) fullPages.delete(fullPages.keys().next().value as string);
     }
     return page;
   }
@@ -155,12 +116,20 @@ export function openFeed(db: Connection): Feed {
   }
 
   return {
+    /** Number of the newest event; 0 without events. */
     lastSequence: () => selectLast.get()?.last ?? 0,
-    read({ after: given, limit, epoch: expected, visible, types }) {
+    /**
+     * The next events in commit order.
+     * @throws RegistryError `gone` for another epoch, and for an `after` older than the stored events or
+     *   newer than the last one
+     */
+    read(request: NarrowedFeedRequest): FeedPage {
+      const { limit, epoch: expected, visible, types } = request;
       const { epoch, first, last } = selectExtent.get() as Extent;
-      const after = given ?? last;
-      if (expected !== undefined && expected !== epoch) throw gone();
-      if (after > last || (first !== null && after < first - 1)) throw gone();
+      const { after = last } = request;
+      const isGone = after > last || (first !== null && after < first - 1);
+      if (isGone || (expected !== undefined && expected !== epoch))
+        throw new RegistryError('gone', 'Start again from an export.');
       if (after === last) return { epoch, events: [], lastSequence: after };
       if (visible === null && types === undefined) return readPage(epoch, after, limit);
       return readWanted(
@@ -179,11 +148,9 @@ const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): R
   id,
   cooperativeId,
   type: typeOfCode(type),
-  fieldsChanged: fields === 0 ? NO_FIELDS : fieldsOfBits(entityOfType(type), fields),
+  fieldsChanged: fields === 0 ? [] : fieldsOfBits(entityOfType(type), fields),
   actor: actorOfCode(actor),
 });
-
-const NO_FIELDS: readonly string[] = [];
 
 // JSON of an event, for followers and receivers of webhooks (docs/api.md#events).
 

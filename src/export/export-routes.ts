@@ -3,7 +3,7 @@
 import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
-import type { EventStore } from '../events/feed.ts';
+import type { EventStore } from '../events/event-store.ts';
 import type { QueryParameters } from '../http/declare/query.ts';
 import { BodyParts } from '../http/declare/response.ts';
 import { acceptsGzip, defineRoute, type Route, SHOWS_PERSONS, showing } from '../http/declare/route.ts';

@@ -47,15 +47,6 @@ export interface Outcome<Result> {
   readonly shown?: unknown;
 }
 
-interface Performed<Result> {
-  readonly result: Result;
-  /** Fingerprint of all changed values if the work was rolled back; undefined if it was committed. */
-  readonly fingerprint?: string;
-  /** Time during which other writers were locked out, in milliseconds. */
-  readonly lockMs: number;
-  readonly errorAfterCommit?: unknown;
-}
-
 /** Rolls back a transaction whose result is not kept. */
 class TakenBack extends Error {}
 
@@ -72,7 +63,14 @@ export function perform<Result>(
   nowSeconds: number,
   work: () => Outcome<Result>,
   agreed?: string,
-): Performed<Result> {
+): {
+  readonly result: Result;
+  /** Time during which other writers were locked out, in milliseconds. */
+  readonly lockMs: number;
+  /** Fingerprint of all changed values if the work was rolled back; undefined if it was committed. */
+  readonly fingerprint: string | undefined;
+  readonly errorAfterCommit: unknown;
+} {
   let lockedAtMs = 0;
   let fingerprint: string | undefined;
   let outcome: Outcome<Result> | undefined;
@@ -92,10 +90,12 @@ export function perform<Result>(
   }
   const { result } = outcome as Outcome<Result>;
   const lockMs = monotonicMs() - lockedAtMs;
-  if (fingerprint !== undefined) return { result, lockMs, fingerprint };
-  const errorAfterCommit = tidyUp(db, format, nowSeconds);
-  db.waitForLock(waitMs);
-  return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };
+  let errorAfterCommit: unknown;
+  if (fingerprint === undefined) {
+    errorAfterCommit = tidyUp(db, format, nowSeconds);
+    db.waitForLock(waitMs);
+  }
+  return { result, lockMs, fingerprint, errorAfterCommit };
 }
 
 /** Fingerprint of later changes. Equal fingerprints mean the same values of the same rows. */
@@ -126,8 +126,13 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
   }
 }
 
-export const operationOptionsOf = (storage: Storage): OperationOptions => ({
-  format: formatOf(storage),
-  monotonicMs: storage.monotonicMs,
-  waitMs: WAIT_MS.command,
-});
+/**
+ * @param waitMs time to wait for another process's lock
+ * @throws StorageError `unusable` if there is no registry
+ */
+export const openOperations = (storage: Storage, waitMs: number = WAIT_MS.command): OperationScope =>
+  openOperationScope(storage.readable(), {
+    format: formatOf(storage),
+    monotonicMs: storage.monotonicMs,
+    waitMs,
+  });

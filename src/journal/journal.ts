@@ -17,7 +17,7 @@ import { undoRedirects } from '../registry/stored/former-identifiers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { openOperationScope, operationOptionsOf, perform } from './command-transaction.ts';
+import { openOperations, perform } from './command-transaction.ts';
 import { findOperation, listOperations, type Operation, type StagedChange } from './operations.ts';
 import {
   addPaidAmounts,
@@ -197,7 +197,7 @@ export type Journal = ReturnType<typeof openJournal>;
  * @throws StorageError `unusable` if there is no registry
  */
 export function openJournal(storage: Storage) {
-  const scope = openOperationScope(storage.readable(), operationOptionsOf(storage));
+  const scope = openOperations(storage);
   const { db } = scope;
   return {
     list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),

@@ -23,57 +23,59 @@ import { FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
 import {
-  type Agreement,
-  CORRECTIONS,
   type ComparedPeople,
-  type Correction,
   type CorrectionDone,
-  type Options as CorrectionGiven,
   type CorrectionRefused,
   type CorrectionResult,
-  type CorrectionStore,
   formatChanges,
   formatRefused,
+} from './correction-result.ts';
+import {
+  CORRECTIONS,
+  type CorrectionName,
+  type CorrectionStore,
+  openCorrections,
   parsersOf,
   prepareCorrection,
-} from './correction-types.ts';
-import { openCorrections } from './corrections/correction-store.ts';
+} from './corrections/correction-store.ts';
+import type { Agreement, Options as CorrectionOptions } from './corrections/run-correction.ts';
 
 // Comparison of two people whom a correction would make one, with their contradictions
 
-/**
- * Formats both people. The caller must have recorded the access.
- * @returns lines
- */
-const formatCompared = (
-  run: Run,
-  { memberIds: [replaced, holding], contradictions }: ComparedPeople,
-): Promise<Message[]> =>
-  withStore(openStoredData(run.storage), (store) => {
-    const lines = (ids: readonly number[]) =>
-      ids.flatMap((id) => {
-        const found = store.findMembership(id);
-        return found === undefined ? [] : [formatMembership(found.member)];
-      });
-    return [
-      say('This person has the number that is replaced:'),
-      ...lines(replaced),
-      say('This person has, or had, the new number:'),
-      ...lines(holding),
-      contradictions.length === 0
-        ? say('Nothing contradicts that they are one person.')
-        : say('What contradicts that they are one person: {contradictions}', {
-            contradictions: contradictions.map(asMessage),
+/** Lines about both people. The caller must have recorded the access. */
+const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
+  compared === undefined
+    ? []
+    : withStore(openStoredData(run.storage), (store) => {
+        const { memberIds, contradictions } = compared;
+        const [replaced, holding] = memberIds.map((ids) =>
+          ids.flatMap((id) => {
+            const membership = store.findMembership(id);
+            return membership === undefined ? [] : [formatMembership(membership.member)];
           }),
-    ];
-  });
+        ) as [Message[], Message[]];
+        return [
+          say('This person has the number that is replaced:'),
+          ...replaced,
+          say('This person has, or had, the new number:'),
+          ...holding,
+          contradictions.length === 0
+            ? say('Nothing contradicts that they are one person.')
+            : say('What contradicts that they are one person: {contradictions}', {
+                contradictions: contradictions.map(asMessage),
+              }),
+        ];
+      });
 
 function formatMembership(member: StoredRow): Message {
-  const { cooperative, member_code: code, full_name: name, date_of_birth: born, mobile } = member;
-  const shown = (value: StoredRow[string] | undefined) => hideIdentityCards(String(value ?? '–'));
+  const write = (value: StoredRow[string] | undefined) => hideIdentityCards(String(value ?? '–'));
   return say('  {member}: {name}, born {born}, gender {gender}, telephone {phone}, {status}', {
-    ...{ member: `${cooperative}/${shown(code)}`, name: shown(name), born: shown(born) },
-    ...{ gender: shown(member.gender), phone: shown(mobile), status: asMessage(shown(member.status)) },
+    member: `${member.cooperative}/${write(member.member_code)}`,
+    name: write(member.full_name),
+    born: write(member.date_of_birth),
+    gender: write(member.gender),
+    phone: write(member.mobile),
+    status: asMessage(write(member.status)),
   });
 }
 
@@ -101,46 +103,38 @@ const addReasonOption = (command: Command): Command =>
 export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(addReasonOption(command));
 
-function readReason(text: string): string {
-  const reason = parseReason(text);
-  if (reason instanceof FieldError) throw new CommandError(EXIT.usage, `--reason: ${reason.message}`);
-  return reason;
-}
-
-/** Numbers and members named by the command; includes everyone that the correction shows. */
-type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
-type Work = (store: CorrectionStore, given: CorrectionGiven) => CorrectionResult;
-
 /**
  * Records the access, shows the plan of a correction, asks for confirmation, runs it and prints the result.
+ * @param access numbers and members named by the command; includes everyone that the correction shows
  * @throws CommandError with status 1 if it was refused or not confirmed, or as `recordAccess`
  */
 export async function correct(
   run: Run<CorrectionCommandOptions>,
-  { fields = NAMES, ...named }: Named & { readonly fields?: readonly FieldGroup[] },
-  work: Work,
+  access: Pick<Subject, 'identityCards' | 'memberIds'> & { readonly fields?: readonly FieldGroup[] },
+  work: (store: CorrectionStore, options: CorrectionOptions) => CorrectionResult,
 ): Promise<void> {
   const { options, storage, user, now } = run;
   const isDryRun = options.dryRun === true;
-  const reason = readReason(options.reason);
+  const reason = parseReason(options.reason);
+  if (reason instanceof FieldError) throw new CommandError(EXIT.usage, `--reason: ${reason.message}`);
   // Recorded before any change: if recording fails, nothing may be done or shown.
-  await recordAccess(run, { ...named, fields });
-  const given = { reason, systemUser: user, nowSeconds: now };
+  await recordAccess(run, { fields: NAMES, ...access });
+  const author = { reason, systemUser: user, nowSeconds: now };
   await withStore(openCorrections(storage), async (store) => {
     let samePerson: boolean | undefined = options.samePerson;
     const agreed = await confirm(run, options, async () => {
-      const look = (isOne?: boolean) => work(store, { ...given, samePerson: isOne, isDryRun: true });
+      const look = (isOne?: boolean) => work(store, { ...author, samePerson: isOne, isDryRun: true });
       const [plan, isOne] = await showPlan(run, look);
       samePerson = isOne;
       return plan.fingerprint;
     });
-    const result = work(store, { ...given, samePerson, isDryRun, agreed });
+    const result = work(store, { ...author, samePerson, isDryRun, agreed });
     if (result.outcome === 'refused') throw await refused(run, result);
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
     else {
       // After the correction, the people can no longer be read as they were.
-      if (isDryRun) for (const line of await comparedLines(run, result)) print(run, line);
+      if (isDryRun) for (const line of await formatCompared(run, result)) print(run, line);
       for (const line of formatCorrection(result, options)) print(run, line);
     }
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
@@ -167,15 +161,12 @@ async function showPlan(
     plan = look(samePerson);
   }
   if (plan.outcome === 'refused') throw await refused(run, plan);
-  for (const line of await comparedLines(run, plan)) tell(run, line);
+  for (const line of await formatCompared(run, plan)) tell(run, line);
   if (isToBeAsked && !(await asksYes(run, ARE_ONE, new AbortController().signal)))
     throw new CommandError(EXIT.refused, 'Nothing was changed.');
-  for (const line of formatPlan(plan)) tell(run, line);
+  for (const line of [say('This would be done:'), ...formatChanges(plan)]) tell(run, line);
   return [plan, samePerson];
 }
-
-const comparedLines = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
-  compared === undefined ? [] : formatCompared(run, compared);
 
 /**
  * Prints the reason.
@@ -184,7 +175,7 @@ const comparedLines = async (run: Run, { compared }: CorrectionResult): Promise<
 async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
   const { json, dryRun } = run.options;
   if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));
-  else for (const line of [...(await comparedLines(run, result)), ...formatRefused(result)]) tell(run, line);
+  else for (const line of [...(await formatCompared(run, result)), ...formatRefused(result)]) tell(run, line);
   return new CommandError(EXIT.refused, '');
 }
 
@@ -197,32 +188,26 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
 });
 
 /** Same fields for a correction and its dry run. */
-const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
-  result.outcome === 'done'
-    ? {
-        outcome: result.outcome,
-        dry_run: isDryRun,
-        correction_id: result.correctionId,
-        final: result.isFinal === true,
-        rows: result.rows,
-        members: result.members.map(describeMember),
-        notes: result.notes,
-        ...(result.compared && { compared: describeCompared(result.compared) }),
-        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
-      }
-    : {
-        outcome: result.outcome,
-        dry_run: isDryRun,
-        correction_id: null,
-        message: hideIdentityCards(String(result.message)),
-        collisions: result.collisions,
-        ...(result.compared && { compared: describeCompared(result.compared) }),
-      };
-
-const formatPlan = (result: CorrectionDone): Message[] => [
-  say('This would be done:'),
-  ...formatChanges(result),
-];
+function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
+  const { outcome, compared } = result;
+  const people = compared && { compared: describeCompared(compared) };
+  if (outcome === 'refused') {
+    const message = hideIdentityCards(String(result.message));
+    const { collisions } = result;
+    return { outcome, dry_run: isDryRun, correction_id: null, message, collisions, ...people };
+  }
+  return {
+    outcome,
+    dry_run: isDryRun,
+    correction_id: result.correctionId,
+    final: result.isFinal === true,
+    rows: result.rows,
+    members: result.members.map(describeMember),
+    notes: result.notes,
+    ...people,
+    lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+  };
+}
 
 /**
  * @param options options of the command, for the undo command
@@ -247,7 +232,7 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
 // Commands of the corrections, with the arguments and options of each (docs/correcting.md).
 
 interface CorrectionCommand {
-  readonly correction: Correction;
+  readonly correction: CorrectionName;
   readonly description: string;
   /** Required values: `<argument>` or `--option <value>`, and its help. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
@@ -263,7 +248,7 @@ const HOLDER = 'CODE/MEMBERCODE or the id of who has it';
 
 const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   'nid replace': {
-    correction: CORRECTIONS.replaceIdentityCard,
+    correction: 'replaceIdentityCard',
     description: 'give a person another national ID; the old one keeps finding the person',
     asks: {
       old: ['<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`],
@@ -279,12 +264,12 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     },
   },
   'nid release': {
-    correction: CORRECTIONS.releaseIdentityCard,
+    correction: 'releaseIdentityCard',
     description: 'let a former national ID of a person be given to somebody else',
     asks: { former: ['<number>', 'the former number, which finds nobody then'] },
   },
   'members merge': {
-    correction: CORRECTIONS.mergeMembers,
+    correction: 'mergeMembers',
     description: 'give everything of one member to another who is the same person',
     asks: {
       fromId: ['<from>', `the member that goes: ${MEMBER_HELP}`],
@@ -292,12 +277,12 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     },
   },
   'members move': {
-    correction: CORRECTIONS.moveMember,
+    correction: 'moveMember',
     description: 'move a member with everything to another cooperative',
     asks: { memberId: ['<member>', MEMBER_HELP], code: ['--to <code>', 'code of the cooperative'] },
   },
   'members transfer': {
-    correction: CORRECTIONS.transferMember,
+    correction: 'transferMember',
     description: 'end a membership, which keeps its past, and begin one in another cooperative',
     asks: {
       memberId: ['<member>', MEMBER_HELP],
@@ -307,7 +292,7 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     },
   },
   'cooperatives merge': {
-    correction: CORRECTIONS.mergeCooperatives,
+    correction: 'mergeCooperatives',
     description: 'move all members of a cooperative to another, and dissolve it',
     asks: {
       fromCode: ['<from>', 'code of the cooperative that is dissolved'],
@@ -315,7 +300,7 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     },
   },
   'persons deceased': {
-    correction: CORRECTIONS.recordDeath,
+    correction: 'recordDeath',
     description: 'record the death of a person, in every membership',
     asks: {
       nid: ['<nid>', 'national ID of the person'],
@@ -323,18 +308,18 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     },
   },
   'persons erase': {
-    correction: CORRECTIONS.erasePerson,
+    correction: 'erasePerson',
     description: 'remove what says who a person is, everywhere in the registry; it cannot be undone',
     asks: { nid: ['<nid>', 'national ID of the person, also a former one'] },
   },
   'duplicates dismiss': {
-    correction: CORRECTIONS.dismissDuplicate,
+    correction: 'dismissDuplicate',
     description: 'set a pair aside: somebody has looked, and they are two people',
     asks: { oneId: ['<member>', MEMBER_HELP], otherId: ['<other>', 'the other member'] },
     isHarmless: true,
   },
   'duplicates same-person': {
-    correction: CORRECTIONS.acceptContradictions,
+    correction: 'acceptContradictions',
     description: 'somebody has looked: memberships that contradict each other are of one person',
     asks: { nid: ['<person>', `the national ID of the person, or ${HOLDER}`] },
     isHarmless: true,
@@ -351,12 +336,12 @@ export function declareCorrections(group: Command, context: CliContext): void {
 
 type Options = CorrectionCommandOptions & { readonly [option: string]: unknown };
 
+const isArgument = (flags: string): boolean => flags.startsWith('<');
 const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
 function declareCorrection(command: Command, context: CliContext, declared: CorrectionCommand): void {
   const { correction, description, asks, mayAsk = {}, agreements = {}, isHarmless } = declared;
   command.description(description);
-  const isArgument = (flags: string) => flags.startsWith('<');
   for (const [flags, help] of Object.values(asks))
     if (isArgument(flags)) command.argument(flags, help);
     else command.requiredOption(flags, help);
@@ -364,25 +349,22 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
   else addCorrectionOptions(command);
   for (const [flags, help] of [...Object.values(mayAsk), ...Object.values(agreements)])
     command.option(flags, help);
-  const isComparing = correction.agreements.includes('samePerson');
+  const fields = CORRECTIONS[correction].agreements.includes('samePerson') ? MEMBER_GROUPS : NAMES;
   command.action(
-    acting<Options, string[]>(context, async (run, ...given) => {
+    acting<Options, string[]>(context, async (run, ...inputs) => {
       const { options } = run;
-      const textOf = (flags: string) => (isArgument(flags) ? given.shift() : options[attributeOf(flags)]);
-      const asked = { ...asks, ...mayAsk };
-      const texts = new Map(
-        Object.entries(asked).flatMap(([name, [flags]]) => {
-          const text = textOf(flags);
-          return text === undefined ? [] : [[name, String(text)] as const];
-        }),
-      );
-      const { names, run: make } = await prepareCorrection(correction, readersOf(run, asked, texts));
-      const agreed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
-      const agreedTo = Object.fromEntries(
+      const values = { ...asks, ...mayAsk };
+      const texts = new Map<string, string>();
+      for (const [name, [flags]] of Object.entries(values)) {
+        const text = isArgument(flags) ? inputs.shift() : options[attributeOf(flags)];
+        if (text !== undefined) texts.set(name, String(text));
+      }
+      const { names, run: make } = await prepareCorrection(correction, readersOf(run, values, texts));
+      const confirmed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
+      const agreed = Object.fromEntries(
         Object.entries(agreements).map(([name, [flags]]) => [name, options[attributeOf(flags)] as boolean]),
       );
-      const shown = { ...names, fields: isComparing ? MEMBER_GROUPS : NAMES };
-      await correct(agreed, shown, (store, how) => make(store, { ...agreedTo, ...how }));
+      await correct(confirmed, { ...names, fields }, (store, how) => make(store, { ...agreed, ...how }));
     }),
   );
 }
@@ -417,8 +399,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 async function findNumber(run: Run, text: string): Promise<string> {
   if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);
   return withMember(run, text, (store, id) => {
-    const found = store.findMembership(id);
-    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
-    return String(found.member.identity_card);
+    const membership = store.findMembership(id);
+    if (membership === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    return String(membership.member.identity_card);
   });
 }

@@ -20,7 +20,7 @@ import { addPrintOptions, type PrintOptions, type SettingOptions } from '../term
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { counted } from '../values/text.ts';
 import { declareCorrections } from './correction-command.ts';
-import { type Duplicates, openDuplicates } from './find-duplicates.ts';
+import { openDuplicates } from './find-duplicates.ts';
 
 // Names of members in lists of duplicates, and in the commands that resolve them
 
@@ -32,7 +32,7 @@ function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
 }
 
 /** Without names: programs may store their output. */
-export const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
+const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
 // `duplicates --contradictions`: persons who may be two (docs/correcting.md#one-person-who-may-be-two)
 
@@ -108,31 +108,27 @@ export function declareDuplicates(duplicates: Command, context: CliContext): voi
   declareCorrections(duplicates, context);
 }
 
-async function find(run: Run<FindOptions>): Promise<void> {
-  const { options } = run;
-  if (options.contradictions === true) return findContradictory(run);
-  const found = await read(run, (store, code) => store.findDuplicates(code));
-  const memberIds = found.pairs.flatMap(({ from, into }) => [from.id, into.id]);
-  await recordAccess(run, { memberIds: [...new Set(memberIds)], fields: NAMES });
-  run.show(describeDuplicates(found, options), formatDuplicates(found, options));
-}
-
-async function findContradictory(run: Run<FindOptions>): Promise<void> {
-  const found = await read(run, (store, code) => store.findContradictions(code));
-  const memberIds = found.persons.flatMap(({ members }) => members.map(({ id }) => id));
-  await recordAccess(run, { memberIds, fields: NAMES });
-  run.show(describeContradictions(found, run.options), formatContradictions(found, run.options));
-}
-
 /** @throws CommandError with status 1 for an unknown cooperative */
-async function read<T>(
-  { storage, options: { cooperative: code } }: Run<FindOptions>,
-  find: (store: Duplicates, code: string | undefined) => T,
-): Promise<T> {
+async function find(run: Run<FindOptions>): Promise<void> {
+  const { storage, options } = run;
+  const { cooperative: code } = options;
   const cooperatives = await withStore(openStoredData(storage), (store) => store.listCooperatives());
-  if (code !== undefined && !cooperatives.some((each) => each.code === code))
+  if (code !== undefined && !cooperatives.some((cooperative) => cooperative.code === code))
     throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
-  return withStore(openDuplicates(storage), (store) => find(store, code));
+  const record = (members: readonly FoundMember[]) =>
+    recordAccess(run, { memberIds: [...new Set(members.map(({ id }) => id))], fields: NAMES });
+  await withStore(openDuplicates(storage), async (store) => {
+    if (options.contradictions === true) {
+      const contradictions = store.findContradictions(code);
+      await record(contradictions.persons.flatMap(({ members }) => members));
+      const text = formatContradictions(contradictions, options);
+      run.show(describeContradictions(contradictions, options), text);
+    } else {
+      const duplicates = store.findDuplicates(code);
+      await record(duplicates.pairs.flatMap(({ from, into }) => [from, into]));
+      run.show(describeDuplicates(duplicates, options), formatDuplicates(duplicates, options));
+    }
+  });
 }
 
 /** Limit of pairs shown; the rest is only counted. */
@@ -159,9 +155,11 @@ const describeDuplicates = (
 });
 
 const formatPair = (pair: LikelyDuplicate, options: SettingOptions): string => {
-  const named = [pair.from, pair.into].map((each) => `${refer(each)} ${hideIdentityCards(each.fullName)}`);
+  const names = [pair.from, pair.into].map(
+    (member) => `${refer(member)} ${hideIdentityCards(member.fullName)}`,
+  );
   return (
-    `${String(pair.score).padStart(3)}  ${named.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
+    `${String(pair.score).padStart(3)}  ${names.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
     `     ${commandOf(pair, options)}\n`
   );
 };
@@ -181,11 +179,10 @@ function formatDuplicates(
   options: SettingOptions,
 ): string {
   const rest = pairs.length - SHOWN_PAIRS;
-  const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
   return [
     pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
     ...pairs.slice(0, SHOWN_PAIRS).map((pair) => formatPair(pair, options)),
-    more,
+    rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
     dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
     dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',
     ...crowds.map(formatCrowd),

@@ -1,5 +1,6 @@
 /** Finds persons whose memberships contradict each other: two people may have been given one national ID. */
 
+import type { OperationScope } from '../journal/command-transaction.ts';
 import { contradictionsBetween, type Described, gravelyContradict } from '../registry/likeness.ts';
 import type {
   Contradictions,
@@ -7,38 +8,61 @@ import type {
   ContradictoryPerson,
 } from '../registry/stored/stored-data-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { say } from '../values/message.ts';
+import { refuseUnknown } from './corrections/persons-deceased.ts';
+import { type Correction, refuse, repeated } from './corrections/run-correction.ts';
 
 // Accepted contradictions are derived from the corrections that have not been undone, like dismissed pairs.
 // An acceptance holds until a compared value changes.
 
-export const ACCEPTANCE_KIND = 'duplicates_same_person';
+const ACCEPTANCE_KIND = 'duplicates_same_person';
 
 /** Stored options of an acceptance: ids of all memberships that were reviewed. */
-export interface AcceptanceOptions {
+interface AcceptanceOptions {
   readonly members: readonly number[];
 }
 
-interface Acceptance {
-  readonly id: number;
-  /** Id of the last change before the acceptance. */
-  readonly seen: number;
-  readonly members: ReadonlySet<number>;
-}
+/**
+ * Records that contradictory memberships belong to one person. Repeated, it returns the earlier correction.
+ */
+export const acceptContradictions = (
+  { db }: OperationScope,
+  { nid }: { readonly nid: string },
+): Correction => ({
+  kind: ACCEPTANCE_KIND,
+  options: {},
+  decide() {
+    const ids = db.values<number>('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id', [nid]);
+    if (ids.length === 0) return refuseUnknown(db, nid);
+    const memberships = openMemberships(db)(ids);
+    if (contradictionsWithin(memberships).length === 0)
+      return refuse('The memberships of this person do not contradict each other.');
+    const members = ids.map((id) => ({ id, fate: 'stays' as const }));
+    const id = openAccepted(db)(ids);
+    if (id !== undefined)
+      return repeated(db, id, members, say('The person was checked before, by correction {id}.', { id }));
+    const options: AcceptanceOptions = { members: ids };
+    return { touched: {}, members, seen: memberships, options, work: () => undefined };
+  },
+});
 
 /** Fields that are compared, or that determine which memberships belong together. */
 const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
 /** @returns a function that finds the correction which accepted these memberships as those of one person */
-export function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
-  const byMember = new Map<number, Acceptance>();
-  const corrections = db.rows<{ id: number; seen: number; options: string }>(
-    `SELECT id, last_change AS seen, options FROM main.operations
-     WHERE kind = '${ACCEPTANCE_KIND}' AND undone_at IS NULL ORDER BY id`,
+function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
+  const acceptances = db
+    .rows<{ id: number; lastChange: number; options: string }>(
+      `SELECT id, last_change AS lastChange, options FROM main.operations
+       WHERE kind = '${ACCEPTANCE_KIND}' AND undone_at IS NULL ORDER BY id`,
+    )
+    .map(({ options, ...acceptance }) => {
+      const { members } = JSON.parse(options) as AcceptanceOptions;
+      return { ...acceptance, members: new Set(members) };
+    });
+  const byMember = new Map(
+    acceptances.flatMap((acceptance) => [...acceptance.members].map((id) => [id, acceptance])),
   );
-  for (const { id, seen, options } of corrections) {
-    const { members } = JSON.parse(options) as AcceptanceOptions;
-    for (const member of members) byMember.set(member, { id, seen, members: new Set(members) });
-  }
   const changed = db.raw
     .prepare<[number, number]>(
       `SELECT 1 FROM main.changes c INDEXED BY changes_row WHERE c.entity = 'members' AND c.row_id = ?
@@ -46,17 +70,19 @@ export function openAccepted(db: Connection): (ids: readonly number[]) => number
     )
     .pluck();
   return (ids) => {
-    const accepted = byMember.get(ids[0] ?? 0);
-    if (accepted === undefined) return undefined;
-    const { id, seen, members } = accepted;
-    return ids.every((each) => members.has(each) && changed.get(each, seen) === undefined) ? id : undefined;
+    const acceptance = byMember.get(ids[0] ?? 0);
+    if (acceptance === undefined) return undefined;
+    const { id, lastChange, members } = acceptance;
+    const isUnchanged = (member: number) =>
+      members.has(member) && changed.get(member, lastChange) === undefined;
+    return ids.every(isUnchanged) ? id : undefined;
   };
 }
 
 const MOST_PERSONS = 100_000;
 
 /** @returns a function that reads memberships by their ids */
-export function openMemberships(db: Connection) {
+function openMemberships(db: Connection) {
   const read = db.raw.prepare<[number], ContradictoryMember>(
     `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName, m.gender,
        m.date_of_birth AS dateOfBirth, m.mobile
@@ -65,7 +91,7 @@ export function openMemberships(db: Connection) {
   return (ids: readonly number[]) => ids.map((id) => read.get(id) as ContradictoryMember);
 }
 
-export const contradictionsWithin = (memberships: readonly Described[]): string[] =>
+const contradictionsWithin = (memberships: readonly Described[]): string[] =>
   contradictionsBetween(memberships, memberships, gravelyContradict);
 
 /**
@@ -90,7 +116,10 @@ export const findContradictions = (db: Connection, cooperativeCode?: string): Co
       const members = read(ids);
       const contradictions = contradictionsWithin(members);
       if (contradictions.length === 0) continue;
-      if (cooperativeCode !== undefined && !members.some((each) => each.cooperativeCode === cooperativeCode))
+      if (
+        cooperativeCode !== undefined &&
+        !members.some((member) => member.cooperativeCode === cooperativeCode)
+      )
         continue;
       if (acceptedBy(ids) !== undefined) accepted++;
       else if (persons.length >= MOST_PERSONS) dropped++;

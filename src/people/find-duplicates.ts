@@ -3,11 +3,11 @@
  * of members; registry/likeness.ts scores each pair.
  */
 
+import type { OperationScope } from '../journal/command-transaction.ts';
 import { CROWD, judgePair, type Likeness, type Registered } from '../registry/likeness.ts';
 import { nameKeyOf, wordsOf } from '../registry/members.ts';
 import { MERGED_MEMBERS, redirectSql } from '../registry/stored/former-identifiers.ts';
 import type {
-  Contradictions,
   Crowd,
   FoundMember,
   LikelyDuplicate,
@@ -18,18 +18,42 @@ import { ERASED_STATUS } from '../sqlite/counts.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import { say } from '../values/message.ts';
+import { findMember } from './corrections/members-merge.ts';
+import { type Correction, refuse, repeated } from './corrections/run-correction.ts';
 import { findContradictions } from './find-contradictions.ts';
 
 // Dismissed pairs are derived from the corrections that have not been undone, like transfers, so that each
 // has a reason, a user and an undo.
 
-export const DISMISSAL_KIND = 'duplicates_dismiss';
+const DISMISSAL_KIND = 'duplicates_dismiss';
 
 /** Stored member ids of a dismissal. */
-export interface DismissalOptions {
+interface DismissalOptions {
   readonly one: number;
   readonly other: number;
 }
+
+/** Records that two members are not one person. Repeated, it returns the earlier correction. */
+export const dismissDuplicate = (
+  { db }: OperationScope,
+  { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
+): Correction => ({
+  kind: DISMISSAL_KIND,
+  options: { one: oneId, other: otherId } satisfies DismissalOptions,
+  decide() {
+    const [one, other] = [findMember(db, oneId), findMember(db, otherId)];
+    if ('outcome' in one) return one;
+    if ('outcome' in other) return other;
+    if (one.identity_card === other.identity_card)
+      return refuse('Both have one national ID, and so are one person.');
+    const members = [oneId, otherId].map((id) => ({ id, fate: 'stays' as const }));
+    const id = readDismissed(db).get(personPair(one.identity_card, other.identity_card));
+    if (id !== undefined)
+      return repeated(db, id, members, say('The pair was set aside before, by correction {id}.', { id }));
+    return { touched: {}, members, work: () => undefined };
+  },
+});
 
 /** SQL of the current id of a member, which may have been merged since. */
 const memberNow = (name: keyof DismissalOptions): string => {
@@ -38,14 +62,14 @@ const memberNow = (name: keyof DismissalOptions): string => {
 };
 
 /** Key of a pair, independent of its order. */
-export const personPair = (one: string, other: string): string =>
+const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
 /**
  * Ids of corrections by the pairs of national IDs that they dismiss: these are two people in every
  * cooperative.
  */
-export const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
+const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
     db
       .rows<{ id: number; one: string; other: string }>(
@@ -169,33 +193,27 @@ interface Pair extends Likeness {
  */
 export const findDuplicates = (db: Connection, cooperativeCode?: string): LikelyDuplicates =>
   db.transaction.deferred(() => {
-    const cooperativeId =
-      cooperativeCode === undefined
-        ? undefined
-        : db.value<number | undefined>('SELECT id FROM main.cooperatives WHERE code = ?', [cooperativeCode]);
-    const found = openFound(db, cooperativeId);
-    const crowds = compareMembers(db, found);
+    const cooperativeId = db.value<number | undefined>('SELECT id FROM main.cooperatives WHERE code = ?', [
+      cooperativeCode ?? null,
+    ]);
+    const likely = openLikelyPairs(db, cooperativeId);
+    const crowds = compareMembers(db, likely);
     const dismissed = readDismissed(db);
-    const { pairs, dropped } = found.list();
-    const shown = pairs.filter(
+    const { pairs, dropped } = likely.list();
+    const open = pairs.filter(
       ({ one, other }) => !dismissed.has(personPair(one.identityCard, other.identityCard)),
     );
-    return {
-      pairs: describePairs(db, shown),
-      dropped,
-      dismissed: pairs.length - shown.length,
-      crowds,
-    };
+    return { pairs: describePairs(db, open), dropped, dismissed: pairs.length - open.length, crowds };
   });
 
 /** Most likely first, then by ids. */
 const orderOf = (a: Pair, b: Pair): number =>
   b.score - a.score || a.one.id - b.one.id || a.other.id - b.other.id;
 
-type Found = ReturnType<typeof openFound>;
+type LikelyPairs = ReturnType<typeof openLikelyPairs>;
 
 /** Pairs found so far: for any two people, only the most likely pair of their memberships. */
-function openFound(db: Connection, cooperativeId: number | undefined) {
+function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   const read = db.raw.prepare<[number], Row>(
     `SELECT id, cooperative_id AS cooperativeId, identity_card AS identityCard, full_name AS fullName, gender,
        date_of_birth AS dateOfBirth, mobile FROM main.members WHERE id = ?`,
@@ -226,8 +244,8 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
       if (likeness === undefined) return;
       const key = personPair(one.identityCard, other.identityCard);
       const pair = { ...likeness, one, other };
-      const known = best.get(key);
-      if (known === undefined || orderOf(pair, known) < 0) best.set(key, pair);
+      const previous = best.get(key);
+      if (previous === undefined || orderOf(pair, previous) < 0) best.set(key, pair);
       if (best.size >= 2 * MOST_PAIRS) prune();
     },
     list: () => {
@@ -253,7 +271,7 @@ const ONE_NAME = `SELECT json_group_array(id) FROM main.members
  * @param groups ids as JSON
  */
 function compareGroups(
-  { readRow, compare, forgetPhone }: Found,
+  { readRow, compare, forgetPhone }: LikelyPairs,
   shared: Crowd['shared'],
   groups: readonly string[],
 ): Crowd {
@@ -278,34 +296,20 @@ function compareGroups(
  * Compares candidate pairs from three passes: shared phones, shared names and near numbers.
  * @returns the groups that were not compared
  */
-function compareMembers(db: Connection, found: Found): Crowd[] {
+function compareMembers(db: Connection, likely: LikelyPairs): Crowd[] {
   db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
   const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
   // One statement per cooperative: a single one would sort the names of all members.
   const namesakes = db.values<number>('SELECT id FROM main.cooperatives').flatMap((id) => oneName.all(id));
   const crowds = [
-    compareGroups(found, 'phone', db.values(ONE_PHONE)),
-    compareGroups(found, 'name', namesakes),
+    compareGroups(likely, 'phone', db.values(ONE_PHONE)),
+    compareGroups(likely, 'name', namesakes),
   ];
-  findNearNumbers(db, (one, other) => found.compare(found.readRow(one), found.readRow(other)));
+  findNearNumbers(db, (one, other) => likely.compare(likely.readRow(one), likely.readRow(other)));
   return crowds.filter(({ groups }) => groups > 0);
 }
 
-/** Decides which member of each pair would be merged into the other. */
-function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[] {
-  const describe = db.raw.prepare<[number], Described>(DESCRIBED);
-  return pairs.map(({ one, other, score, reasons }) => {
-    const [into, from] = [one, other]
-      .map(({ id }) => describe.get(id) as Described)
-      .sort(
-        (a, b) =>
-          b.active - a.active || b.entries - a.entries || a.registeredAt - b.registeredAt || a.id - b.id,
-      );
-    return { score, reasons, from: toMember(from as Described), into: toMember(into as Described) };
-  });
-}
-
-interface Described extends FoundMember {
+interface DescribedMember extends FoundMember {
   readonly active: number;
   readonly entries: number;
   readonly registeredAt: number;
@@ -319,32 +323,34 @@ const DESCRIBED = `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memb
          ON t.account_id = a.id WHERE a.member_id = m.id) AS entries
   FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`;
 
-const toMember = ({ id, cooperativeCode, memberCode, fullName }: Described): FoundMember => ({
-  id,
-  cooperativeCode,
-  memberCode,
-  fullName,
-});
+/** Decides which member of each pair would be merged into the other. */
+function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[] {
+  const describe = db.raw.prepare<[number], DescribedMember>(DESCRIBED);
+  return pairs.map(({ one, other, score, reasons }) => {
+    const [into, from] = [one, other]
+      .map(({ id }) => describe.get(id) as DescribedMember)
+      .sort(
+        (a, b) =>
+          b.active - a.active || b.entries - a.entries || a.registeredAt - b.registeredAt || a.id - b.id,
+      )
+      .map(({ active: _a, entries: _e, registeredAt: _r, ...member }): FoundMember => member);
+    return { score, reasons, from: from as FoundMember, into: into as FoundMember };
+  });
+}
 
 // Both searches on a connection of their own
 
-export interface Duplicates {
-  /** @param cooperativeCode restricts the result to pairs with a member there */
-  findDuplicates(cooperativeCode?: string): LikelyDuplicates;
-  /**
-   * Persons whose memberships contradict each other.
-   * @param cooperativeCode restricts the result to persons with a membership there
-   */
-  findContradictions(cooperativeCode?: string): Contradictions;
-  close(): void;
-}
-
 /** @throws StorageError `unusable` if there is no registry */
-export function openDuplicates(storage: Storage): Duplicates {
+export function openDuplicates(storage: Storage) {
   const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
-    findDuplicates: (cooperativeCode) => findDuplicates(db, cooperativeCode),
-    findContradictions: (cooperativeCode) => findContradictions(db, cooperativeCode),
+    /** @param cooperativeCode restricts the result to pairs with a member there */
+    findDuplicates: (cooperativeCode?: string) => findDuplicates(db, cooperativeCode),
+    /**
+     * Persons whose memberships contradict each other.
+     * @param cooperativeCode restricts the result to persons with a membership there
+     */
+    findContradictions: (cooperativeCode?: string) => findContradictions(db, cooperativeCode),
     close: () => db.close(),
   };
 }

@@ -35,8 +35,12 @@ test('a replaced national ID finds the person, shows the number asked for, and n
   assert.equal((await post('/loans', loan)).status, 201);
   const payment = { loan_id: '1', reference: 'P-1', amount: '10', method: 'cash' };
   assert.equal((await post('/payments', payment)).status, 201);
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(8), nid(9), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(8) }, options),
+  );
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(8), current: nid(9) }, options),
+  );
   const current = await app.send(`/members/${nid(9)}/`);
   assert.equal(current.status, 200);
   assert.equal(current.headers['content-location'], undefined);
@@ -74,7 +78,9 @@ test('a replaced national ID finds the person, shows the number asked for, and n
 
 test('a replaced national ID cannot be given to anybody until it is released', async (context) => {
   const app = await start(context);
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(9), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(9) }, options),
+  );
   const message = ['This national ID was replaced and belongs to nobody any more.'];
   const taken = { ...person(1, 2), member_code: 'M-77' };
   const posted = await app.send('/members', { method: 'POST', body: taken });
@@ -86,7 +92,7 @@ test('a replaced national ID cannot be given to anybody until it is released', a
   assert.deepEqual([put.status, put.json], [400, { identity_card: message }]);
   const patched = await app.send('/members/2', { method: 'PATCH', body: { identity_card: nid(1) } });
   assert.deepEqual([patched.status, patched.json], [400, { identity_card: message }]);
-  await correct(app, (store, options) => store.releaseIdentityCard(nid(1), options));
+  await correct(app, (store, options) => store.run('releaseIdentityCard', { former: nid(1) }, options));
   assert.equal((await app.send(`/members/${nid(1)}`)).status, 404);
   assert.equal((await app.send('/members', { method: 'POST', body: taken })).status, 201);
   const found = await app.send(`/members/${nid(1)}`);
@@ -95,7 +101,9 @@ test('a replaced national ID cannot be given to anybody until it is released', a
 
 test('a number that has replaced another one is not changed over HTTP', async (context) => {
   const app = await start(context);
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(9), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(9) }, options),
+  );
   const patched = await app.send('/members/1', { method: 'PATCH', body: { identity_card: nid(5) } });
   assert.deepEqual(
     [patched.status, patched.json],
@@ -107,7 +115,9 @@ test('a number that has replaced another one is not changed over HTTP', async (c
 
 test('the id of a merged member is gone, and names the member that has everything now', async (context) => {
   const app = await start(context);
-  const first = await correct(app, (store, options) => store.mergeMembers(1, 2, options));
+  const first = await correct(app, (store, options) =>
+    store.run('mergeMembers', { fromId: 1, intoId: 2 }, options),
+  );
   const gone = async (path: string, detail: string) => {
     for (const method of ['GET', 'PUT', 'PATCH']) {
       if (path.endsWith('s') && method !== 'GET') continue;
@@ -126,7 +136,7 @@ test('the id of a merged member is gone, and names the member that has everythin
   const person1 = await app.send(`/members/${nid(1)}`);
   assert.deepEqual([person1.json.memberships.length, person1.headers['content-location']], [1, undefined]);
   await app.send('/members', { method: 'POST', body: person(4, 1) });
-  await correct(app, (store, options) => store.mergeMembers(2, 4, options));
+  await correct(app, (store, options) => store.run('mergeMembers', { fromId: 2, intoId: 4 }, options));
   await gone('/members/1', 'Merged into member 4.');
   await gone('/members/2', 'Merged into member 4.');
   const former = await app.send(`/members/${nid(2)}`);
@@ -167,7 +177,9 @@ test('a number that is taken over HTTP is found among contradictions, also of a 
     ['different years of birth', 'different genders', 'names without a common word'],
   ];
   assert.deepEqual(found(), [all]);
-  await correct(app, (corrections, options) => corrections.acceptContradictions(nid(4), options));
+  await correct(app, (corrections, options) =>
+    corrections.run('acceptContradictions', { nid: nid(4) }, options),
+  );
   assert.deepEqual(found(), []);
   await patch({ role: 'SECRETARY' });
   assert.deepEqual(found(), []);

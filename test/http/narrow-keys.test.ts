@@ -208,7 +208,7 @@ test('merged and erased members elsewhere are not told of', async (context) => {
     method: 'POST',
     body: { cooperative_id: '1', identity_card: nid(5), member_code: 'M-5', full_name: 'Five' },
   });
-  await correct(app, (store, options) => store.mergeMembers(4, 2, options));
+  await correct(app, (store, options) => store.run('mergeMembers', { fromId: 4, intoId: 2 }, options));
   assert.equal((await get('/members/4')).status, 410);
   assert.equal((await ask('/members/4')).status, 404);
   const both = app.issue(SCOPES, { cooperatives: [1] }).key;
@@ -217,8 +217,12 @@ test('merged and erased members elsewhere are not told of', async (context) => {
 
 test('a replaced national ID leads only to what the key sees', async (context) => {
   const { ask, app } = await start(context);
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(2), nid(12), options));
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(11), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(2), current: nid(12) }, options),
+  );
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(11) }, options),
+  );
   assert.equal((await ask(`/members/${nid(2)}`)).status, 404);
   assert.equal((await ask(`/cooperatives/1/members/${nid(2)}`)).status, 404);
   assert.deepEqual(idsOf(await ask(`/members?identity_card=${nid(2)}`)), [0, []]);

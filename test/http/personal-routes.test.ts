@@ -231,7 +231,9 @@ test('a list of one person names the number and the rows; a former number stands
   const { app, read } = await start(context);
   const [, filtered] = await read(`/members?identity_card=${nid(1)}`);
   assert.deepEqual(filtered.subject, { identityCards: [nid(1)], memberIds: [1, 3] });
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(8) }, options),
+  );
   for (const [path, memberIds] of [
     [`/members/${nid(1)}`, [3, 1]],
     [`/cooperatives/2/members/${nid(1)}`, [3]],

@@ -14,7 +14,9 @@ async function start(context: TestContext, publicUrl?: string): Promise<TestApp>
   const app = await startApp(context, publicUrl === undefined ? {} : { settings: { PUBLIC_URL: publicUrl } });
   assert.equal((await app.send('/cooperatives', post({ code: 'A-1', name: 'A' }))).status, 201);
   for (const n of [1, 2, 3]) assert.equal((await app.send('/members', post(member(n)))).status, 201);
-  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
+  await correct(app, (store, options) =>
+    store.run('replaceIdentityCard', { old: nid(1), current: nid(8) }, options),
+  );
   return app;
 }
 

@@ -1,7 +1,7 @@
 /** Corrections beside a service that runs, as a command makes them. */
 import assert from 'node:assert/strict';
-import type { CorrectionResult, CorrectionStore } from '../../src/people/correction-types.ts';
-import { openCorrections } from '../../src/people/corrections/correction-store.ts';
+import type { CorrectionResult } from '../../src/people/correction-result.ts';
+import { type CorrectionStore, openCorrections } from '../../src/people/corrections/correction-store.ts';
 import type { CorrectionOptions } from '../../src/registry/changes/correction-kinds.ts';
 import { nowSeconds } from '../../src/runtime/scheduler.ts';
 import type { Awaitable } from '../../src/values/errors.ts';

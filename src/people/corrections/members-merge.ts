@@ -1,11 +1,19 @@
 /**
- * Merges two members who are one person. Each field declares which value wins (registry/members.ts);
- * merge-pairs.ts
- * applies it.
+ * Merges two members who are one person, moves a member with everything to another cooperative, and merges
+ * cooperatives, which is both for all members. Each field declares which value wins (registry/members.ts).
  */
 
+import type { OperationScope } from '../../journal/command-transaction.ts';
+import type { Touched } from '../../journal/track.ts';
+import {
+  OWNED_ENTITIES,
+  type OwnedEntity,
+  ownedIdsSql,
+  TABLES,
+  tableOf,
+} from '../../registry/changes/tables.ts';
 import { differ } from '../../registry/likeness.ts';
-import { haveCommonWord } from '../../registry/members.ts';
+import { haveCommonWord, MEMBER_FIELDS } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import {
   addRedirect,
@@ -14,41 +22,223 @@ import {
   redirectOf,
 } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import type { CorrectionRefused } from '../correction-types.ts';
-import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge-pairs.ts';
-import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import type { Collision, CorrectionRefused } from '../correction-result.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
 
-// Warnings that two members to be merged may be different people
+// Merge of staged pairs, in sets: the entries of one member go to the other, and the first is deleted
+
+export interface MemberPair {
+  /** Deleted member. */
+  readonly from: number;
+  /** Remaining member. */
+  readonly into: number;
+}
+
+/** Tables owned by members directly; other rows follow their owners. */
+const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
+
+/** Stages pairs for the statements below. */
+export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
+  const insert = db.raw.prepare('INSERT INTO temp.pairs VALUES (?, ?)');
+  for (const { from, into } of pairs) insert.run(from, into);
+}
+
+export const TOUCHED_BY_MERGE: Touched = {
+  members: 'SELECT from_id FROM temp.pairs UNION SELECT into_id FROM temp.pairs',
+  ...Object.fromEntries(
+    ENTRIES.map(({ entity }) => [
+      entity,
+      ownedIdsSql(entity as OwnedEntity, 'SELECT from_id FROM temp.pairs'),
+    ]),
+  ),
+};
+
+/**
+ * Merges the staged pairs. The conditions use IN because SQLite then finds the rows by index; with FROM it
+ * scans the table.
+ */
+export function mergePairs(db: Connection, correctionId: number): void {
+  for (const { table } of ENTRIES) {
+    db.exec(`UPDATE main.${table} AS e
+      SET member_id = (SELECT into_id FROM temp.pairs p WHERE p.from_id = e.member_id)
+      WHERE e.member_id IN (SELECT from_id FROM temp.pairs)`);
+  }
+  takeOverValues(db);
+  db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
+  const pairs = db.raw.prepare('SELECT from_id, into_id FROM temp.pairs').raw().all() as [number, number][];
+  for (const pair of pairs) addRedirect(db, MERGED_MEMBERS, pair, correctionId);
+}
+
+const columnsTo = (what: 'fill' | 'fill together'): string[] =>
+  listFields(MEMBER_FIELDS).flatMap(({ column, merge }) => (merge === what ? [column] : []));
+
+const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
+
+/**
+ * Fills values that the remaining members lack from the deleted ones, as `merge` of each field declares
+ * (registry/members.ts).
+ */
+function takeOverValues(db: Connection): void {
+  const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
+  const names = columnsTo('fill together').map(
+    (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
+  );
+  db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
+    FROM temp.pairs p, main.members f WHERE m.id IN (SELECT into_id FROM temp.pairs)
+      AND p.into_id = m.id AND f.id = p.from_id`);
+}
+
+/** SELECT of entries that equal one of the other member. */
+const equalEntries = (table: string, equal: string): string =>
+  `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
+   CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
+const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
+  CROSS JOIN main.members i ON i.id = p.into_id WHERE f.status = 'active' AND i.status <> 'active'`;
+
+/** Notes about the staged pairs for the operator to check. */
+export function notePairs(db: Connection): Message[] {
+  const deliveries = equalEntries(
+    'production_entries',
+    'b.delivered_at = a.delivered_at AND b.grams = a.grams AND b.product IS a.product',
+  );
+  const loans = equalEntries(
+    'loans',
+    'b.amount_minor = a.amount_minor AND b.loan_start_date IS a.loan_start_date',
+  );
+  const note = (sql: string, format: (n: number) => Message): Message[] => {
+    const n = db.count(`(${sql})`);
+    return n === 0 ? [] : [format(n)];
+  };
+  return [
+    ...note(deliveries, (n) =>
+      say(
+        '{n|# delivery is|# deliveries are} equal on both sides, with different references: recorded twice?',
+        { n },
+      ),
+    ),
+    ...note(loans, (n) =>
+      say(
+        '{n|# loan|# loans} of the same amount and start on both sides, with different references: ' +
+          'recorded twice?',
+        { n },
+      ),
+    ),
+    ...note(ENDED_BY_MERGE, (n) =>
+      say(
+        '{n|# active member is merged into one who is not, and so is active no more|' +
+          '# active members are merged into others who are not, and so are active no more}.',
+        { n },
+      ),
+    ),
+  ];
+}
+
+// Move of staged members with everything they own to another cooperative, in sets
+
+/** Stages members for the statements below. */
+function stageMoving(db: Connection, ids: readonly number[]): void {
+  const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
+  for (const id of ids) insert.run(id);
+}
+
+/** Rows owned by the staged members, by entity. */
+const OWNED = OWNED_ENTITIES.map((entity) => ({
+  entity,
+  ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
+}));
+
+const TOUCHED_BY_MOVE: Touched = {
+  members: 'SELECT id FROM temp.moving',
+  ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
+};
+
+/**
+ * Moves the staged members and their rows to a cooperative. Deleted members of staged pairs are left to the
+ * merge that follows, and only their rows move.
+ */
+function moveMembers(db: Connection, cooperativeId: number): void {
+  for (const { entity, ids } of OWNED) {
+    const { table } = tableOf(entity);
+    db.run(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`, [cooperativeId]);
+  }
+  db.run(
+    `UPDATE main.members SET cooperative_id = ? WHERE id IN (SELECT id FROM temp.moving)
+       AND id NOT IN (SELECT from_id FROM temp.pairs)`,
+    [cooperativeId],
+  );
+}
+
+const MESSAGES = {
+  production: say('A delivery of the other cooperative has this reference.'),
+  loans: say('A loan of the other cooperative has this reference.'),
+  payments: say('A payment of the other cooperative has this reference.'),
+  accounts: say('An account of the other cooperative has this number.'),
+  savings: say('A transaction of the other cooperative has this reference.'),
+} as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
+
+/** Rows of the staged members that collide with rows of the target cooperative. */
+function findCollisions(db: Connection, cooperativeId: number): Collision[] {
+  const ofMembers = db.rows<MemberThere>(
+    `SELECT m.id, o.id AS other, m.member_code AS row, o.identity_card = m.identity_card AS isSame
+     FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
+     CROSS JOIN main.members o ON o.cooperative_id = @to
+       AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
+     WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
+    { to: cooperativeId },
+  );
+  const ofEntries = OWNED.flatMap(({ entity, ids }) => {
+    const { table, label } = tableOf(entity);
+    const rows = db.values<string>(
+      `SELECT e.${label} FROM main.${table} e CROSS JOIN main.${table} o
+         ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
+       WHERE e.id IN (${ids}) ORDER BY e.id`,
+      [cooperativeId],
+    );
+    return rows.map((row) => ({ entity, row, message: MESSAGES[entity] }));
+  });
+  return [...ofMembers.map(collisionOf), ...ofEntries];
+}
+
+interface MemberThere {
+  readonly id: number;
+  readonly row: string;
+  /** Colliding member of the target cooperative; `isSame` is 1 if it is the same person. */
+  readonly other: number;
+  readonly isSame: 0 | 1;
+}
+
+const collisionOf = ({ id, row, other, isSame }: MemberThere): Collision => ({
+  entity: 'members',
+  row,
+  message:
+    isSame === 1
+      ? say('The person is member {other} there: merge member {id} into it (members merge).', { other, id })
+      : say('Another member of the other cooperative has this code.'),
+});
+
+// Merge of two members
+
+/** Warnings, without values, that two members may be different people; unknown values are not compared. */
+function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
+  const [one, other] = [from, into].map((id) =>
+    db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [id]),
+  ) as [Described, Described];
+  const differences = [
+    ...(haveCommonWord(one.full_name, other.full_name) ? [] : ['names without a common word']),
+    ...(differ(one.date_of_birth, other.date_of_birth) ? ['different dates of birth'] : []),
+    ...(differ(one.gender, other.gender) ? ['different genders'] : []),
+  ];
+  return differences.map((difference) =>
+    say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(difference) }),
+  );
+}
 
 interface Described {
   readonly full_name: string;
   readonly gender: string | null;
   readonly date_of_birth: string | null;
-}
-
-const describe = (db: Connection, id: number): Described =>
-  db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [
-    id,
-  ]) as Described;
-
-const noteOf = ({ from, into }: MemberPair, what: string): Message =>
-  say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(what) });
-
-/** @returns notes without the values */
-function noteNames(db: Connection, pair: MemberPair): Message[] {
-  const [from, into] = [describe(db, pair.from), describe(db, pair.into)];
-  return haveCommonWord(from.full_name, into.full_name) ? [] : [noteOf(pair, 'names without a common word')];
-}
-
-/** @returns notes without the values; unknown values are not compared */
-function noteBirthAndGender(db: Connection, pair: MemberPair): Message[] {
-  const [from, into] = [describe(db, pair.from), describe(db, pair.into)];
-  return [
-    ...(differ(from.date_of_birth, into.date_of_birth) ? [noteOf(pair, 'different dates of birth')] : []),
-    ...(differ(from.gender, into.gender) ? [noteOf(pair, 'different genders')] : []),
-  ];
 }
 
 export interface MemberRow {
@@ -59,18 +249,25 @@ export interface MemberRow {
 
 /** @returns the member, or a refusal */
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
-  const found = db.row<MemberRow & { status: string }>(
+  const member = db.row<MemberRow & { status: string }>(
     'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
     [id],
   );
-  if (found !== undefined) return isErased(found) ? refuse(say('Member {id} was erased.', { id })) : found;
+  if (member !== undefined) return isErased(member) ? refuse(say('Member {id} was erased.', { id })) : member;
   const into = redirectOf(db, MERGED_MEMBERS, id);
   return into === undefined
     ? refuse(say('There is no member {id}.', { id }))
     : refuse(say('Member {id} was merged into member {into}.', { id, into }));
 }
 
-export const mergeMembers = (db: Connection, fromId: number, intoId: number): Correction => ({
+/**
+ * Gives everything of one member to the other, who keeps their own values and gets those that they lack. Both
+ * must belong to one cooperative or have the same national ID.
+ */
+export const mergeMembers = (
+  { db }: OperationScope,
+  { fromId, intoId }: { readonly fromId: number; readonly intoId: number },
+): Correction => ({
   kind: 'members_merge',
   options: { from: fromId, into: intoId },
   decide() {
@@ -85,33 +282,36 @@ export const mergeMembers = (db: Connection, fromId: number, intoId: number): Co
 });
 
 /** Members of the plan, with warnings that they may be two people. */
-const showPair = (db: Connection, pair: MemberPair): Required<Pick<CorrectionPlan, 'members' | 'notes'>> => ({
+const planPair = (db: Connection, pair: MemberPair) => ({
   members: [
     { id: pair.from, fate: 'goes' },
     { id: pair.into, fate: 'stays' },
-  ],
-  notes: [...noteNames(db, pair), ...noteBirthAndGender(db, pair), ...notePairs(db)],
+  ] as const,
+  notes: [...noteDifferences(db, pair), ...notePairs(db)],
 });
 
 /** The number of `from` is redirected to that of `into`, unless further memberships have it. */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);
-  const others = db.count('main.members WHERE identity_card = ? AND id <> ?', [from.identity_card, from.id]);
-  const { members, notes } = showPair(db, pair);
+  const memberships = db.count('main.members WHERE identity_card = ? AND id <> ?', [
+    from.identity_card,
+    from.id,
+  ]);
+  const { members, notes } = planPair(db, pair);
   return {
     touched: TOUCHED_BY_MERGE,
     members,
-    notes: [...notes, ...(others > 0 ? [othersNote(from.id, others)] : [])],
+    notes: [...notes, ...(memberships > 0 ? [sharedNumberNote(from.id, memberships)] : [])],
     work(correctionId) {
       mergePairs(db, correctionId);
       const numbers = [from.identity_card, into.identity_card] as const;
-      if (others === 0) addRedirect(db, REPLACED_NUMBERS, numbers, correctionId);
+      if (memberships === 0) addRedirect(db, REPLACED_NUMBERS, numbers, correctionId);
     },
   };
 }
 
-const othersNote = (id: number, n: number): Message =>
+const sharedNumberNote = (id: number, n: number): Message =>
   say(
     'The national ID of member {id} is that of {n|# other membership too, which stays as it is|' +
       '# other memberships too, which stay as they are}: nid replace gives the person one number.',
@@ -135,7 +335,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   if (collisions.length > 0) return refuse('Some rows cannot be in one cooperative.', collisions);
   return {
     touched: { ...TOUCHED_BY_MOVE, members: TOUCHED_BY_MERGE.members as string },
-    ...showPair(db, pair),
+    ...planPair(db, pair),
     work(correctionId) {
       moveMembers(db, into.cooperative_id);
       mergePairs(db, correctionId);
@@ -143,14 +343,18 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   };
 }
 
-// Moving a member with everything to another cooperative
+// Move of a member, and merge of cooperatives
 
 /** @returns the id of the cooperative, or a refusal */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));
 
-export const moveMember = (db: Connection, memberId: number, code: string): Correction => ({
+/** Moves a member with everything to the cooperative with this code. */
+export const moveMember = (
+  { db }: OperationScope,
+  { memberId, code }: { readonly memberId: number; readonly code: string },
+): Correction => ({
   kind: 'members_move',
   options: { member: memberId, to: code },
   decide() {
@@ -170,3 +374,49 @@ export const moveMember = (db: Connection, memberId: number, code: string): Corr
     };
   },
 });
+
+/** Moves all members, merging those who are in both cooperatives, and dissolves the emptied cooperative. */
+export const mergeCooperatives = (
+  { db }: OperationScope,
+  { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },
+): Correction => ({
+  kind: 'cooperatives_merge',
+  options: { from: fromCode, into: intoCode },
+  decide() {
+    if (fromCode === intoCode) return refuse('A cooperative cannot be merged into itself.');
+    const [from, into] = [findCooperative(db, fromCode), findCooperative(db, intoCode)];
+    if ('outcome' in from) return from;
+    if ('outcome' in into) return into;
+    const pairs = db.rows<MemberPair>(
+      `SELECT f.id AS "from", i.id AS "into" FROM main.members f
+       CROSS JOIN main.members i ON i.identity_card = f.identity_card AND i.cooperative_id = ?
+       WHERE f.cooperative_id = ?`,
+      [into.id, from.id],
+    );
+    stagePairs(db, pairs);
+    const members = db.raw.prepare('SELECT id FROM main.members WHERE cooperative_id = ?').pluck();
+    stageMoving(db, members.all(from.id) as number[]);
+    const collisions = findCollisions(db, into.id);
+    if (collisions.length > 0)
+      return refuse(say('Some rows cannot be in {code}.', { code: intoCode }), collisions);
+    return {
+      touched: {
+        ...TOUCHED_BY_MOVE,
+        cooperatives: `SELECT ${from.id}`,
+        members: `${TOUCHED_BY_MOVE.members} UNION ${TOUCHED_BY_MERGE.members}`,
+      },
+      notes: [...(pairs.length === 0 ? [] : [bothNote(pairs.length)]), ...notePairs(db)],
+      work(correctionId) {
+        moveMembers(db, into.id);
+        mergePairs(db, correctionId);
+        db.run("UPDATE main.cooperatives SET status = 'dissolved' WHERE id = ?", [from.id]);
+      },
+    };
+  },
+});
+
+const bothNote = (n: number): Message =>
+  say(
+    '{n|# person is a member of both: the two|# people are members of both: their} memberships are merged.',
+    { n },
+  );

@@ -1,5 +1,6 @@
 /** Ends a membership and begins one of the same person in another cooperative. */
 
+import type { OperationScope } from '../../journal/command-transaction.ts';
 import { keepCreatedRows } from '../../journal/operations.ts';
 import { nameMember } from '../../registry/changes/labels.ts';
 import { nextIdOf } from '../../registry/changes/record-changes.ts';
@@ -14,32 +15,45 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { DAY_SECONDS, formatDate, type TimeZone } from '../../values/date-time.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, say, Written } from '../../values/message.ts';
-import type { CorrectionRefused, Transfer } from '../correction-types.ts';
+import type { CorrectionRefused } from '../correction-result.ts';
 import { findCooperative, findMember, type MemberRow } from './members-merge.ts';
 import { noteLaterEntries } from './persons-deceased.ts';
-import { type Correction, refuse } from './run-correction.ts';
+import { type Correction, type Day, type Options, refuse } from './run-correction.ts';
 
 const OF_PERSON = listFields(MEMBER_FIELDS)
   .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
   .join(', ');
 
-/** @param zone for the days in messages */
+interface Transfer {
+  readonly memberId: number;
+  /** Code of the other cooperative. */
+  readonly to: string;
+  /** Code of the member there. */
+  readonly memberCode: string;
+  /** First day there. */
+  readonly on: Day;
+}
+
+/**
+ * Ends a membership, which keeps its entries, and begins one of the same person in another cooperative.
+ * Imports refuse later entries of the old one.
+ */
 export const transferMember = (
-  db: Connection,
+  { db, format: { zone } }: OperationScope,
   transfer: Transfer,
-  nowSeconds: number,
-  zone: TimeZone,
+  { nowSeconds }: Options,
 ): Correction => ({
   kind: TRANSFER_KIND,
   // The new code is left out: some cooperatives use national IDs as codes.
-  options: { member: transfer.memberId, to: transfer.to, on: transfer.on } satisfies TransferOptions,
+  options: { member: transfer.memberId, to: transfer.to, on: transfer.on.date } satisfies TransferOptions,
   decide() {
-    const { memberId, startsAt } = transfer;
+    const { memberId, memberCode, on } = transfer;
+    const { startsAt } = on;
     const member = findMember(db, memberId);
     if ('outcome' in member) return member;
     const to = findCooperative(db, transfer.to);
     if ('outcome' in to) return to;
-    const fault = findFault(db, transfer, { ...member, zone }, to.id);
+    const fault = findFault(db, transfer, member, to.id, zone);
     if (fault !== undefined) return fault;
     return {
       touched: { members: `SELECT ${memberId}` },
@@ -58,7 +72,7 @@ export const transferMember = (
                '${DEFAULT_MEMBER_STATUS}', @startsAt, @nowSeconds, @nowSeconds
              FROM main.members WHERE id = @memberId`,
           )
-          .run({ ...transfer, id, cooperativeId: to.id, nowSeconds });
+          .run({ memberId, memberCode, startsAt, id, cooperativeId: to.id, nowSeconds });
         keepCreatedRows(db, correctionId, 'members', { first: id, last: id });
       },
     };
@@ -67,16 +81,18 @@ export const transferMember = (
 
 function findFault(
   db: Connection,
-  { memberId, to, memberCode, startsAt }: Transfer,
-  { cooperative_id, identity_card, zone }: MemberRow & { readonly zone: TimeZone },
+  { memberId, to, memberCode, on: { startsAt } }: Transfer,
+  { cooperative_id, identity_card }: MemberRow,
   toId: number,
+  zone: TimeZone,
 ): CorrectionRefused | undefined {
   if (cooperative_id === toId)
     return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code: to }));
-  const { status, registration_date: registeredAt } = db.raw
-    .prepare('SELECT status, registration_date FROM main.members WHERE id = ?')
-    .get(memberId) as { status: string; registration_date: number };
-  if (ENDED_MEMBER_STATUSES.some((ended) => ended === status))
+  const { status, registeredAt } = db.row<{ status: string; registeredAt: number }>(
+    'SELECT status, registration_date AS registeredAt FROM main.members WHERE id = ?',
+    [memberId],
+  ) as { status: string; registeredAt: number };
+  if (ENDED_MEMBER_STATUSES.some((endedStatus) => endedStatus === status))
     return refuse(
       say('The membership of member {id} has ended already: {status}.', {
         id: memberId,
@@ -94,10 +110,10 @@ function findFault(
     );
   }
   const inCooperative = (column: string, value: string) =>
-    db.raw
-      .prepare(`SELECT id FROM main.members WHERE cooperative_id = ? AND ${column} = ?`)
-      .pluck()
-      .get(toId, value) as number | undefined;
+    db.value<number | undefined>(`SELECT id FROM main.members WHERE cooperative_id = ? AND ${column} = ?`, [
+      toId,
+      value,
+    ]);
   const same = inCooperative('identity_card', identity_card);
   if (same !== undefined)
     return refuse(

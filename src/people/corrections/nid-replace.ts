@@ -1,5 +1,6 @@
 /** Replaces a national ID that was wrong or was reissued, in every membership of the person or in one. */
 
+import type { OperationScope } from '../../journal/command-transaction.ts';
 import { contradictionsBetween, contradictionsOf, type Described } from '../../registry/likeness.ts';
 import { isErasedNumber } from '../../registry/stored/erasures.ts';
 import {
@@ -9,63 +10,49 @@ import {
   redirectOf,
 } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import { formatDate } from '../../values/date-time.ts';
 import { doubtIdentityCard } from '../../values/identity-card.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import type { ComparedPeople, CorrectionRefused, ReplacementOptions } from '../correction-types.ts';
-import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge-pairs.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
+import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './members-merge.ts';
+import {
+  type Correction,
+  type CorrectionPlan,
+  type MemberFate,
+  type Options,
+  refuse,
+} from './run-correction.ts';
 
 interface Holder extends Described {
   readonly id: number;
   readonly cooperativeId: number;
 }
 
-interface Replacement extends ReplacementOptions {
-  readonly old: string;
-  readonly current: string;
-  readonly year: number;
-}
-
-export const replaceNumber = (db: Connection, replacement: Replacement): Correction => ({
-  kind: 'nid_replace',
-  options: {
-    release: replacement.releases === true,
-    ...(replacement.samePerson === true && { same_person: true }),
+/**
+ * Gives every membership of `old` the number `current`; `old` still finds the person. If someone holds
+ * `current`, or held it before, this is refused without `samePerson`; with it, both become one person, and
+ * two memberships in one cooperative are merged. With `releases`, a former number of another person is taken
+ * from them; otherwise the replaced number is released instead of kept as a former one.
+ */
+export function replaceNumber(
+  { db, format }: OperationScope,
+  values: {
+    readonly old: string;
+    readonly current: string;
+    /** Restricts the new number to this membership; the others keep theirs. */
+    readonly memberId?: number | undefined;
   },
-  decide() {
-    const people = readPeople(db, replacement);
-    return findFault(db, replacement, people) ?? planReplacement(db, replacement, people);
-  },
-});
-
-/** Lets a former number be given to another person. */
-export const releaseNumber = (db: Connection, number: string): Correction => ({
-  kind: 'nid_release',
-  options: {},
-  decide: () =>
-    redirectOf(db, REPLACED_NUMBERS, number) === undefined
-      ? refuse('This national ID is not a former one of anybody.')
-      : {
-          touched: {},
-          notes: [say('This number finds nobody now, and can be given to somebody else.')],
-          work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, number, correctionId),
-        },
-});
-
-/** Memberships of the people in a replacement. */
-interface People {
-  /** Memberships that get the new number, and those of the same person that keep the old one. */
-  readonly holders: readonly Holder[];
-  readonly staying: readonly Holder[];
-  /** Memberships of another person who holds or held the new number. */
-  readonly others: readonly Holder[];
-  /** True if the others have a different number now. */
-  readonly isFormer: boolean;
-  /**
-   * Number that the holders get. If the new number is a former one of the same person, it is that person's
-   * current number.
-   */
-  readonly given: string;
+  { releases = false, samePerson = false, nowSeconds }: Options,
+): Correction {
+  const year = Number(formatDate(nowSeconds, format.zone).slice(0, 4));
+  return {
+    kind: 'nid_replace',
+    options: { release: releases, ...(samePerson && { same_person: true }) },
+    decide() {
+      const replacement = readReplacement(db, { ...values, releases, samePerson, year });
+      return findFault(db, replacement) ?? planReplacement(db, replacement);
+    },
+  };
 }
 
 const holdersOf = (db: Connection, number: string): Holder[] =>
@@ -75,28 +62,48 @@ const holdersOf = (db: Connection, number: string): Holder[] =>
     [number],
   );
 
-function readPeople(db: Connection, { old, current, samePerson, memberId }: Replacement): People {
-  const all = holdersOf(db, old);
+type Replacement = ReturnType<typeof readReplacement>;
+
+/** Adds the memberships of both people. */
+function readReplacement(
+  db: Connection,
+  replacement: {
+    readonly old: string;
+    readonly current: string;
+    readonly memberId?: number | undefined;
+    readonly releases: boolean;
+    readonly samePerson: boolean;
+    readonly year: number;
+  },
+) {
+  const { old, current, memberId, samePerson } = replacement;
   // Undefined also for a former number whose replacement was since changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
-  const isMeant = ({ id }: Holder) => memberId === undefined || id === memberId;
-  const others = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
+  const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
+  const { holders = [], staying = [] } = Object.groupBy(holdersOf(db, old), ({ id }) =>
+    memberId === undefined || id === memberId ? 'holders' : 'staying',
+  );
   return {
-    holders: all.filter(isMeant),
-    staying: all.filter((each) => !isMeant(each)),
-    others,
+    ...replacement,
+    /** Memberships that get the new number, and those of the same person that keep the old one. */
+    holders,
+    staying,
+    /** Memberships of another person who holds or held the new number. */
+    otherHolders,
+    /** True if the others have a different number now. */
     isFormer,
-    given: isFormer && samePerson === true && others.length > 0 ? leadsTo : current,
+    /**
+     * Number that the holders get. If the new number is a former one of the same person, it is that person's
+     * current number.
+     */
+    assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
 }
 
-function findFault(
-  db: Connection,
-  { old, current, releases, samePerson, memberId }: Replacement,
-  people: People,
-): CorrectionRefused | undefined {
-  const { holders, staying, others, isFormer } = people;
+function findFault(db: Connection, replacement: Replacement): CorrectionRefused | undefined {
+  const { old, current, memberId, releases, samePerson, holders, staying, otherHolders, isFormer } =
+    replacement;
   if (old === current) return refuse('Both national IDs are the same.');
   if (holders.length + staying.length === 0) {
     return redirectOf(db, REPLACED_NUMBERS, old) === undefined
@@ -107,54 +114,54 @@ function findFault(
     return refuse(
       say('Member {id} does not have the national ID that is to be replaced.', { id: memberId ?? '' }),
     );
-  if ((isFormer || others.length === 0) && isErasedNumber(db, current))
+  if ((isFormer || otherHolders.length === 0) && isErasedNumber(db, current))
     return refuse('The new national ID is that of a person who was erased.');
-  if (isFormer && releases !== true && (samePerson !== true || others.length === 0))
+  if (isFormer && !releases && (!samePerson || otherHolders.length === 0))
     return asking(
-      people,
+      replacement,
       'The new national ID is a former one of somebody else. Use --same-person if both are one person; ' +
         '--release takes it from them.',
     );
-  if (!isFormer && others.length > 0 && samePerson !== true)
+  if (!isFormer && otherHolders.length > 0 && !samePerson)
     return asking(
-      people,
+      replacement,
       'The new national ID is that of somebody else. Use --same-person if both are one person; if not, ' +
         'it is not the right number.',
     );
   return undefined;
 }
 
-const asking = (people: People, message: string): CorrectionRefused => ({
+const asking = (people: Replacement, message: string): CorrectionRefused => ({
   ...refuse(message),
-  ...(people.others.length > 0 && { compared: compare(people) }),
+  ...(people.otherHolders.length > 0 && { compared: compare(people) }),
 });
 
-const compare = ({ holders, others }: People): ComparedPeople => ({
-  memberIds: [holders.map(({ id }) => id), others.map(({ id }) => id)],
-  contradictions: contradictionsBetween(holders, others, contradictionsOf),
+const compare = ({ holders, otherHolders }: Replacement): ComparedPeople => ({
+  memberIds: [holders.map(({ id }) => id), otherHolders.map(({ id }) => id)],
+  contradictions: contradictionsBetween(holders, otherHolders, contradictionsOf),
 });
 
-function planReplacement(db: Connection, replacement: Replacement, people: People): CorrectionPlan {
+function planReplacement(db: Connection, replacement: Replacement): CorrectionPlan {
   const { old, current, releases, memberId, year } = replacement;
-  const { holders, staying, others, isFormer, given } = people;
-  const isJoined = others.length > 0 && (!isFormer || given !== current);
+  const { holders, staying, otherHolders, isFormer, assigned } = replacement;
+  const isJoined = otherHolders.length > 0 && (!isFormer || assigned !== current);
   const pairs = holders.flatMap(({ id, cooperativeId }) => {
-    const same = isJoined ? others.find((other) => other.cooperativeId === cooperativeId) : undefined;
+    const same = isJoined ? otherHolders.find((other) => other.cooperativeId === cooperativeId) : undefined;
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
   // With --release the number is taken from its former holder; otherwise the replaced number is released.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
-  const compared = others.length === 0 ? undefined : compare(people);
+  const compared = otherHolders.length === 0 ? undefined : compare(replacement);
   return {
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
     members: showHolders(holders, pairs),
-    ...(compared && { compared, seen: [holders, others] }),
+    ...(compared && { compared, seen: [holders, otherHolders] }),
     // The replaced number remains in use, so an undo need not check whether another person has taken it.
     ...(staying.length > 0 && { options: { member: memberId } }),
     notes: [
-      ...doubtIdentityCard(given, holders, year),
+      ...doubtIdentityCard(assigned, holders, year),
       ...(isJoined && isFormer
         ? [say('The new number is a former one of the same person, who keeps the one that replaced it.')]
         : []),
@@ -170,22 +177,19 @@ function planReplacement(db: Connection, replacement: Replacement, people: Peopl
     work(correctionId) {
       mergePairs(db, correctionId);
       db.run(`UPDATE main.members SET identity_card = ? WHERE identity_card = ? AND id IN (${ids})`, [
-        given,
+        assigned,
         old,
       ]);
-      endRedirect(db, REPLACED_NUMBERS, given, correctionId);
+      endRedirect(db, REPLACED_NUMBERS, assigned, correctionId);
       if (staying.length > 0) return;
-      addRedirect(db, REPLACED_NUMBERS, [old, given], correctionId, releases !== true || isTaken);
+      addRedirect(db, REPLACED_NUMBERS, [old, assigned], correctionId, !releases || isTaken);
     },
   };
 }
 
 /** Memberships with the replaced number, and those that some of them are merged into. */
-const showHolders = (
-  holders: readonly Holder[],
-  pairs: readonly MemberPair[],
-): NonNullable<CorrectionPlan['members']> =>
-  holders.flatMap(({ id }): NonNullable<CorrectionPlan['members']> => {
+const showHolders = (holders: readonly Holder[], pairs: readonly MemberPair[]): MemberFate[] =>
+  holders.flatMap(({ id }): MemberFate[] => {
     const pair = pairs.find(({ from }) => from === id);
     if (pair === undefined) return [{ id, fate: 'changes' }];
     return [
@@ -200,3 +204,20 @@ const mergedNote = (n: number): Message =>
       'memberships under both numbers in # cooperatives}: they are merged.',
     { n },
   );
+
+/** Releases a former number, so that it finds nobody and can be given to another person. */
+export const releaseNumber = (
+  { db }: OperationScope,
+  { former }: { readonly former: string },
+): Correction => ({
+  kind: 'nid_release',
+  options: {},
+  decide: () =>
+    redirectOf(db, REPLACED_NUMBERS, former) === undefined
+      ? refuse('This national ID is not a former one of anybody.')
+      : {
+          touched: {},
+          notes: [say('This number finds nobody now, and can be given to somebody else.')],
+          work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, former, correctionId),
+        },
+});

@@ -1,10 +1,11 @@
 /** Records the death of a person, in every membership. */
 
+import type { OperationScope } from '../../journal/command-transaction.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type Message, say } from '../../values/message.ts';
-import type { CorrectionRefused } from '../correction-types.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+import type { CorrectionRefused } from '../correction-result.ts';
+import { type Correction, type Day, refuse } from './run-correction.ts';
 
 interface Holder {
   readonly id: number;
@@ -12,35 +13,36 @@ interface Holder {
   readonly isRecorded: 0 | 1;
 }
 
-/** @param date `YYYY-MM-DD` */
-export const recordDeath = (db: Connection, identityCard: string, date: string): Correction => ({
+/** Sets the status `deceased` and the date of death in every membership. */
+export const recordDeath = (
+  { db }: OperationScope,
+  { nid, on: { date } }: { readonly nid: string; readonly on: Day },
+): Correction => ({
   kind: 'persons_deceased',
   options: { on: date },
-  decide: () => planDeath(db, identityCard, date),
+  decide() {
+    const holders = db.rows<Holder>(
+      `SELECT id, date_of_birth, status = 'deceased' AND date_of_death IS ? AS isRecorded
+       FROM main.members WHERE identity_card = ? ORDER BY id`,
+      [date, nid],
+    );
+    if (holders.length === 0) return refuseUnknown(db, nid);
+    if (holders.some(({ date_of_birth: birth }) => birth !== null && birth > date))
+      return refuse("The date is before the person's date of birth.");
+    if (holders.every(({ isRecorded }) => isRecorded === 1)) return refuse('This is recorded already.');
+    const ids = holders.map(({ id }) => id).join(', ');
+    return {
+      touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
+      members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
+      notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, (found) =>
+        say('Dated after the death: {found}.', { found }),
+      ),
+      work() {
+        db.run(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`, [date]);
+      },
+    };
+  },
 });
-
-function planDeath(db: Connection, identityCard: string, date: string): CorrectionPlan | CorrectionRefused {
-  const holders = db.rows<Holder>(
-    `SELECT id, date_of_birth, status = 'deceased' AND date_of_death IS ? AS isRecorded
-     FROM main.members WHERE identity_card = ? ORDER BY id`,
-    [date, identityCard],
-  );
-  if (holders.length === 0) return refuseUnknown(db, identityCard);
-  if (holders.some(({ date_of_birth: born }) => born !== null && born > date))
-    return refuse("The date is before the person's date of birth.");
-  if (holders.every(({ isRecorded }) => isRecorded === 1)) return refuse('This is recorded already.');
-  const ids = holders.map(({ id }) => id).join(', ');
-  return {
-    touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
-    members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
-    notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, (found) =>
-      say('Dated after the death: {found}.', { found }),
-    ),
-    work() {
-      db.run(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`, [date]);
-    },
-  };
-}
 
 /** Refusal for a number that nobody holds now. */
 export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
@@ -67,13 +69,12 @@ export function noteLaterEntries(
   const deliveries = count(
     `main.production_entries e WHERE e.member_id IN (${ids}) AND e.delivered_at >= @from`,
   );
-  const transactions = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
+  const savings = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
     ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND e.transacted_at >= @from`);
-  const one = deliveries === 0 ? undefined : say('{n|# delivery|# deliveries}', { n: deliveries });
-  const other =
-    transactions === 0
-      ? undefined
-      : say('{n|# savings transaction|# savings transactions}', { n: transactions });
-  const found = one && other ? say('{one} and {other}', { one, other }) : (one ?? other);
-  return found === undefined ? [] : [dated(found)];
+  const [one, other] = [
+    ...(deliveries === 0 ? [] : [say('{n|# delivery|# deliveries}', { n: deliveries })]),
+    ...(savings === 0 ? [] : [say('{n|# savings transaction|# savings transactions}', { n: savings })]),
+  ];
+  if (one === undefined) return [];
+  return [dated(other === undefined ? one : say('{one} and {other}', { one, other }))];
 }

@@ -1,11 +1,13 @@
 /** Erases a person, keeping what the totals of cooperatives need, without personal data. Cannot be undone. */
 
 import { existsSync, statSync } from 'node:fs';
+import type { OperationScope } from '../../journal/command-transaction.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
 import {
   ERASED_FIELD,
   ERASED_VALUES,
   isErasedNumber,
+  keepErasures,
   numberOfAnother,
   openIdentityHash,
   ownNumber,
@@ -21,22 +23,67 @@ import {
 import { rebuildNames } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
-import { type Message, say } from '../../values/message.ts';
+import { asMessage, type Message, say, type Text } from '../../values/message.ts';
+import type { CorrectionRefused } from '../correction-result.ts';
 import { refuseUnknown } from './persons-deceased.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+import { type Correction, type CorrectionPlan, type Options, refuse } from './run-correction.ts';
 
-export const ERASED_BEFORE = 'This person was erased.';
+const ERASED_BEFORE = 'This person was erased.';
 
-export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
-  kind: 'persons_erase',
-  options: {},
-  decide() {
-    const person = identifyPerson(db, identityCard);
-    if (person !== undefined)
-      return planErasure(db, person, nowSeconds, () => rememberNumbers(db, person, nowSeconds));
-    return isErasedNumber(db, identityCard) ? refuse(ERASED_BEFORE) : refuseUnknown(db, identityCard);
-  },
-});
+/**
+ * Removes everything that identifies a person from every membership and its history, and from the log and
+ * free space of the file. Hashes of the numbers are kept so that an import does not bring the person back.
+ */
+export function erasePerson(
+  { db, waitMs }: OperationScope,
+  { nid }: { readonly nid: string },
+  { nowSeconds, isDryRun }: Options,
+): Correction {
+  // An earlier command was killed or could not clear everything.
+  const isRepetition = isUncleared(db);
+  return {
+    kind: 'persons_erase',
+    options: {},
+    decide() {
+      const person = identifyPerson(db, nid);
+      if (person !== undefined)
+        return planErasure(db, person, nowSeconds, () => rememberNumbers(db, person, nowSeconds));
+      return isErasedNumber(db, nid) ? refuse(ERASED_BEFORE) : refuseUnknown(db, nid);
+    },
+    complete(result) {
+      if (result.outcome === 'refused') {
+        if (result.message !== ERASED_BEFORE) return result;
+        if (isDryRun !== true) keepErasures(db, db.raw.name);
+        return isRepetition ? refuseAgain(db, nowSeconds, waitMs, isDryRun === true) : result;
+      }
+      if (result.correctionId === null) return { ...result, isFinal: true };
+      try {
+        keepErasures(db, db.raw.name);
+        const uncleared = clearFreeSpace(db, nowSeconds, waitMs);
+        const notes = uncleared === undefined ? [] : [UNCLEARED[uncleared]];
+        return { ...result, isFinal: true, notes: [...result.notes, ...notes] };
+      } catch (error) {
+        return { ...result, isFinal: true, errorAfterCommit: result.errorAfterCommit ?? error };
+      }
+    },
+  };
+}
+
+/** Clears what an earlier erasure of the person has left. */
+function refuseAgain(
+  db: Connection,
+  nowSeconds: number,
+  waitMs: number,
+  isDryRun: boolean,
+): CorrectionRefused {
+  const uncleared = isDryRun ? undefined : clearFreeSpace(db, nowSeconds, waitMs);
+  const left = isDryRun
+    ? say('The log or free space of the database may still hold values: repeat it without --dry-run.')
+    : uncleared === undefined
+      ? say('The log and free space of the database hold nothing of them any more.')
+      : asMessage(UNCLEARED[uncleared]);
+  return refuse(say('{erased} {left}', { erased: asMessage(ERASED_BEFORE), left }));
+}
 
 /** Erases memberships of a person who was erased before, without recording the numbers again. */
 export const eraseMembers = (
@@ -67,8 +114,7 @@ function planErasure(
       remember();
       db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
       clearHistory(db, person);
-      const numbers = listOf(person.numbers);
-      forgetNumbers(db, numbers);
+      forgetNumbers(db, listOf(person.numbers));
       db.exec(`DELETE FROM ${keptResponsesSql(person)}`);
       db.run(
         `INSERT INTO main.changes (entity, row_id, field, at, actor)
@@ -110,11 +156,11 @@ const othersWith = (db: Connection, number: string, rows: readonly number[]): nu
  * cleared too where they are a number of the person.
  */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {
-  const given = listOf(numbers);
+  const list = listOf(numbers);
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
       WHERE entity = 'members' AND row_id IN (${listOf(rows)}) AND (old IS NOT NULL OR new IS NOT NULL);
-    UPDATE main.changes SET old = iif(old IN (${given}), NULL, old), new = iif(new IN (${given}), NULL, new)
-      WHERE field = 'identity_card' AND (old IN (${given}) OR new IN (${given}))`);
+    UPDATE main.changes SET old = iif(old IN (${list}), NULL, old), new = iif(new IN (${list}), NULL, new)
+      WHERE field = 'identity_card' AND (old IN (${list}) OR new IN (${list}))`);
 }
 
 /** Notes on remaining data, and on points for the operator to check. */
@@ -124,7 +170,7 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] 
     db.count(`main.${tableOf(entity).table} e
        WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`);
   // Labels entered by the cooperatives' bookkeepers.
-  const named = OWNED_ENTITIES.reduce((sum, entity) => {
+  const labelled = OWNED_ENTITIES.reduce((sum, entity) => {
     const { label } = tableOf(entity);
     return sum + count(entity, numbers.map((number) => `instr(e.${label}, '${number}') > 0`).join(' OR '));
   }, 0);
@@ -141,9 +187,11 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] 
       savings: say('{n|# savings transaction|# savings transactions}', { n: count('savings') }),
     }),
     ...(owed === 0 ? [] : [say('Loans that are not settled: {n}.', { n: owed })]),
-    ...(named === 0
+    ...(labelled === 0
       ? []
-      : [say('References and account numbers that contain the national ID, and stay: {n}.', { n: named })]),
+      : [
+          say('References and account numbers that contain the national ID, and stay: {n}.', { n: labelled }),
+        ]),
     say('Backups, rejects files and logs of other programs are not touched.'),
   ];
 }
@@ -151,7 +199,25 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] 
 // Copies of erased values in the free space of the file and in the write-ahead log
 
 /** Reason why the log or free space may still hold values of erased persons. */
-export type Uncleared = 'readers' | 'writers' | 'disk';
+type Uncleared = 'readers' | 'writers' | 'disk';
+
+const UNCLEARED: { readonly [reason in Uncleared]: Text } = {
+  readers: say(
+    'Another process reads the registry, so the log or free space of the database may still hold the ' +
+      'values: restart the service, then run the command again.',
+    {},
+  ),
+  writers: say(
+    'Another process writes to the registry, so the log or free space of the database may still hold the ' +
+      'values: run the command again.',
+    {},
+  ),
+  disk: say(
+    'The disk is full, so the log or free space of the database may still hold the values: make as much ' +
+      'room as the database takes, then run the command again.',
+    {},
+  ),
+};
 
 /** True if copies of erased values may remain, for example after a kill. */
 export const isUncleared = (db: Connection): boolean =>

@@ -2,18 +2,32 @@
 
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
 import { beginOperation, createdRows, endOperation } from '../../journal/operations.ts';
-import { type ChangedCounts, type Touched, track } from '../../journal/track.ts';
-import {
-  type CorrectionKind,
-  type CorrectionOptions,
-  type NamedMember,
-  parseReason,
+import { type Touched, track } from '../../journal/track.ts';
+import type {
+  CorrectionKind,
+  CorrectionOptions,
+  NamedMember,
 } from '../../registry/changes/correction-kinds.ts';
 import { nameMember } from '../../registry/changes/labels.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import { FieldError, invalidFields } from '../../values/errors.ts';
-import type { Text } from '../../values/message.ts';
-import type { Collision, ComparedPeople, CorrectionRefused, CorrectionResult } from '../correction-types.ts';
+import type { Message, Text } from '../../values/message.ts';
+import type {
+  Collision,
+  ComparedPeople,
+  CorrectionDone,
+  CorrectionRefused,
+  CorrectionResult,
+} from '../correction-result.ts';
+
+export interface Correction {
+  readonly kind: CorrectionKind;
+  /** JSON values without personal data, as `imports show` displays them. */
+  readonly options: object;
+  /** Reads the registry inside the transaction. A result in place of a plan means that nothing is done. */
+  readonly decide: () => CorrectionPlan | CorrectionResult;
+  /** Steps after the transaction; returns the final result. */
+  readonly complete?: (result: CorrectionResult) => CorrectionResult;
+}
 
 /** Effects of a correction, decided inside its transaction. */
 export interface CorrectionPlan {
@@ -24,17 +38,30 @@ export interface CorrectionPlan {
    */
   readonly work: (correctionId: number) => void;
   /** Members that the operator named, for display. */
-  readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
+  readonly members?: readonly MemberFate[];
   /** Stored with the correction, so without personal data. */
   readonly notes?: readonly Text[];
   /** Options known only after the decision, stored with the others. */
   readonly options?: object;
-  readonly compared?: ComparedPeople;
+  readonly compared?: ComparedPeople | undefined;
   /** Values shown to the operator besides those that change; part of the fingerprint. */
   readonly seen?: unknown;
   /** True for an erasure: the history keeps no values. */
   readonly keepsNoValues?: boolean;
 }
+
+export type MemberFate = Pick<NamedMember, 'id' | 'fate'>;
+
+/** A day: `YYYY-MM-DD`, and its start in the registry's zone in epoch seconds. */
+export interface Day {
+  readonly date: string;
+  readonly startsAt: number;
+}
+
+/** Confirmations: a number may be taken from others; two people are one. */
+export type Agreement = 'releases' | 'samePerson';
+
+export type Options = CorrectionOptions & { readonly [agreement in Agreement]?: boolean | undefined };
 
 export const refuse = (message: Text, collisions: readonly Collision[] = []): CorrectionRefused => ({
   outcome: 'refused',
@@ -42,82 +69,70 @@ export const refuse = (message: Text, collisions: readonly Collision[] = []): Co
   collisions,
 });
 
-/** Result, with the `seen` values of the plan. */
-type Corrected = readonly [result: CorrectionResult, seen?: unknown];
+/** Result of a correction that an earlier one has made already. */
+export const repeated = (
+  db: Connection,
+  correctionId: number,
+  members: readonly MemberFate[],
+  note: Message,
+): CorrectionDone => ({
+  ...{ outcome: 'done', correctionId, rows: {}, notes: [note], lockMs: 0, isRepeated: true },
+  members: members.map((member) => nameMember(db, member)),
+});
 
-export interface Correction {
-  readonly kind: CorrectionKind;
-  /** JSON values without personal data, as `imports show` displays them. */
-  readonly options: object;
-  /** Reads the registry inside the transaction. */
-  readonly decide: () => CorrectionPlan | CorrectionRefused;
-}
+/** Temporary tables of members to merge and to move (members-merge.ts); they may stay empty. */
+const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
+  CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 
-/** @throws RegistryError `invalid` for the reason, `unavailable` */
+/** @throws RegistryError `unavailable` if other writers keep the lock or the disk is full */
 export function runCorrection(
   scope: OperationScope,
   correction: Correction,
   options: CorrectionOptions,
 ): CorrectionResult {
-  const reason = acceptReason(options.reason);
-  const { isDryRun = false, agreed, nowSeconds } = options;
+  const { db } = scope;
   const work = (): Outcome<CorrectionResult> => {
-    const [done, seen] = correct(scope.db, correction, { ...options, reason });
-    if (done.outcome === 'refused') return { result: done, isKept: false };
-    return { result: done, isKept: !isDryRun, shown: [done.rows, done.members, done.notes, seen] };
+    // After a refusal, the rollback drops the temporary tables too.
+    db.exec(STAGED);
+    const plan = correction.decide();
+    if ('outcome' in plan) return { result: plan, isKept: false };
+    const result = carryOut(db, correction, plan, options);
+    const shown = [result.rows, result.members, result.notes, plan.seen];
+    return { result, isKept: options.isDryRun !== true, shown };
   };
+  const { nowSeconds, agreed } = options;
   const { result, ...performed } = perform(scope, 'Nothing was changed', nowSeconds, work, agreed);
-  if (result.outcome === 'refused') return result;
-  if (performed.fingerprint !== undefined) return { ...result, ...performed, correctionId: null };
+  const { complete = (completed: CorrectionResult) => completed } = correction;
+  if (result.outcome === 'refused' || result.isRepeated === true) return complete(result);
+  if (performed.fingerprint !== undefined) return complete({ ...result, ...performed, correctionId: null });
   // After an erasure, nobody is named any more.
-  return { ...result, ...performed, members: correction.kind === 'persons_erase' ? [] : result.members };
+  const members = correction.kind === 'persons_erase' ? [] : result.members;
+  return complete({ ...result, ...performed, members });
 }
 
-/** Temporary tables of members to merge (merge-pairs.ts) and move (move.ts); they may stay empty. */
-const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
-  CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
-
-/** After a refusal, the rollback drops the temporary tables too. */
-function correct(db: Connection, correction: Correction, options: CorrectionOptions): Corrected {
-  db.exec(STAGED);
-  const plan = correction.decide();
-  if ('outcome' in plan) return [plan];
-  const { notes = [], compared, seen } = plan;
-  const { systemUser, nowSeconds, reason } = options;
-  // Recorded before any change, because other tables refer to the operation.
-  const { kind, options: kept } = correction;
-  const recorded = { kind, options: { ...kept, ...plan.options }, notes, reason, systemUser };
-  const id = beginOperation(db, recorded, nowSeconds);
-  const before = (plan.members ?? []).map((member) => nameMember(db, member));
-  const rows = applyPlan(db, plan, id, options);
-  db.exec('DROP TABLE temp.pairs; DROP TABLE temp.moving');
-  const begun = createdRows(db, id).get('members');
-  const members =
-    begun === undefined ? before : [...before, nameMember(db, { id: begun.first, fate: 'begins' })];
-  const done = { outcome: 'done', correctionId: id, rows, members, notes, lockMs: 0 } as const;
-  return [compared === undefined ? done : { ...done, compared }, seen];
-}
-
-function acceptReason(text: string): string {
-  const reason = parseReason(text);
-  if (reason instanceof FieldError) throw invalidFields({ reason: [reason.message] });
-  return reason;
-}
-
-function applyPlan(
+function carryOut(
   db: Connection,
-  { touched, work, keepsNoValues = false }: CorrectionPlan,
-  id: number,
-  { nowSeconds }: CorrectionOptions,
-): ChangedCounts {
-  const by = { actor: `correction:${id}`, nowSeconds } as const;
-  const run = () => {
+  { kind, options }: Correction,
+  plan: CorrectionPlan,
+  { systemUser, nowSeconds, reason }: CorrectionOptions,
+): CorrectionDone {
+  const { touched, work, notes = [], compared, keepsNoValues } = plan;
+  // Recorded before any change, because other tables refer to the operation.
+  const recorded = { kind, options: { ...options, ...plan.options }, notes, reason, systemUser };
+  const id = beginOperation(db, recorded, nowSeconds);
+  const members = (plan.members ?? []).map((member) => nameMember(db, member));
+  const change = () => {
     work(id);
     return createdRows(db, id);
   };
-  const rows = track(db, touched, by, run, keepsNoValues);
-  const changed = Object.values(rows).reduce((sum, each) => sum + each.changed + each.removed, 0);
-  const created = Object.values(rows).reduce((sum, each) => sum + each.created, 0);
-  endOperation(db, id, { created, changed });
-  return rows;
+  const rows = track(db, touched, { actor: `correction:${id}`, nowSeconds }, change, keepsNoValues);
+  const counts = Object.values(rows);
+  endOperation(db, id, {
+    created: counts.reduce((sum, { created }) => sum + created, 0),
+    changed: counts.reduce((sum, { changed, removed }) => sum + changed + removed, 0),
+  });
+  db.exec('DROP TABLE temp.pairs; DROP TABLE temp.moving');
+  const begun = createdRows(db, id).get('members');
+  if (begun !== undefined) members.push(nameMember(db, { id: begun.first, fate: 'begins' }));
+  return { outcome: 'done', correctionId: id, rows, members, notes, compared, lockMs: 0 };
 }

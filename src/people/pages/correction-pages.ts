@@ -17,17 +17,17 @@ import { type Message, say, type Text } from '../../values/message.ts';
 import { MAX_LENGTH } from '../../values/text.ts';
 import {
   CORRECTIONS,
-  type Correction,
+  type CorrectionName,
   type PreparedCorrection,
   parsersOf,
   prepareCorrection,
-} from '../correction-types.ts';
+} from '../corrections/correction-store.ts';
 import type { RowEnd } from './entry-pages.ts';
 import { comparedMembers, proposeCorrection } from './propose-correction.ts';
 
 // Forms that start a correction of a person; each leads to its dry run
 
-export const HEADINGS = {
+const HEADINGS = {
   number: say('Correct the national ID'),
   deceased: say('Record a death'),
   merge: say('Merge two memberships'),
@@ -35,7 +35,7 @@ export const HEADINGS = {
   remove: say('Remove an entry'),
   erase: say('Erase the person'),
 } as const satisfies { readonly [action: string]: Message };
-export type Name = keyof typeof HEADINGS;
+type Name = keyof typeof HEADINGS;
 
 /** Corrections with a form of their own; entries have their removal button in their row. */
 const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
@@ -62,39 +62,39 @@ ${FORMS.map(
 ${oneForm(visit, person, name)}</details>`,
 )}</section>`;
 
-/** Shows a form again with the typed values and the fault. */
-export const misread = (visit: Visit, person: StoredPerson, name: FormName, given: Form, fault: Text): Html =>
+/** A form again, with the submitted values and the fault. */
+const misread = (visit: Visit, person: StoredPerson, name: FormName, submitted: Form, fault: Text): Html =>
   html`<h1>${visit.translate(HEADINGS[name])}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
-<div class="narrow">${oneForm(visit, person, name, given)}
+<div class="narrow">${oneForm(visit, person, name, submitted)}
 <p><a href="${personPath(visit)}">${visit.say('Back')}</a></p></div>`;
 
-const oneForm = (visit: Visit, person: StoredPerson, name: FormName, given?: Form): Html =>
+const oneForm = (visit: Visit, person: StoredPerson, name: FormName, submitted?: Form): Html =>
   html`<p><small>${visit.translate(EXPLAINED[name])}</small></p>${form(visit, {
     path: personPath(visit),
     action: name,
-    body: fieldsOf(visit, person, name, (field) => given?.get(field) ?? ''),
+    body: fieldsOf(visit, person, name, (field) => submitted?.get(field) ?? ''),
     button: visit.say('Show what would be done'),
   })}`;
 
 function fieldsOf(
   visit: Visit,
-  { memberships: held }: StoredPerson,
+  person: StoredPerson,
   name: FormName,
-  typed: (field: string) => string,
+  valueIn: (field: string) => string,
 ): Html | '' {
   const { say, now, desk } = visit;
-  const memberships = held.map(
+  const memberships = person.memberships.map(
     ({ member }) =>
       [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
   );
   const max = formatDate(now, desk.config.zone);
   const number = say('The right national ID');
-  const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: typed('on') });
-  const chosen = (field: string) => ({ chosen: typed(field) || undefined });
+  const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: valueIn('on') });
+  const chosen = (field: string) => ({ chosen: valueIn(field) || undefined });
   switch (name) {
     case 'number':
-      return html`${numberInput(visit, { name: 'current', label: number, value: typed('current') })}${
+      return html`${numberInput(visit, { name: 'current', label: number, value: valueIn('current') })}${
         memberships.length > 1 &&
         select('memberId', say('Of'), [['', say('all memberships')], ...memberships], chosen('memberId'))
       }`;
@@ -105,12 +105,12 @@ function fieldsOf(
         name: 'to',
         label: say('Code of the other cooperative'),
         maxLength: MAX_LENGTH.code,
-        value: typed('to'),
+        value: valueIn('to'),
       })}${input({
         name: 'memberCode',
         label: say('Member code there'),
         maxLength: MAX_LENGTH.memberCode,
-        value: typed('memberCode'),
+        value: valueIn('memberCode'),
       })}${on(say('First day there'))}`;
     case 'merge':
       return html`${select('fromId', say('The one that goes'), memberships, chosen('fromId'))}${input({
@@ -118,7 +118,7 @@ function fieldsOf(
         label: say('The one that stays'),
         maxLength: 100,
         hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
-        value: typed('intoId'),
+        value: valueIn('intoId'),
       })}`;
     case 'erase':
       return '';
@@ -153,14 +153,14 @@ type Prepare = (visit: Visit, person: StoredPerson, form: Form) => Awaitable<Pre
 /** @param names names of the form fields that the action takes */
 const action =
   (name: Name, names: readonly string[], prepare: Prepare): Action =>
-  async (visit, given): Promise<Page | Continuation | undefined> => {
+  async (visit, submitted): Promise<Page | Continuation | undefined> => {
     const person = findVisited(visit);
     if (person === undefined) return undefined;
     const path = personPath(visit);
     const heading = HEADINGS[name];
     try {
-      const prepared = await prepare(visit, person, given);
-      return proposeCorrection(visit, given, {
+      const prepared = await prepare(visit, person, submitted);
+      return proposeCorrection(visit, submitted, {
         heading,
         path,
         action: name,
@@ -168,46 +168,48 @@ const action =
         back: path,
         // After an erasure, there is no person to return to.
         ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
-        given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
+        values: Object.fromEntries(names.map((field) => [field, submitted.get(field)])),
         run: prepared.run,
         compared: name === 'merge' ? comparedMembers(visit, prepared.names.memberIds) : undefined,
         seen: [
           [visit.say('National ID'), person.identityCard],
-          ...names.flatMap((each) => (LABELS[each] ? [labelled(visit, LABELS[each], given.get(each))] : [])),
+          ...names.flatMap((field) => {
+            const label = LABELS[field];
+            return label === undefined ? [] : [labelled(visit, label, submitted.get(field))];
+          }),
         ],
       });
     } catch (error) {
       if (!(error instanceof Misread)) throw error;
-      const form = FORMS.find((each) => each === name);
+      const form = FORMS.find((formName) => formName === name);
       if (form === undefined) return refuseGiven(visit, heading, path, error.text);
-      return { body: misread(visit, person, form, given, error.text), shows: showing(person), status: 422 };
+      const body = misread(visit, person, form, submitted, error.text);
+      return { body, shows: showing(person), status: 422 };
     }
   };
 
 /** Builds the action of a declared correction from form fields of the same names and this person. */
-function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 'none' = 'none'): Action {
-  const takes = { ...correction.takes, ...correction.mayTake };
-  const names = Object.keys(takes).filter((each) => each !== ofPerson);
-  return action(name, names, (visit, person, given) => {
+function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {
+  const { takes, mayTake } = CORRECTIONS[correction];
+  const names = Object.keys({ ...takes, ...mayTake }).filter((field) => field !== ofPerson);
+  return action(name, names, (visit, person, submitted) => {
     const parsers = parsersOf(visit.desk.config.zone, visit.now);
+    const store = visit.use((storage) => openStoredData(storage));
+    const text = (field: string) => submitted.get(field);
     const readNumber = (field: string) =>
-      field === ofPerson ? person.identityCard : read(parseIdentityCard(given.get(field).replace(/\s/g, '')));
+      field === ofPerson ? person.identityCard : read(parseIdentityCard(text(field).replace(/\s/g, '')));
     return prepareCorrection(correction, {
-      isGiven: (field) => given.get(field) !== '',
-      membersOf: (identityCard) =>
-        visit
-          .use((storage) => openStoredData(storage))
-          .findMembers({ identityCard })
-          .map(({ id }) => id),
+      isGiven: (field) => text(field) !== '',
+      membersOf: (identityCard) => store.findMembers({ identityCard }).map(({ id }) => id),
       number: readNumber,
       holder: readNumber,
       member: (field) =>
         field === 'intoId'
-          ? readOtherMember(visit, given.get(field), person, given.get('fromId'))
-          : readMembership(person, given.get(field)),
-      code: (field) => read(parsers.code(given.get(field))),
-      memberCode: (field) => read(parsers.memberCode(given.get(field))),
-      day: (field) => read(parsers.day(given.get(field))),
+          ? readOtherMember(visit, text(field), person, text('fromId'))
+          : readMembership(person, text(field)),
+      code: (field) => read(parsers.code(text(field))),
+      memberCode: (field) => read(parsers.memberCode(text(field))),
+      day: (field) => read(parsers.day(text(field))),
     });
   });
 }
@@ -215,21 +217,19 @@ function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 
 /** A dry run also reveals whether someone holds the other number, or is the other member. */
 function showingAlso(person: StoredPerson, names: PreparedCorrection['names']): Shows {
   const { fields, subject } = showing(person);
-  const also = <T>(before: readonly T[] = [], named: readonly T[]): T[] => [
-    ...new Set([...before, ...named]),
-  ];
-  const identityCards = also(subject.identityCards, names.identityCards);
-  return { fields, subject: { identityCards, memberIds: also(subject.memberIds, names.memberIds) } };
+  const union = <T>(one: readonly T[] = [], other: readonly T[]): T[] => [...new Set([...one, ...other])];
+  const identityCards = union(subject.identityCards, names.identityCards);
+  return { fields, subject: { identityCards, memberIds: union(subject.memberIds, names.memberIds) } };
 }
 
-const labelled = ({ translate, write }: Visit, label: Message, given: string) =>
-  [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(given) ? write.date(given) : given] as const;
+const labelled = ({ translate, write }: Visit, label: Message, text: string) =>
+  [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(text) ? write.date(text) : text] as const;
 
 /** Id of a membership, which must be this person's own. */
 function readMembership({ memberships }: StoredPerson, id: string): number {
-  const found = memberships.find(({ member }) => textOf(member, 'id') === id);
-  if (found === undefined) throw new Misread(say('Choose a membership of this person.'));
-  return numberOf(found.member, 'id');
+  const membership = memberships.find(({ member }) => textOf(member, 'id') === id);
+  if (membership === undefined) throw new Misread(say('Choose a membership of this person.'));
+  return numberOf(membership.member, 'id');
 }
 
 /** @param text `CODE/MEMBERCODE`, or a member code in the cooperative of the membership that is merged */
@@ -237,21 +237,24 @@ function readOtherMember(visit: Visit, text: string, { memberships }: StoredPers
   const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
   const isAlone = from !== undefined && !text.includes('/');
   const name = parseMemberName(isAlone ? `${textOf(from, 'cooperative')}/${text}` : text);
-  const held = visit.use((storage) => openStoredData(storage));
-  const [found, ...others] = name?.cooperativeCode === undefined ? [] : held.findMembers(name);
-  if (found === undefined || others.length > 0)
+  const store = visit.use((storage) => openStoredData(storage));
+  const [member, ...rest] = name?.cooperativeCode === undefined ? [] : store.findMembers(name);
+  if (member === undefined || rest.length > 0)
     throw new Misread(say('Expected the code of a cooperative and of a member there, such as KOAKAMA/11.'));
-  return found.id;
+  return member.id;
 }
 
 export const CORRECTING: { readonly [action in Name]: Action } = {
-  number: declared('number', CORRECTIONS.replaceIdentityCard, 'old'),
-  deceased: declared('deceased', CORRECTIONS.recordDeath, 'nid'),
-  merge: declared('merge', CORRECTIONS.mergeMembers),
-  transfer: declared('transfer', CORRECTIONS.transferMember),
-  remove: action('remove', ['kind', 'cooperative', 'reference'], (_visit, { memberships }, given) => {
-    const kind = ENTRY_KINDS.find((each) => each === given.get('kind'));
-    const selection = { cooperativeCode: given.get('cooperative'), reference: given.get('reference') };
+  number: declared('number', 'replaceIdentityCard', 'old'),
+  deceased: declared('deceased', 'recordDeath', 'nid'),
+  merge: declared('merge', 'mergeMembers'),
+  transfer: declared('transfer', 'transferMember'),
+  remove: action('remove', ['kind', 'cooperative', 'reference'], (_visit, { memberships }, submitted) => {
+    const kind = ENTRY_KINDS.find((entryKind) => entryKind === submitted.get('kind'));
+    const selection = {
+      cooperativeCode: submitted.get('cooperative'),
+      reference: submitted.get('reference'),
+    };
     const isTheirs = memberships.some(({ deliveries, savingsTransactions, loans }) =>
       [...deliveries, ...savingsTransactions, ...loans].some(
         (row) => row.cooperative === selection.cooperativeCode && row.reference === selection.reference,
@@ -263,7 +266,7 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
       run: (store, options) => store.removeEntries(kind, selection, options),
     };
   }),
-  erase: declared('erase', CORRECTIONS.erasePerson, 'nid'),
+  erase: declared('erase', 'erasePerson', 'nid'),
 };
 
 /**

@@ -1,56 +1,101 @@
-/** `/duplicates`: members who may be one person, pair by pair (docs/correcting.md). */
+/** Members who may be one person, and persons who may be several (docs/correcting.md). */
 
 import { pageNumber, pages, rowsOf } from '../../desk/list.ts';
 import { failure, form, numberInput, select, workUnderWay } from '../../desk/parts.ts';
-import type { Action, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
+import type { Action, Continuation, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
 import { runAs, type Work } from '../../import/pages/command-run.ts';
 import { deskFilesOf } from '../../import/pages/desk-files.ts';
 import type { Likeness } from '../../registry/likeness.ts';
 import { compared, nameOfSide, numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { Crowd, StoredMembership } from '../../registry/stored/stored-data-types.ts';
-import type { PageRequest } from '../../values/errors.ts';
 import { type Html, html } from '../../values/html.ts';
-import { asMessage, say } from '../../values/message.ts';
+import { asMessage, type Message, say } from '../../values/message.ts';
 import { comparedMembers, type Proposal, proposeCorrection } from './propose-correction.ts';
 
-// Shared parts of both searches, which run in a process of their own and are shown page by page
+// Searches run in a process of their own, and their results are shown page by page
 
 const PAGE_SIZE = 10;
 
-interface Search<Found> {
-  /** Mutable results: the screen removes those that were resolved since. */
-  readonly found: Found;
-  /** Epoch seconds. */
-  readonly at: number;
+interface Search<Results, Group> {
+  readonly work: Work;
+  readonly path: string;
+  readonly title: Message;
+  /** Shown until the search has finished. */
+  readonly progress: Message;
+  /** Number of persons that a group is; one that is another number by now was resolved elsewhere. */
+  readonly persons: 1 | 2;
+  /** Mutable: a group that was resolved is removed. */
+  readonly groupsOf: (results: Results) => Group[];
+  readonly summary: (visit: Visit, results: Results) => Html;
+  readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;
 }
 
-/** @returns the results; until the search has finished, the page that waits for it or explains a failure */
-function searchFor<Found>(
+/** Members who may be one person, or memberships of a person who may be several. */
+interface FoundGroup {
+  readonly members: readonly { readonly id: number }[];
+}
+
+const readResults =
+  <Results, Group extends FoundGroup>(search: Search<Results, Group>) =>
+  (visit: Visit): Page => {
+    const { work, path } = search;
+    const { commands } = deskFilesOf(visit);
+    const heading = html`<h1>${visit.translate(search.title)}</h1>`;
+    const run = commands.workOf(work) ?? commands.startWork(work, [], runAs(visit));
+    if (run.isAtWork)
+      return { ...workUnderWay(visit, heading, visit.translate(search.progress), run), shows: 'nobody' };
+    const results = run.document as Results | undefined;
+    if (results === undefined)
+      return { body: html`${heading}${failure(visit, run)}${again(visit, path)}`, shows: 'nobody' };
+    const groups = search.groupsOf(results);
+    const page = { page: pageNumber(visit.query, 'page'), pageSize: PAGE_SIZE };
+    const unresolved = rowsOf(page, groups).flatMap((group) => {
+      const sides = readSides(visit, group);
+      const numbers = new Set(sides?.map(({ member }) => textOf(member, 'identity_card')));
+      return sides !== undefined && numbers.size === search.persons ? [{ group, sides }] : [];
+    });
+    const body = html`${heading}${search.summary(visit, results)}
+${again(visit, path, run.startedAt)}
+${unresolved.map(({ group, sides }) => search.section(visit, group, sides))}
+${pages(visit, path, groups.length, page)}`;
+    const shown = unresolved.flatMap(({ sides }) => sides);
+    return { body, shows: shown.length === 0 ? 'nobody' : showing(shown) };
+  };
+
+/** @returns undefined if a member was merged or erased since */
+function readSides(visit: Visit, { members }: FoundGroup): readonly StoredMembership[] | undefined {
+  const store = visit.use((storage) => openStoredData(storage));
+  const sides = members.flatMap(({ id }) => store.findMembership(id) ?? []);
+  return sides.length === members.length ? sides : undefined;
+}
+
+/** Proposes a correction, and removes the group from the results once it is made. */
+function resolve<Results, Group extends FoundGroup>(
   visit: Visit,
-  work: Work,
-  path: string,
-  heading: Html,
-  sentence: string,
-): Search<Found> | Page {
-  const { commands } = deskFilesOf(visit);
-  const run = commands.workOf(work) ?? commands.startWork(work, [], runAs(visit));
-  if (run.isAtWork) return { ...workUnderWay(visit, heading, sentence, run), shows: 'nobody' };
-  const found = run.document as Found | undefined;
-  if (found === undefined)
-    return { body: html`${heading}${failure(visit, run)}${again(visit, path)}`, shows: 'nobody' };
-  return { found, at: run.startedAt };
+  submitted: Form,
+  { work, path, groupsOf }: Search<Results, Group>,
+  members: readonly number[],
+  proposal: Omit<Proposal, 'path' | 'back'>,
+): Page | Continuation {
+  const answer = proposeCorrection(visit, submitted, { ...proposal, path, back: path });
+  const results = deskFilesOf(visit).commands.workOf(work)?.document as Results | undefined;
+  if (!('goTo' in answer) || results === undefined) return answer;
+  const groups = groupsOf(results);
+  const place = groups.findIndex((group) => members.every((id, i) => group.members[i]?.id === id));
+  if (place !== -1) groups.splice(place, 1);
+  return answer;
 }
 
 const searchAgain =
-  (work: Work, path: string): Action =>
+  ({ work, path }: { readonly work: Work; readonly path: string }): Action =>
   (visit) => {
     deskFilesOf(visit).commands.startWork(work, [], runAs(visit));
     return { goTo: path };
   };
 
 /** @param at time of the search in epoch seconds */
-export const again = (visit: Visit, path: string, at?: number): Html =>
+const again = (visit: Visit, path: string, at?: number): Html =>
   form(visit, {
     path,
     action: 'again',
@@ -64,103 +109,43 @@ export const again = (visit: Visit, path: string, at?: number): Html =>
           })}</p>`,
   });
 
-const pageOf = ({ query }: Visit): PageRequest => ({
-  page: pageNumber(query, 'page'),
-  pageSize: PAGE_SIZE,
-});
-
-export const showing = (sides: readonly StoredMembership[]): Shows => ({
+const showing = (sides: readonly StoredMembership[]): Shows => ({
   fields: ['identity', 'contact'],
   subject: { memberIds: sides.map(({ member }) => numberOf(member, 'id')) },
 });
 
-const PATH = '/duplicates';
+// `/duplicates`: pairs of members who may be one person
 
-export const DUPLICATES: Screen = {
-  path: PATH,
-  title: say('Duplicates'),
-  menu: say('Duplicates'),
-  personal: 'some',
-  read(visit) {
-    const heading = html`<h1>${visit.say('Duplicates')}</h1>`;
-    const sentence = visit.say('Looking for members who may be one person…');
-    const search = searchFor<FoundPairs>(visit, 'duplicates', PATH, heading, sentence);
-    if ('body' in search) return search;
-    const { found: all, at } = search;
-    const page = pageOf(visit);
-    const pairs = readPairs(visit, rowsOf(page, all.pairs));
-    const body = html`${heading}${summary(visit, all, at)}
-${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.length, page)}`;
-    return { body, shows: pairs.length === 0 ? 'nobody' : showing(pairs.flatMap(({ sides }) => sides)) };
-  },
-  actions: {
-    again: searchAgain('duplicates', PATH),
-    merge: act(say('Merge two memberships'), (pair) => {
-      const [from, into] = pair.sides.map(({ member }) => numberOf(member, 'id')) as [number, number];
-      return (store, options) => store.mergeMembers(from, into, options);
-    }),
-    number: act(say('Correct the national ID'), ({ sides: [from, into] }, right) => {
-      const [wrong, current] = right === textOf(from.member, 'id') ? [into, from] : [from, into];
-      const numbers = [wrong, current].map(({ member }) => textOf(member, 'identity_card')) as [
-        string,
-        string,
-      ];
-      return (store, options) => store.replaceIdentityCard(...numbers, options);
-    }),
-    dismiss: act(say('Set the pair aside'), (pair) => {
-      const [one, other] = pair.sides.map(({ member }) => numberOf(member, 'id')) as [number, number];
-      return (store, options) => store.dismissDuplicate(one, other, options);
-    }),
-  },
-};
+type Ids = readonly [from: number, into: number];
 
-interface Sides {
-  readonly sides: readonly [from: StoredMembership, into: StoredMembership];
-}
 interface FoundPair extends Likeness {
   /** The member whose loss would cost less comes first. */
   readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
 }
-type Pair = FoundPair & Sides;
 
-/** Output of `duplicates --json`, without the pairs resolved since. */
+/** Output of `duplicates --json`. */
 interface FoundPairs {
-  pairs: readonly FoundPair[];
+  readonly pairs: FoundPair[];
   readonly dropped: number;
   readonly dismissed: number;
   readonly not_compared: readonly Crowd[];
 }
 
-function readSides(visit: Visit, fromId: number, intoId: number): Sides | undefined {
-  const held = visit.use((storage) => openStoredData(storage));
-  const [from, into] = [held.findMembership(fromId), held.findMembership(intoId)];
-  return from && into && { sides: [from, into] };
-}
-
-/** Pairs that still exist as two people: some may have been resolved elsewhere. */
-function readPairs(visit: Visit, pairs: readonly FoundPair[]): Pair[] {
-  const found: Pair[] = [];
-  for (const pair of pairs) {
-    const [from, into] = pair.members;
-    const read = readSides(visit, from.id, into.id);
-    const [one, other] = read?.sides.map(({ member }) => textOf(member, 'identity_card')) ?? [];
-    if (read !== undefined && one !== other) found.push({ ...pair, ...read });
-  }
-  return found;
-}
-
-function summary(
-  visit: Visit,
-  { pairs, dropped, dismissed, not_compared: crowds }: FoundPairs,
-  at: number,
-): Html {
-  const { say } = visit;
-  const uncompared = crowds.reduce((sum, { members }) => sum + members, 0);
-  return html`<p>${
-    pairs.length === 0
-      ? say('No likely duplicates were found.')
-      : say('{n|# pair|# pairs} of members may be one person, the likeliest first.', { n: pairs.length })
-  } ${dropped > 0 && say('{n|# pair is|# pairs are} less likely than these.', { n: dropped })}
+const PAIRS: Search<FoundPairs, FoundPair> = {
+  work: 'duplicates',
+  path: '/duplicates',
+  title: say('Duplicates'),
+  progress: say('Looking for members who may be one person…'),
+  persons: 2,
+  groupsOf: ({ pairs }) => pairs,
+  section: onePair,
+  summary({ say }, { pairs, dropped, dismissed, not_compared: crowds }) {
+    const uncompared = crowds.reduce((sum, { members }) => sum + members, 0);
+    return html`<p>${
+      pairs.length === 0
+        ? say('No likely duplicates were found.')
+        : say('{n|# pair|# pairs} of members may be one person, the likeliest first.', { n: pairs.length })
+    } ${dropped > 0 && say('{n|# pair is|# pairs are} less likely than these.', { n: dropped })}
 ${dismissed > 0 && say('{n|# pair was|# pairs were} set aside before.', { n: dismissed })}
 ${
   uncompared > 0 &&
@@ -168,13 +153,13 @@ ${
     n: uncompared,
   })
 }</p>
-<p><a href="${PATH}/contradictions">${visit.say('One person who may be two')}</a></p>
-${again(visit, PATH, at)}`;
-}
+<p><a href="${PERSONS.path}">${say('One person who may be two')}</a></p>`;
+  },
+};
 
-function onePair(visit: Visit, pair: Pair): Html {
+function onePair(visit: Visit, pair: FoundPair, sides: readonly StoredMembership[]): Html {
   const { say, translate } = visit;
-  const { sides, members, score, reasons } = pair;
+  const { members, score, reasons } = pair;
   const [from, into] = members;
   const hidden = { from: String(from.id), into: String(into.id) };
   const [fromName, intoName] = sides.map(nameOfSide) as [string, string];
@@ -182,13 +167,13 @@ function onePair(visit: Visit, pair: Pair): Html {
     [textOf(member, 'id'), `${textOf(member, 'identity_card')} (${nameOfSide({ member })})`] as const;
   return html`<section class="card pair"><h2>${fromName} · ${intoName}</h2>
 <p>${say('Likeness {score} of 100:', { score })}
-${reasons.map((each) => translate(asMessage(each))).join(', ')}</p>
+${reasons.map((reason) => translate(asMessage(reason))).join(', ')}</p>
 ${compared(visit, sides)}
 <div class="forms beside">
 ${
-  sides[0].member.cooperative === sides[1].member.cooperative &&
+  new Set(sides.map(({ member }) => member.cooperative)).size === 1 &&
   form(visit, {
-    path: PATH,
+    path: PAIRS.path,
     action: 'merge',
     hidden,
     button: say('Merge…'),
@@ -199,14 +184,14 @@ ${
   })
 }
 ${form(visit, {
-  path: PATH,
+  path: PAIRS.path,
   action: 'number',
   hidden,
   button: say('Replace the wrong number…'),
   body: select('right', say('One person; the right national ID is'), [...sides].reverse().map(numberOfSide)),
 })}
 ${form(visit, {
-  path: PATH,
+  path: PAIRS.path,
   action: 'dismiss',
   hidden,
   button: say('Set aside…'),
@@ -214,129 +199,115 @@ ${form(visit, {
 })}</div></section>`;
 }
 
-/** Action that proposes a correction of a pair; the pair is removed from the results once it is made. */
-function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string) => Proposal['run']): Action {
-  return (visit, given) => {
-    const { action, from, into, right } = Object.fromEntries(
-      ['action', 'from', 'into', 'right'].map((name) => [name, given.get(name)]),
-    ) as { readonly [name in 'action' | 'from' | 'into' | 'right']: string };
-    const pair = readSides(visit, Number(from), Number(into));
-    if (pair === undefined) return undefined;
-    const answer = proposeCorrection(visit, given, {
+/** Action that proposes a correction of a pair. */
+function act(
+  heading: Message,
+  prepare: (ids: Ids, sides: readonly StoredMembership[], right: string) => Proposal['run'],
+): Action {
+  return (visit, submitted) => {
+    const [from, into, right] = [submitted.get('from'), submitted.get('into'), submitted.get('right')];
+    const ids: Ids = [Number(from), Number(into)];
+    const action = submitted.get('action');
+    const sides = readSides(visit, { members: ids.map((id) => ({ id })) });
+    if (sides === undefined) return undefined;
+    return resolve(visit, submitted, PAIRS, ids, {
       heading,
-      path: PATH,
       action,
-      given: { from, into, right },
-      back: PATH,
-      shows: showing(pair.sides),
-      seen: pair.sides
+      values: { from, into, right },
+      shows: showing(sides),
+      seen: sides
         .filter(({ member }) => textOf(member, 'id') === right)
         .map(({ member }) => [visit.say('The right national ID'), textOf(member, 'identity_card')]),
-      run: prepare(pair, right),
-      compared: action === 'merge' ? comparedMembers(visit, [Number(from), Number(into)]) : undefined,
+      run: prepare(ids, sides, right),
+      compared: action === 'merge' ? comparedMembers(visit, ids) : undefined,
     });
-    const found = deskFilesOf(visit).commands.workOf('duplicates')?.document as FoundPairs | undefined;
-    if ('goTo' in answer && found !== undefined)
-      found.pairs = found.pairs.filter(
-        ({ members }) => members[0].id !== Number(from) || members[1].id !== Number(into),
-      );
-    return answer;
   };
 }
 
+export const DUPLICATES: Screen = {
+  path: PAIRS.path,
+  title: PAIRS.title,
+  menu: PAIRS.title,
+  personal: 'some',
+  read: readResults(PAIRS),
+  actions: {
+    again: searchAgain(PAIRS),
+    merge: act(say('Merge two memberships'), ([fromId, intoId]) => {
+      return (store, options) => store.run('mergeMembers', { fromId, intoId }, options);
+    }),
+    number: act(say('Correct the national ID'), ([from], sides, right) => {
+      const [one, other] = sides.map(({ member }) => textOf(member, 'identity_card')) as [string, string];
+      const values = right === String(from) ? { old: other, current: one } : { old: one, current: other };
+      return (store, options) => store.run('replaceIdentityCard', values, options);
+    }),
+    dismiss: act(say('Set the pair aside'), ([oneId, otherId]) => {
+      return (store, options) => store.run('dismissDuplicate', { oneId, otherId }, options);
+    }),
+  },
+};
+
 // `/duplicates/contradictions`: persons whose memberships contradict each other (docs/correcting.md)
 
-const PATH_CONTRADICTIONS = '/duplicates/contradictions';
-const HEADING = say('One person who may be two');
-
-interface FoundPerson {
+interface FoundPerson extends FoundGroup {
   readonly contradictions: readonly string[];
-  readonly members: readonly { readonly id: number }[];
 }
 
-/** Output of `duplicates --contradictions --json`, without the persons resolved since. */
+/** Output of `duplicates --contradictions --json`. */
 interface FoundPersons {
-  persons: readonly FoundPerson[];
+  readonly persons: FoundPerson[];
   readonly accepted: number;
   readonly dropped: number;
 }
 
-export const CONTRADICTIONS: Screen = {
-  path: PATH_CONTRADICTIONS,
-  title: HEADING,
-  personal: 'some',
-  read(visit) {
-    const heading = html`<h1>${visit.translate(HEADING)}</h1>`;
-    const sentence = visit.say('Looking for memberships of one person that contradict each other…');
-    const search = searchFor<FoundPersons>(visit, 'contradictions', PATH_CONTRADICTIONS, heading, sentence);
-    if ('body' in search) return search;
-    const { found, at } = search;
-    const page = pageOf(visit);
-    const persons = readPersons(visit, rowsOf(page, found.persons));
-    const body = html`${heading}${summaryContradictions(visit, found, at)}
-${persons.map((each) => onePerson(visit, each))}
-${pages(visit, PATH_CONTRADICTIONS, found.persons.length, page)}`;
-    return { body, shows: persons.length === 0 ? 'nobody' : showing(persons.flatMap(({ sides }) => sides)) };
-  },
-  actions: {
-    again: searchAgain('contradictions', PATH_CONTRADICTIONS),
-    same(visit, given) {
-      const member = given.get('member');
-      const held = visit.use((storage) => openStoredData(storage));
-      const found = held.findMembership(Number(member));
-      const person = found && held.findPerson(textOf(found.member, 'identity_card'));
-      if (person === undefined) return undefined;
-      const { identityCard, memberships } = person;
-      const answer = proposeCorrection(visit, given, {
-        heading: say('One person, checked'),
-        path: PATH_CONTRADICTIONS,
-        action: 'same',
-        given: { member },
-        back: PATH_CONTRADICTIONS,
-        shows: showing(memberships),
-        run: (store, options) => store.acceptContradictions(identityCard, options),
-      });
-      const search = deskFilesOf(visit).commands.workOf('contradictions')?.document as
-        | FoundPersons
-        | undefined;
-      if ('goTo' in answer && search !== undefined)
-        search.persons = search.persons.filter(({ members }) => members[0]?.id !== Number(member));
-      return answer;
-    },
-  },
-};
-
-type Person = FoundPerson & { readonly sides: readonly StoredMembership[] };
-
-/** Persons that are still one: some may have been resolved elsewhere. */
-function readPersons(visit: Visit, persons: readonly FoundPerson[]): Person[] {
-  const held = visit.use((storage) => openStoredData(storage));
-  return persons.flatMap((person) => {
-    const sides = person.members.flatMap(({ id }) => held.findMembership(id) ?? []);
-    const numbers = new Set(sides.map(({ member }) => textOf(member, 'identity_card')));
-    return sides.length === person.members.length && numbers.size === 1 ? [{ ...person, sides }] : [];
-  });
-}
-
-function summaryContradictions(visit: Visit, { persons, accepted, dropped }: FoundPersons, at: number): Html {
-  const { say } = visit;
-  return html`<p>${
+const PERSONS: Search<FoundPersons, FoundPerson> = {
+  work: 'contradictions',
+  path: '/duplicates/contradictions',
+  title: say('One person who may be two'),
+  progress: say('Looking for memberships of one person that contradict each other…'),
+  persons: 1,
+  groupsOf: ({ persons }) => persons,
+  section: onePerson,
+  summary: ({ say }, { persons, accepted, dropped }) => html`<p>${
     persons.length === 0
       ? say('No memberships of one person contradict each other.')
       : say('{n|# person has|# persons have} memberships that contradict each other.', { n: persons.length })
   } ${dropped > 0 && say('{n|# person is|# persons are} not listed.', { n: dropped })}
 ${accepted > 0 && say('{n|# person was|# persons were} checked before.', { n: accepted })}</p>
-<p><a href="/duplicates">${say('Duplicates')}</a></p>
-${again(visit, PATH_CONTRADICTIONS, at)}`;
-}
+<p><a href="${PAIRS.path}">${say('Duplicates')}</a></p>`,
+};
 
-function onePerson(visit: Visit, { contradictions, sides }: Person): Html {
+export const CONTRADICTIONS: Screen = {
+  path: PERSONS.path,
+  title: PERSONS.title,
+  personal: 'some',
+  read: readResults(PERSONS),
+  actions: {
+    again: searchAgain(PERSONS),
+    same(visit, submitted) {
+      const member = submitted.get('member');
+      const store = visit.use((storage) => openStoredData(storage));
+      const membership = store.findMembership(Number(member));
+      const person = membership && store.findPerson(textOf(membership.member, 'identity_card'));
+      if (person === undefined) return undefined;
+      const { identityCard: nid, memberships } = person;
+      return resolve(visit, submitted, PERSONS, [Number(member)], {
+        heading: say('One person, checked'),
+        action: 'same',
+        values: { member },
+        shows: showing(memberships),
+        run: (corrections, options) => corrections.run('acceptContradictions', { nid }, options),
+      });
+    },
+  },
+};
+
+function onePerson(visit: Visit, { contradictions }: FoundPerson, sides: readonly StoredMembership[]): Html {
   const { say, translate } = visit;
   const [first] = sides.map(({ member }) => member);
   if (first === undefined) return html``;
   const memberships = sides.map((side) => [String(numberOf(side.member, 'id')), nameOfSide(side)] as const);
   return html`<section class="card pair"><h2>${sides.map(nameOfSide).join(' · ')}</h2>
-<p>${contradictions.map((each) => translate(asMessage(each))).join(', ')}</p>
+<p>${contradictions.map((text) => translate(asMessage(text))).join(', ')}</p>
 ${compared(visit, sides)}
 <div class="forms beside">
 ${form(visit, {
@@ -349,7 +320,7 @@ ${form(visit, {
   ],
 })}
 ${form(visit, {
-  path: PATH_CONTRADICTIONS,
+  path: PERSONS.path,
   action: 'same',
   hidden: { member: textOf(first, 'id') },
   button: say('One person…'),

@@ -4,7 +4,7 @@ import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../registry/changes/correction-kinds.ts';
 import { contradictionsOf, type Described } from '../../registry/likeness.ts';
-import { compared, textOf } from '../../registry/pages/stored-values.ts';
+import { compared, numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -15,12 +15,11 @@ import {
   type CorrectionDone,
   type CorrectionRefused,
   type CorrectionResult,
-  type CorrectionStore,
   formatChanges,
   formatRefused,
-  type Options,
-} from '../correction-types.ts';
-import { openCorrections } from '../corrections/correction-store.ts';
+} from '../correction-result.ts';
+import { type CorrectionStore, openCorrections } from '../corrections/correction-store.ts';
+import type { Options } from '../corrections/run-correction.ts';
 
 export interface Proposal {
   readonly heading: Text;
@@ -28,7 +27,7 @@ export interface Proposal {
   readonly path: string;
   readonly action: string;
   /** Form values of the action, submitted again with the confirmation. */
-  readonly given: { readonly [name: string]: string };
+  readonly values: { readonly [name: string]: string };
   /** Labelled values that the user should check again before confirming. */
   readonly seen?: readonly (readonly [label: string, value: string])[];
   /** Path of the page that the correction was started from. */
@@ -67,21 +66,26 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
       samePerson: isDryRun || form.get('same_person') !== '',
       agreed,
     });
-  let done = run(agreed === '' || isUnexplained || isUnticked);
-  if (done.outcome === 'refused' && done.compared !== undefined) done = run(true);
-  if (done.outcome === 'refused') return refusal(visit, proposal, done);
-  const { correctionId: id } = done;
+  let result = run(agreed === '' || isUnexplained || isUnticked);
+  if (result.outcome === 'refused' && result.compared !== undefined) result = run(true);
+  if (result.outcome === 'refused') return refusal(visit, proposal, result);
+  const { correctionId: id } = result;
   if (id === null) {
-    if (agreed === '') return preview(visit, proposal, done);
-    if (agreed !== done.fingerprint)
-      return preview(visit, proposal, done, visit.say('Something has changed meanwhile. Look at it again.'));
+    if (agreed === '') return preview(visit, proposal, result);
+    if (agreed !== result.fingerprint)
+      return preview(
+        visit,
+        proposal,
+        result,
+        visit.say('Something has changed meanwhile. Look at it again.'),
+      );
     const fault = isUnexplained ? visit.translate(reason.text) : visit.say('Tick the box first.');
-    return preview(visit, proposal, done, fault);
+    return preview(visit, proposal, result, fault);
   }
-  const isSlow = done.errorAfterCommit !== undefined;
-  const told = isSlow
-    ? say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id })
-    : say('Correction {id} is done.', { id });
+  const told =
+    result.errorAfterCommit === undefined
+      ? say('Correction {id} is done.', { id })
+      : say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id });
   const undo = proposal.isFinal === true ? {} : { operationId: id };
   return { goTo: proposal.afterwards ?? proposal.back, told, ...undo };
 }
@@ -92,7 +96,7 @@ function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?:
   const agree = formOf(visit, {
     path: proposal.path,
     action: proposal.action,
-    hidden: { ...proposal.given, expected: plan.fingerprint ?? '' },
+    hidden: { ...proposal.values, expected: plan.fingerprint ?? '' },
     body: html`${input({
       name: 'reason',
       label: visit.say('Why? It is kept in the history. Write no national ID.'),
@@ -118,8 +122,8 @@ const tick = (name: string, label: string): Html =>
 ${label}</label>`;
 
 function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople): Html {
-  const held = visit.use((storage) => openStoredData(storage));
-  const sides = memberIds.flat().flatMap((id) => held.findMembership(id) ?? []);
+  const store = visit.use((storage) => openStoredData(storage));
+  const sides = memberIds.flat().flatMap((id) => store.findMembership(id) ?? []);
   return html`<section class="card"><p>${
     contradictions.length === 0
       ? visit.say('Nothing contradicts that they are one person.')
@@ -130,15 +134,11 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
 }
 
 /** Includes members of other persons, such as the one that a member is merged into. */
-function withMembers(
-  shows: Shows | 'nobody',
-  { members, compared: people }: CorrectionDone,
-): Shows | 'nobody' {
+function withMembers(shows: Shows | 'nobody', plan: CorrectionDone): Shows | 'nobody' {
   if (shows === 'nobody') return shows;
   const { fields, subject } = shows;
-  const ids = [...members.map(({ id }) => id), ...(people?.memberIds.flat() ?? [])];
-  const memberIds = [...new Set([...(subject.memberIds ?? []), ...ids])];
-  return { fields, subject: { ...subject, memberIds } };
+  const ids = [...plan.members.map(({ id }) => id), ...(plan.compared?.memberIds.flat() ?? [])];
+  return { fields, subject: { ...subject, memberIds: [...new Set([...(subject.memberIds ?? []), ...ids])] } };
 }
 
 function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {
@@ -153,12 +153,12 @@ const lines = (visit: Visit, texts: readonly Text[]): Html =>
 
 /** Two members to be merged, or undefined if nothing contradicts that they are one person. */
 export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
-  const held = visit.use((storage) => openStoredData(storage));
-  const [one, other] = ids.map((id) => held.findMembership(id)?.member);
+  const store = visit.use((storage) => openStoredData(storage));
+  const [one, other] = ids.map((id) => store.findMembership(id)?.member);
   if (one === undefined || other === undefined) return undefined;
   const contradictions = contradictionsOf(describedIn(one), describedIn(other));
-  const [first = 0, second = 0] = ids;
-  return contradictions.length === 0 ? undefined : { memberIds: [[first], [second]], contradictions };
+  if (contradictions.length === 0) return undefined;
+  return { memberIds: [[numberOf(one, 'id')], [numberOf(other, 'id')]], contradictions };
 }
 
 const describedIn = (member: StoredRow): Described => ({

@@ -1,6 +1,7 @@
 /** The corrections of a random history, and what people must have before and after each. */
 import assert from 'node:assert/strict';
-import type { CorrectionResult, CorrectionStore } from '../../../src/people/correction-types.ts';
+import type { CorrectionResult } from '../../../src/people/correction-result.ts';
+import type { CorrectionStore } from '../../../src/people/corrections/correction-store.ts';
 import type { CorrectionOptions } from '../../../src/registry/changes/correction-kinds.ts';
 import { DAY_SECONDS } from '../../../src/values/date-time.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
@@ -65,7 +66,7 @@ export async function correct(
   }
   if (kind === 'merge') {
     const [one, into] = [memberAt(from), memberAt(to)];
-    const result = await store.mergeMembers(one, into, options);
+    const result = await store.run('mergeMembers', { fromId: one, intoId: into }, options);
     return corrected(
       result,
       sameById((id) => (id === one ? into : id)),
@@ -73,16 +74,29 @@ export async function correct(
   }
   if (kind === 'release')
     return corrected(
-      await store.releaseIdentityCard(formers[from % Math.max(formers.length, 1)] ?? nid(from), options),
+      store.run(
+        'releaseIdentityCard',
+        { former: formers[from % Math.max(formers.length, 1)] ?? nid(from) },
+        options,
+      ),
       sameByNumber,
     );
   if (kind === 'death')
-    return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber);
-  if (kind === 'erase') return corrected(await store.erasePerson(nid(from), options), sameById());
+    return corrected(
+      store.run('recordDeath', { nid: nid(from), on: { date: '2025-06-01', startsAt: 0 } }, options),
+      sameByNumber,
+    );
+  if (kind === 'erase') return corrected(store.run('erasePerson', { nid: nid(from) }, options), sameById());
   if (kind === 'transfer') return transfer(store, memberAt(from), to, options);
   if (kind === 'move')
-    return corrected(await store.moveMember(memberAt(from), codeAt(to), options), sameByNumber);
-  return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber);
+    return corrected(
+      store.run('moveMember', { memberId: memberAt(from), code: codeAt(to) }, options),
+      sameByNumber,
+    );
+  return corrected(
+    store.run('mergeCooperatives', { fromCode: codeAt(from), intoCode: codeAt(to) }, options),
+    sameByNumber,
+  );
 }
 
 async function replaceNumber(
@@ -95,8 +109,8 @@ async function replaceNumber(
   const holders = rowsOf(rows, 'member').filter(({ identity_card }) => identity_card === old);
   const memberId =
     only === undefined ? undefined : (holders[only % holders.length]?.id as number | undefined);
-  const agreed = { ...options, releases, samePerson, memberId };
-  const result = await store.replaceIdentityCard(old, current, agreed);
+  const agreed = { ...options, releases, samePerson };
+  const result = store.run('replaceIdentityCard', { old, current, memberId }, agreed);
   return {
     result,
     check(before, after) {
@@ -125,7 +139,11 @@ async function transfer(
   const startsAt = Math.floor(NOW / DAY_SECONDS) * DAY_SECONDS;
   const on = new Date(startsAt * 1000).toISOString().slice(0, 10);
   const [code, own] = [CODES[to % CODES.length] as string, memberCode(1 + (to % 7))];
-  const result = await store.transferMember({ memberId, to: code, memberCode: own, on, startsAt }, options);
+  const result = store.run(
+    'transferMember',
+    { memberId, to: code, memberCode: own, on: { date: on, startsAt } },
+    options,
+  );
   return {
     result,
     check(before, after) {

@@ -1,12 +1,13 @@
 /** What an erasure covers, and what becomes of it when the file cannot be rewritten. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openCorrectionsAt } from '../../../src/people/corrections/correction-store.ts';
+import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
 import { clearFreeSpace, isUncleared } from '../../../src/people/corrections/persons-erase.ts';
 import { ERASED_VALUES } from '../../../src/registry/stored/erasures.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { filesWith } from '../../support/registry-files.ts';
-import { FORMAT, openFile, SqliteError } from '../../support/sqlite.ts';
+import { openFile, SqliteError } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
 
 /** What sums need, and what says nothing about anybody. */
 const STAYING = [
@@ -59,14 +60,10 @@ test('a reader that keeps the log from being emptied is named, and the command i
   await place.command('persons', 'erase', '--yes', nid(1), '--reason', 'Request');
   const back = members(`A-1,${nid(1)},ZX-1,Zimulinda Aline`);
   assert.equal((await place.load('members', back, '--despite-erasure')).status, 0);
-  const corrections = openCorrectionsAt(place.databaseFile, {
-    format: FORMAT,
-    monotonicMs: () => 0,
-    waitMs: 20,
-  });
+  const corrections = openCorrections(storageAt(place.databaseFile), 20);
   const erase = async (): Promise<string> => {
     const options = { reason: 'Request', systemUser: 'operator', nowSeconds: 1 };
-    const result = await corrections.erasePerson(nid(1), options);
+    const result = await corrections.run('erasePerson', { nid: nid(1) }, options);
     return result.outcome === 'refused' ? String(result.message) : result.notes.join();
   };
   const reader = openFile(place.databaseFile);

@@ -12,8 +12,7 @@ import type { CheckedFile } from '../../../src/import/staging/import-transaction
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openJournal } from '../../../src/journal/journal.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';
-import type { CorrectionStore } from '../../../src/people/correction-types.ts';
-import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
+import { type CorrectionStore, openCorrections } from '../../../src/people/corrections/correction-store.ts';
 import type { CorrectionOptions } from '../../../src/registry/changes/correction-kinds.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import type { MemberValues } from '../../../src/registry/members.ts';
@@ -369,17 +368,33 @@ class World {
       return this.apply('members', [{ ...person, ...changed }]);
     }
     if (step.do === 'replace')
-      return void (await corrections.replaceIdentityCard(member.identity_card, step.number, {
-        ...WHY,
-        samePerson: true,
-      }));
+      return void (await corrections.run(
+        'replaceIdentityCard',
+        { old: member.identity_card, current: step.number },
+        {
+          ...WHY,
+          samePerson: true,
+        },
+      ));
     if (step.do === 'merge')
-      return void (await corrections.mergeMembers(member.id, pick(members, step.into).id, WHY));
+      return void (await corrections.run(
+        'mergeMembers',
+        { fromId: member.id, intoId: pick(members, step.into).id },
+        WHY,
+      ));
     if (step.do === 'move')
-      return void (await corrections.moveMember(member.id, pick(cooperatives, step.to).code, WHY));
+      return void (await corrections.run(
+        'moveMember',
+        { memberId: member.id, code: pick(cooperatives, step.to).code },
+        WHY,
+      ));
     if (step.do === 'cooperatives') {
       const [from, into] = [pick(cooperatives, step.at), pick(cooperatives, step.into)];
-      return void (await corrections.mergeCooperatives(from.code, into.code, WHY));
+      return void (await corrections.run(
+        'mergeCooperatives',
+        { fromCode: from.code, intoCode: into.code },
+        WHY,
+      ));
     }
     const ids = this.all<{ id: number }>(
       'SELECT id FROM operations WHERE undone_at IS NULL AND id > 2 ORDER BY id DESC',

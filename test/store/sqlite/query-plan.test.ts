@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EVENT_CHECKS } from '../../../src/check/check.ts';
-import { mergePairs } from '../../../src/people/corrections/merge-pairs.ts';
+import { mergePairs } from '../../../src/people/corrections/members-merge.ts';
 import { storedDataOn } from '../../../src/registry/stored/stored-data.ts';
 import { ROW_ORDERS } from '../../../src/registry/stored/stored-data-types.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';

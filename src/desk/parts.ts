@@ -58,7 +58,7 @@ interface FormOptions {
   readonly action: string;
   /** Values sent in addition to the inputs. */
   readonly hidden?: { readonly [name: string]: string };
-  readonly body: HtmlValue;
+  readonly body?: HtmlValue;
   readonly button: string;
   /** `danger` for actions that cannot be undone, `plain` for small forms in a line. */
   readonly look?: 'danger' | 'plain';

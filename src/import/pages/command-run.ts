@@ -9,10 +9,8 @@ import type { MapProposal } from '../reading/propose-map.ts';
 /** Limits of the messages and characters that are kept: nobody reads more. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
 
-interface CommandOptions {
-  readonly program: string;
-  readonly storage: string;
-  readonly environment: NodeJS.ProcessEnv;
+/** The user and language of a command, and its start. */
+export interface RunAs {
   /** User under whom changes are recorded, such as `root`, or `N. N. (root)`. */
   readonly user: string;
   /** Language of errors; messages about a file are translated when they are shown. */
@@ -21,17 +19,26 @@ interface CommandOptions {
   readonly startedAt: number;
 }
 
-/** The user and language of a command, and its start. */
-export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
+export const runAs = ({ session, language, now }: Visit): RunAs => ({
+  user: session.user,
+  language,
+  startedAt: now,
+});
+
+export interface QueueOptions {
+  readonly program: string;
+  readonly storage: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
 
 /** A message, and the first lines of the file that it is about. */
-export interface Told {
+interface RunMessage {
   readonly text: Text;
   readonly lines: readonly number[];
 }
 
 /** State of a run that is no longer at work, kept to show it again in another process. */
-export interface RestedRun extends Pick<CommandOptions, 'user' | 'startedAt'> {
+export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly args: readonly string[];
   readonly news: readonly ImportNews[];
   readonly output: string;
@@ -70,29 +77,26 @@ export class CommandRun {
   readonly user: string;
   readonly startedAt: number;
   readonly args: readonly string[];
-  private readonly texts = new Map<NewsPart, Told[]>();
+  private readonly messages = new Map<NewsPart, RunMessage[]>();
   /** Messages from the process that are shown. */
   private news: ImportNews[] = [];
-  private readonly options: CommandOptions;
+  private readonly options: QueueOptions & RunAs;
   private output = '';
   private parsed: unknown;
   private readonly onRest: () => void;
   private child: ChildProcess | undefined;
 
   /** @param onRest called whenever it is no longer at work */
-  constructor(args: readonly string[], options: CommandOptions, onRest: () => void) {
+  constructor(args: readonly string[], options: QueueOptions & RunAs, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
     [this.user, this.startedAt] = [options.user, options.startedAt];
   }
 
   /** Restores a run that ended in another process of the desk. */
-  static again(rested: RestedRun, options: Omit<CommandOptions, keyof RunAs>): CommandRun {
-    const { args, user, startedAt, news, output, errors, hasAgreed, status } = rested;
+  static again({ args, user, startedAt, news, ...state }: RestedRun, options: QueueOptions): CommandRun {
     const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
-    for (const each of news) run.take(each);
-    [run.output, run.errors, run.hasAgreed, run.status] = [output, errors, hasAgreed, status];
-    run.hasBegun = true;
-    return run;
+    for (const message of news) run.take(message);
+    return Object.assign(run, state, { hasBegun: true });
   }
 
   /** Undefined while it is at work. */
@@ -108,12 +112,11 @@ export class CommandRun {
   }
 
   textsOf(part: NewsPart): readonly Text[] {
-    return this.toldOf(part).map(({ text }) => text);
+    return this.messagesOf(part).map(({ text }) => text);
   }
 
-  /** Texts with the lines of the file that each is about. */
-  toldOf(part: NewsPart): readonly Told[] {
-    return this.texts.get(part) ?? [];
+  messagesOf(part: NewsPart): readonly RunMessage[] {
+    return this.messages.get(part) ?? [];
   }
 
   /** The JSON document that it has printed; undefined before its end, and after a failure. */
@@ -124,7 +127,7 @@ export class CommandRun {
 
   begin(): void {
     const { program, storage, user, language, environment } = this.options;
-    const named = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
+    const operator = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
     const { REGISTRY_USER: _, ...env } = environment;
     this.hasBegun = true;
     const child = fork(program, this.args, {
@@ -134,7 +137,7 @@ export class CommandRun {
         ...env,
         REGISTRY_DB: storage,
         LC_ALL: language === 'en' ? 'C' : language,
-        ...(named === undefined ? {} : { REGISTRY_USER: named }),
+        ...(operator === undefined ? {} : { REGISTRY_USER: operator }),
       },
     });
     this.child = child;
@@ -154,39 +157,31 @@ export class CommandRun {
   }
 
   private take(news: ImportNews): void {
-    if ('progress' in news) {
-      this.progress = news.progress;
-      return;
-    }
     if ('asks' in news) {
       this.isAsking = true;
       setTimeout(() => this.letGo(), PATIENCE_MS).unref();
       this.onRest();
       return;
     }
-    if ('report' in news) this.report = news.report;
-    else if ('firstRows' in news) this.firstRows = news.firstRows;
-    else if ('proposal' in news) this.proposal = news.proposal;
-    else if ('changes' in news) this.changes = news.changes;
-    else if ('names' in news) this.names = news.names;
-    else if ('sheets' in news) this.sheets = news.sheets;
-    else {
-      const texts = this.texts.get(news.part) ?? [];
-      this.texts.set(news.part, texts);
-      if (texts.length >= MOST_TEXTS) return;
-      texts.push({ text: unpack(news.text), lines: news.lines ?? [] });
+    if ('part' in news) {
+      const messages = this.messages.get(news.part) ?? [];
+      this.messages.set(news.part, messages);
+      if (messages.length >= MOST_TEXTS) return;
+      messages.push({ text: unpack(news.text), lines: news.lines ?? [] });
     }
-    this.news.push(news);
+    // Any other message is the new value of the property with its name.
+    else Object.assign(this, news);
+    if (!('progress' in news)) this.news.push(news);
   }
 
   /** Lets the command do what it has reported. */
   agree(): void {
     this.isAsking = false;
     this.hasAgreed = true;
-    this.texts.delete('changed');
+    this.messages.delete('changed');
     this.changes = [];
     this.news = this.news.filter(
-      (each) => !('changes' in each || ('part' in each && each.part === 'changed')),
+      (news) => !('changes' in news || ('part' in news && news.part === 'changed')),
     );
     this.child?.send('yes', () => {});
   }
@@ -206,15 +201,7 @@ export class CommandRun {
   }
 }
 
-export const runAs = ({ session, language, now }: Visit): RunAs => ({
-  user: session.user,
-  language,
-  startedAt: now,
-});
-
 // The commands of a desk: a few at a time, the others in their turn
-
-export type QueueOptions = Omit<CommandOptions, keyof RunAs>;
 
 /**
  * Limits of running commands, each a process with an open registry, and of those that ask with checked rows.

@@ -25,107 +25,11 @@ import type { MapProposal } from '../reading/propose-map.ts';
 import { addedColumnOf } from '../table/recognise-headings.ts';
 import { CommandQueue, CommandRun, type QueueOptions, type RestedRun, type RunAs } from './command-run.ts';
 
-// The folder in which the desk keeps the files of a user from one desk to the next: for each file a folder,
-// with its bytes and its state (docs/desk.md#import). Only the user can read it.
-
 export interface ImportChoices {
   /** The map document, as a text. */
   readonly map: string;
   readonly replaces?: number | undefined;
   readonly skipInvalid: boolean;
-}
-
-interface KeptFile {
-  readonly name: string;
-  readonly kind: ImportKind | undefined;
-  readonly sheets: readonly string[] | undefined;
-  readonly given: ImportChoices | undefined;
-  readonly choices: ImportChoices | undefined;
-  /** Epoch of the registry's sequence when the file was checked. */
-  readonly epoch: string;
-  /** The user who gave the file, and when. */
-  readonly as: Pick<RestedRun, 'user' | 'startedAt'>;
-  readonly proposing: RestedRun | undefined;
-  readonly check: RestedRun | undefined;
-}
-
-const STATE = 'state.json';
-const FORGOTTEN: KeptFile = {
-  ...{ name: 'file', kind: undefined, sheets: undefined, given: undefined, choices: undefined, epoch: '' },
-  ...{ as: { user: '', startedAt: 0 }, proposing: undefined, check: undefined },
-};
-
-class DeskFolder {
-  private readonly folder: string;
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  /**
-   * Reads all files, the oldest first. An upload that was cut off is removed.
-   * @throws the system's error if the folder cannot be read
-   */
-  read(): [id: number, KeptFile][] {
-    if (!existsSync(this.folder)) return [];
-    return this.ids()
-      .sort((a, b) => a - b)
-      .flatMap((id): [number, KeptFile][] => {
-        if (existsSync(this.pathOf(id, STATE))) return [[id, this.readState(id)]];
-        rmSync(this.folderOf(id), { recursive: true, force: true });
-        return [];
-      });
-  }
-
-  private ids(): number[] {
-    return readdirSync(this.folder).map(Number).filter(Number.isInteger);
-  }
-
-  /** The state may be empty after a power cut: the file is there, and can be read again. */
-  private readState(id: number): KeptFile {
-    try {
-      return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
-    } catch (error) {
-      if (error instanceof SyntaxError) return FORGOTTEN;
-      throw error;
-    }
-  }
-
-  /** @returns the number of a new file, higher than those of all that are kept @throws the system's error */
-  add(): number {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const id = Math.max(0, ...this.ids()) + 1;
-    mkdirSync(this.folderOf(id), { mode: 0o700 });
-    return id;
-  }
-
-  /** A full disk keeps the previous state: the desk continues with the one in memory. */
-  keep(id: number, kept: KeptFile): void {
-    const written = this.pathOf(id, `${STATE}.part`);
-    try {
-      writeFileSync(written, JSON.stringify(kept), { mode: 0o600 });
-      renameSync(written, this.pathOf(id, STATE));
-    } catch {
-      rmSync(written, { force: true });
-    }
-  }
-
-  remove(id: number): Promise<void> {
-    return rm(this.folderOf(id), { recursive: true, force: true });
-  }
-
-  /** Removes the folder if it is empty. */
-  close(): void {
-    if (existsSync(this.folder) && readdirSync(this.folder).length === 0) rmdirSync(this.folder);
-  }
-
-  private folderOf(id: number): string {
-    return join(this.folder, String(id));
-  }
-
-  pathOf(id: number, name = 'file'): string {
-    return join(this.folderOf(id), name);
-  }
 }
 
 export interface DeskFile {
@@ -139,18 +43,28 @@ export interface DeskFile {
   /** Sheets of a workbook from an earlier proposal: there may be none for the chosen sheet. */
   sheets?: readonly string[] | undefined;
   /** Choices last sent with the form, or those of the original file if this one has its refused rows. */
-  given: ImportChoices | undefined;
+  given?: ImportChoices | undefined;
   /** Choices that it was checked with. */
-  choices: ImportChoices | undefined;
-  /** The import with these choices, which asks when it has checked the file. */
-  check: CommandRun | undefined;
-  /** The same run, once a user has agreed. */
-  import: CommandRun | undefined;
+  choices?: ImportChoices | undefined;
+  /** The import with these choices, which asks when it has checked the file; a user may agree. */
+  check?: CommandRun | undefined;
 }
 
+/** The saved state of a file. */
+interface SavedFile extends Pick<DeskFile, 'name' | 'kind' | 'sheets' | 'given' | 'choices'> {
+  /** Epoch of the registry's sequence when the file was checked. */
+  readonly epoch: string;
+  /** The user who gave the file, and when. */
+  readonly as: Pick<RestedRun, 'user' | 'startedAt'>;
+  readonly proposing?: RestedRun | undefined;
+  readonly check?: RestedRun | undefined;
+}
+
+const STATE = 'state.json';
 const MAX_NAME_CHARACTERS = 120;
 
 interface DeskFilesOptions extends QueueOptions {
+  /** Readable by its user only; has a folder for each file, with its bytes and its state. */
   readonly folder: string;
   /** Epoch of the registry's sequence: findings and imports of another one are not shown. */
   readonly epoch: string;
@@ -160,39 +74,81 @@ interface DeskFilesOptions extends QueueOptions {
 
 export class DeskFiles {
   private readonly options: DeskFilesOptions;
-  private readonly folder: DeskFolder;
   readonly commands: CommandQueue;
   private readonly files = new Map<number, DeskFile>();
 
   /** @throws the system's error if the folder cannot be read */
   constructor(options: DeskFilesOptions) {
     this.options = options;
-    this.folder = new DeskFolder(options.folder);
     this.commands = new CommandQueue(options);
-    for (const [id, kept] of this.folder.read()) this.files.set(id, this.fileOf(id, kept));
+    for (const id of this.savedIds()) {
+      if (existsSync(this.pathOf(id, STATE))) this.files.set(id, this.restore(id));
+      // An upload that was cut off.
+      else rmSync(this.pathOf(id, '.'), { recursive: true, force: true });
+    }
   }
 
-  private fileOf(id: number, kept: KeptFile): DeskFile {
-    const { name, kind, sheets, given, choices } = kept;
-    const again = (run: KeptFile['check']) => run && CommandRun.again(run, this.options);
-    const check = kept.epoch === this.options.epoch ? again(kept.check) : undefined;
+  /** Oldest first. */
+  private savedIds(): number[] {
+    const { folder } = this.options;
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .map(Number)
+      .filter(Number.isInteger)
+      .sort((a, b) => a - b);
+  }
+
+  private pathOf(id: number, name: string): string {
+    return join(this.options.folder, String(id), name);
+  }
+
+  private restore(id: number): DeskFile {
+    const { epoch, as, proposing, check: saved, given, choices, ...file } = this.readState(id);
+    const again = (run: RestedRun | undefined) => run && CommandRun.again(run, this.options);
+    const check = epoch === this.options.epoch ? again(saved) : undefined;
     return {
-      ...{ id, name, kind, sheets, check, import: check?.hasAgreed ? check : undefined },
-      ...{ given: given ?? choices, choices: check && choices },
-      proposing: again(kept.proposing) ?? this.propose(id, name, kind, { ...kept.as, language: 'en' }),
+      ...file,
+      id,
+      check,
+      given: given ?? choices,
+      choices: check && choices,
+      proposing: again(proposing) ?? this.propose(id, file.name, file.kind, { ...as, language: 'en' }),
     };
   }
 
-  /** Saves the state of a file, without runs at work: they end with the desk. */
-  private keep(id: number): void {
+  /** The state may be empty after a power cut: the file is there, and can be read again. */
+  private readState(id: number): SavedFile {
+    try {
+      return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return { name: 'file', kind: undefined, epoch: '', as: { user: '', startedAt: 0 } };
+    }
+  }
+
+  /**
+   * Saves the state of a file, without runs at work: they end with the desk. A full disk keeps the previous
+   * state: the desk continues with the one in memory.
+   */
+  private save(id: number): void {
     const file = this.files.get(id);
     if (file === undefined) return;
-    const { name, kind, sheets, given, choices, proposing, check } = file;
+    const { id: _, proposing, check, ...choices } = file;
     const { user, startedAt } = proposing;
-    this.folder.keep(id, {
-      ...{ name, kind, sheets, given, choices, epoch: this.options.epoch, as: { user, startedAt } },
-      ...{ proposing: proposing.rested, check: check?.rested },
-    });
+    const state: SavedFile = {
+      ...choices,
+      epoch: this.options.epoch,
+      as: { user, startedAt },
+      proposing: proposing.rested,
+      check: check?.rested,
+    };
+    const incomplete = this.pathOf(id, `${STATE}.part`);
+    try {
+      writeFileSync(incomplete, JSON.stringify(state), { mode: 0o600 });
+      renameSync(incomplete, this.pathOf(id, STATE));
+    } catch {
+      rmSync(incomplete, { force: true });
+    }
   }
 
   /** All files, the newest first. */
@@ -208,47 +164,43 @@ export class DeskFiles {
    * Saves a file and starts the proposal of its map.
    * @throws errors of `content`; the system's error if the disk takes no more
    */
-  async add(name: string, content: AsyncIterable<Uint8Array>, as: RunAs): Promise<DeskFile> {
-    const id = this.folder.add();
-    const target = createWriteStream(this.folder.pathOf(id), { mode: 0o600 });
+  async add(givenName: string, content: AsyncIterable<Uint8Array>, as: RunAs): Promise<DeskFile> {
+    mkdirSync(this.options.folder, { recursive: true, mode: 0o700 });
+    const id = Math.max(0, ...this.savedIds()) + 1;
+    mkdirSync(this.pathOf(id, '.'), { mode: 0o700 });
     try {
-      await pipeline(content, target);
+      await pipeline(content, createWriteStream(this.pathOf(id, 'file'), { mode: 0o600 }));
     } catch (error) {
-      await this.folder.remove(id);
+      await this.erase(id);
       throw error;
     }
-    const shown = shownName(name);
-    const file: DeskFile = {
-      id,
-      name: shown,
-      kind: undefined,
-      given: undefined,
-      choices: undefined,
-      check: undefined,
-      import: undefined,
-      proposing: this.propose(id, shown, undefined, as),
-    };
+    const name = displayName(givenName);
+    const file: DeskFile = { id, name, kind: undefined, proposing: this.propose(id, name, undefined, as) };
     this.files.set(id, file);
-    this.keep(id);
+    this.save(id);
     return file;
+  }
+
+  private erase(id: number): Promise<void> {
+    return rm(this.pathOf(id, '.'), { recursive: true, force: true });
   }
 
   /** Reads the file as another kind than the one that was guessed, or another sheet of a workbook. */
   readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
     file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
-    Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined, import: undefined });
+    Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined });
     file.proposing = this.propose(file.id, file.name, kind, as, sheet);
-    this.keep(file.id);
+    this.save(file.id);
   }
 
   private propose(id: number, name: string, kind: ImportKind | undefined, as: RunAs, sheet = ''): CommandRun {
     const kinds = kind === undefined ? [] : [kind];
     const sheets = sheet === '' ? [] : [`--sheet=${sheet}`];
-    const args = ['import', 'map', ...kinds, this.folder.pathOf(id), '--file-name', name, ...sheets];
+    const args = ['import', 'map', ...kinds, this.pathOf(id, 'file'), '--file-name', name, ...sheets];
     return this.commands.start(args, as, () => {
       this.takeChoicesOfFirst(id, as);
-      this.keep(id);
+      this.save(id);
     });
   }
 
@@ -257,7 +209,9 @@ export class DeskFiles {
     const file = this.files.get(id);
     const proposal = file?.proposing.proposal;
     if (file === undefined || proposal === undefined || file.given !== undefined) return;
-    const first = this.list().find((each) => each !== file && isOfRejects(proposal, each.proposing.proposal));
+    const first = this.list().find(
+      (other) => other !== file && isOfRejects(proposal, other.proposing.proposal),
+    );
     if (first?.choices === undefined || first.kind === undefined) return;
     if (file.kind === undefined && first.kind !== proposal.document.kind) {
       this.readAs(file, first.kind, '', as);
@@ -269,16 +223,16 @@ export class DeskFiles {
   /** Saves the choices sent with the form, even if the file cannot be checked with them. */
   give(file: DeskFile, given: ImportChoices): void {
     file.given = given;
-    this.keep(file.id);
+    this.save(file.id);
   }
 
   /** Checks the file with these choices, and asks. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();
-    writeFileSync(this.folder.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
-    Object.assign(file, { kind, given: choices, choices, import: undefined });
-    file.check = this.commands.start(this.importArgs(file, kind, choices), as, () => this.keep(file.id));
-    this.keep(file.id);
+    writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
+    Object.assign(file, { kind, given: choices, choices });
+    file.check = this.commands.start(this.importArgs(file, kind, choices), as, () => this.save(file.id));
+    this.save(file.id);
   }
 
   checkAgain(file: DeskFile, as: RunAs): void {
@@ -289,16 +243,14 @@ export class DeskFiles {
   /** Imports what was checked; checks it again if that run was ended, or started by another user. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
-    if (check?.isAsking === true && check.user === as.user) {
-      file.import = check;
-      check.agree();
-    } else this.checkAgain(file, as);
+    if (check?.isAsking === true && check.user === as.user) check.agree();
+    else this.checkAgain(file, as);
   }
 
   private importArgs({ id, name }: DeskFile, kind: ImportKind, choices: ImportChoices): string[] {
     return [
-      ...['import', kind, this.folder.pathOf(id), '--file-name', name, '--ask'],
-      ...['--map', this.folder.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
+      ...['import', kind, this.pathOf(id, 'file'), '--file-name', name, '--ask'],
+      ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
       ...(choices.skipInvalid ? ['--skip-invalid'] : []),
       ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
     ];
@@ -306,30 +258,31 @@ export class DeskFiles {
 
   /** Path of the refused rows; there is no such file while none is refused. */
   rejectsOf(id: number): string {
-    return this.folder.pathOf(id, 'rejects.csv');
+    return this.pathOf(id, 'rejects.csv');
   }
 
-  async remove({ id, proposing, check, import: importing }: DeskFile): Promise<void> {
-    for (const run of [proposing, check, importing]) run?.stop();
+  async remove({ id, proposing, check }: DeskFile): Promise<void> {
+    proposing.stop();
+    check?.stop();
     this.files.delete(id);
-    await this.folder.remove(id);
+    await this.erase(id);
   }
 
-  isUndone({ import: importing }: DeskFile): boolean {
-    const id = importing?.report?.importId;
+  isUndone({ check }: DeskFile): boolean {
+    const id = check?.report?.importId;
     return id !== undefined && this.options.isUndone(id);
   }
 
   /** Ends every command. Files that were imported in full are removed: the registry has their rows. */
   async close(): Promise<void> {
     await this.commands.close();
-    for (const file of this.list()) if (this.isInRegistry(file)) await this.folder.remove(file.id);
-    this.folder.close();
+    for (const file of this.list()) if (this.isInRegistry(file)) await this.erase(file.id);
+    const { folder } = this.options;
+    if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
   }
 
   private isInRegistry(file: DeskFile): boolean {
-    const report = file.import?.report;
-    if (report?.outcome !== 'imported' || report.refusedRows > 0) return false;
+    if (!isImported(file) || file.check?.report?.refusedRows !== 0) return false;
     try {
       return !this.isUndone(file);
     } catch (error) {
@@ -340,23 +293,22 @@ export class DeskFiles {
   }
 }
 
-const textsOf = (proposal: MapProposal): readonly string[] => proposal.headings.map(({ text }) => text);
+export const isImported = ({ check }: DeskFile): boolean => check?.report?.outcome === 'imported';
 
 /**
  * True for a file with the refused rows of another one: it has the same headings, and one for the reasons.
  */
-function isOfRejects(proposal: MapProposal, of: MapProposal | undefined): boolean {
-  const texts = textsOf(proposal);
-  const added = of && texts.slice(of.headings.length);
+function isOfRejects({ headings }: MapProposal, original: MapProposal | undefined): boolean {
+  if (original === undefined) return false;
+  const added = headings.slice(original.headings.length);
   return (
-    of !== undefined &&
-    added?.some((text) => addedColumnOf(text) === FAULTS_COLUMN) === true &&
-    textsOf(of).every((text, place) => text === texts[place])
+    added.some(({ text }) => addedColumnOf(text) === FAULTS_COLUMN) &&
+    original.headings.every(({ text }, place) => text === headings[place]?.text)
   );
 }
 
 /** The name without a path that a browser puts before it, control characters and national IDs. */
-const shownName = (name: string): string => {
+const displayName = (name: string): string => {
   const last = name.replace(/^.*[/\\]/su, '').replace(/\p{C}/gu, '');
   return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';
 };

@@ -1,8 +1,8 @@
 /** `/import/…`: one file, from the proposed map to the dry run and the import. */
 import { createReadStream, existsSync } from 'node:fs';
 import { failure, form, input, select } from '../../desk/parts.ts';
-import type { Action, Page, Screen, Visit } from '../../desk/screen.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
+import type { Action, Form, Page, Screen, Visit } from '../../desk/screen.ts';
+import { IMPORT_KINDS } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
@@ -10,7 +10,7 @@ import { cellContext } from '../reading/cell-context.ts';
 import { type MapFault, parseMap } from '../reading/parse-map.ts';
 import { choicesForm, chosenMap, chosenTwice } from './choose.ts';
 import { type CommandRun, runAs } from './command-run.ts';
-import { type DeskFile, deskFilesOf } from './desk-files.ts';
+import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 import {
   again,
   atDesk,
@@ -29,17 +29,17 @@ import {
 // The kind of a file, and the sheet of a workbook
 
 /** Form for the kind and the sheet, which may have been guessed wrongly. */
-const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
+const kindForm = (visit: Visit, file: DeskFile): Html =>
   form(visit, {
-    path: `/import/${file.id}`,
+    path: pathOf(file),
     action: 'kind',
     look: 'plain',
     button: visit.say('Read it as this'),
     body: html`${select(
       'kind',
       visit.say('What are the rows of this file?'),
-      IMPORT_KINDS.map((each) => [each, visit.translate(nameOf(each))]),
-      { chosen: kind },
+      IMPORT_KINDS.map((kind) => [kind, visit.translate(nameOf(kind))]),
+      { chosen: kindOf(file) },
     )}${sheetChoice(visit, file)}`,
   });
 
@@ -48,15 +48,8 @@ function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFil
   const label = visit.say('Which sheet of the workbook?');
   const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
   if (sheets === undefined) return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
-  return (
-    sheets.length > 1 &&
-    select(
-      'sheet',
-      label,
-      sheets.map((each) => [each, each]),
-      { chosen: sheet },
-    )
-  );
+  const choices = sheets.map((name) => [name, name] as const);
+  return sheets.length > 1 && select('sheet', label, choices, { chosen: sheet });
 }
 
 /** Links beside a page of the file: back to the choices, and its removal. */
@@ -66,7 +59,6 @@ const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
   }${form(visit, {
     path: pathOf(file),
     action: 'remove',
-    body: '',
     look: 'plain',
     button: visit.say('Remove the file from this list'),
   })}<a href="/import">${visit.say('All files and imports')}</a></div>`;
@@ -86,15 +78,11 @@ ${body}`,
 /** Page while a command is at work: it refreshes itself, and may be closed. */
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
-  const isImport = run === file.import;
   const isRead = share === 100;
-  const body = html`<p role="status">${
-    isImport
-      ? visit.say('The rows are being written…')
-      : isRead
-        ? visit.say('The file is read. Its rows are compared with the registry…')
-        : visit.say('The file is being read…')
-  }</p>
+  const state = isRead
+    ? visit.say('The file is read. Its rows are compared with the registry…')
+    : visit.say('The file is being read…');
+  const body = html`<p role="status">${run.hasAgreed ? visit.say('The rows are being written…') : state}</p>
 <progress max="100" aria-label="${visit.say('Progress')}"${
     share !== undefined && !isRead && html` value="${share}"`
   }></progress>
@@ -102,21 +90,21 @@ function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
 ${form(visit, {
   path: pathOf(file),
   action: 'stop',
-  body: '',
   look: 'plain',
-  button: isImport ? visit.say('Stop: nothing of the file is imported') : visit.say('Stop'),
+  button: run.hasAgreed ? visit.say('Stop: nothing of the file is imported') : visit.say('Stop'),
 })}`;
   return page(visit, file, body, { refreshSeconds: 1 });
 }
 
-/** The findings of a command that could not read the file, or the failure of the command itself. */
-const unread = (visit: Visit, run: CommandRun): Html =>
-  run.textsOf('failed').length > 0 ? details(visit, run) : failure(visit, run);
-
 async function choices(visit: Visit, file: DeskFile, faults: readonly string[] = []): Promise<Page> {
-  const { proposal } = file.proposing;
-  const body = html`<div class="narrow">${kindForm(visit, file, kindOf(file))}</div>
-${proposal === undefined ? unread(visit, file.proposing) : await choicesForm(visit, file, proposal, faults)}
+  const { proposing } = file;
+  const { proposal } = proposing;
+  const body = html`<div class="narrow">${kindForm(visit, file)}</div>
+${
+  proposal === undefined
+    ? (proposing.textsOf('failed').length > 0 ? details : failure)(visit, proposing)
+    : await choicesForm(visit, file, proposal, faults)
+}
 ${aside(visit, file, false)}`;
   return page(visit, file, body, faults.length > 0 ? { status: 422 } : {});
 }
@@ -140,13 +128,10 @@ ${nextSteps(visit, file, check)}${aside(visit, file, true)}`;
 function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const { report } = run;
   if (report?.outcome !== 'imported') {
-    const why = report === undefined ? failure(visit, run) : details(visit, run);
-    const nothing = visit.say('Nothing of this file was imported.');
-    return page(
-      visit,
-      file,
-      html`<p><b>${nothing}</b></p>${why}${again(visit, file)}${aside(visit, file, true)}`,
-    );
+    const reason = (report === undefined ? failure : details)(visit, run);
+    const body = html`<p><b>${visit.say('Nothing of this file was imported.')}</b></p>
+${reason}${again(visit, file)}${aside(visit, file, true)}`;
+    return page(visit, file, body);
   }
   const isUndone = deskFilesOf(visit).isUndone(file);
   const [what, more] = isUndone
@@ -163,31 +148,29 @@ ${aside(visit, file, false)}`;
 /** A fault of the choices, with the label of the column if it has one. */
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
-  const where = place === path ? path : visit.translate(nameOf(place));
-  return visit.say('{label}: {value}', {
-    label: where,
-    value: visit.translate(atDesk(message) ?? message),
-  });
+  const label = place === path ? path : visit.translate(nameOf(place));
+  return visit.say('{label}: {value}', { label, value: visit.translate(atDesk(message) ?? message) });
 }
+
+const CHANGED = say('Something has changed meanwhile. Look at it again.');
+
+type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
 /** An action on a file that needs no command to be at work. */
 const settled =
-  (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => ReturnType<Action>): Action =>
-  (visit, given) => {
+  (act: FileAction<ReturnType<Action>>): Action =>
+  (visit, fields) => {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
-    if (lastRunOf(file).isAtWork || file.import?.report?.outcome === 'imported')
-      return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
-    return act(visit, file, given);
+    if (lastRunOf(file).isAtWork || isImported(file)) return { goTo: pathOf(file), told: CHANGED };
+    return act(visit, file, fields);
   };
 
 /** An action on the dry run that the user has looked at. */
-const agreed = (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => void): Action =>
-  settled((visit, file, given) => {
-    const { check } = file;
-    if (check === undefined || String(check.id) !== given.get('check'))
-      return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
-    act(visit, file, given);
+const agreed = (act: FileAction<void>): Action =>
+  settled((visit, file, fields) => {
+    if (String(file.check?.id) !== fields.get('check')) return { goTo: pathOf(file), told: CHANGED };
+    act(visit, file, fields);
     return { goTo: pathOf(file) };
   });
 
@@ -200,41 +183,38 @@ export const IMPORT_FILE: Screen = {
     if (file === undefined) return undefined;
     const run = lastRunOf(file);
     if (run.isAtWork) return waiting(visit, file, run);
-    const wantsChoices = visit.query.get('choose') !== null && file.import?.report?.outcome !== 'imported';
+    const wantsChoices = visit.query.get('choose') !== null && !isImported(file);
     if (file.check === undefined || wantsChoices) return choices(visit, file);
-    const shown =
-      file.import === undefined ? checked(visit, file, file.check) : imported(visit, file, file.import);
+    const result = (run.hasAgreed ? imported : checked)(visit, file, run);
     // The command has recorded the access of the user who started it only.
-    return run.user === visit.session.user ? shown : { ...shown, shows: await showingAll(visit) };
+    return run.user === visit.session.user ? result : { ...result, shows: await showingAll(visit) };
   },
   actions: {
-    kind: settled((visit, file, given) => {
-      const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
+    kind: settled((visit, file, fields) => {
+      const kind = IMPORT_KINDS.find((name) => name === fields.get('kind'));
       if (kind === undefined) return undefined;
-      deskFilesOf(visit).readAs(file, kind, given.get('sheet'), runAs(visit));
+      deskFilesOf(visit).readAs(file, kind, fields.get('sheet'), runAs(visit));
       return { goTo: pathOf(file) };
     }),
-    check: settled((visit, file, given) => {
+    check: settled((visit, file, fields) => {
       const { proposal } = file.proposing;
       if (proposal === undefined) return { goTo: pathOf(file) };
       const { kind } = proposal.document;
-      const map = chosenMap(proposal, given);
-      const replaces = Number(given.get('replaces')) || undefined;
+      const map = chosenMap(proposal, fields);
+      const replaces = Number(fields.get('replaces')) || undefined;
       const chosen = { map, replaces, skipInvalid: false };
       deskFilesOf(visit).give(file, chosen);
-      const twice = chosenTwice(proposal, given).map((column) =>
+      const repeatedColumns = chosenTwice(proposal, fields).map((column) =>
         visit.say('Two columns are read as {column}: choose something else for one of them.', {
           column: nameOf(column),
         }),
       );
-      if (twice.length > 0) return choices(visit, file, twice);
-      const read = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
-      if (!('kind' in read))
-        return choices(
-          visit,
-          file,
-          read.map((fault) => describeFault(visit, fault)),
-        );
+      if (repeatedColumns.length > 0) return choices(visit, file, repeatedColumns);
+      const layout = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
+      if (!('kind' in layout)) {
+        const faults = layout.map((fault) => describeFault(visit, fault));
+        return choices(visit, file, faults);
+      }
       deskFilesOf(visit).startCheck(file, kind, chosen, runAs(visit));
       return { goTo: pathOf(file) };
     }),
@@ -247,9 +227,9 @@ export const IMPORT_FILE: Screen = {
       deskFilesOf(visit).checkAgain(file, runAs(visit));
       return { goTo: pathOf(file) };
     }),
-    import: agreed((visit, file, given) => {
+    import: agreed((visit, file, fields) => {
       // A browser does not send the form without the tick.
-      if (file.check?.report?.outcome === 'accepted' || given.get('agreed') !== '')
+      if (file.check?.report?.outcome === 'accepted' || fields.get('agreed') !== '')
         deskFilesOf(visit).startImport(file, runAs(visit));
     }),
     stop: (visit) => {

@@ -7,10 +7,10 @@ import { sequenceOf } from '../../sqlite/storage.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';
-import { Message, say, type Text, Written } from '../../values/message.ts';
+import { asMessage, Message, say, type Text, Written } from '../../values/message.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../import-report.ts';
 import type { CommandRun } from './command-run.ts';
-import { type DeskFile, deskFilesOf } from './desk-files.ts';
+import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 
 // Rewords messages of the command for the desk: columns and words by their labels, and no options.
 
@@ -23,100 +23,79 @@ const saying = (template: string): Message => new Message(template, {});
 const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');
 
 /** Replacements of messages by their beginning; undefined for a message that the desk leaves out. */
-const INSTEAD: readonly (readonly [begins: string, says: Message | undefined])[] = [
-  ['{file}: {rest} more; the rejects', saying('{rest} more: all of them are among the refused rows.')],
-  ['{file}: the rejects have', saying('All of them are among the refused rows.')],
-  ['{file}: {rows}: {count|it stays', saying('{rows}: {count|it stays|they stay}.')],
-  ['{file}: {rest|# more value is', saying('{rest|# more value is|# more values are} kept.')],
-  ['{file}: to import these values', undefined],
-  [
-    'Every national ID ends in 0',
-    saying('Every national ID ends in 0: a spreadsheet has lost the last digit. Enter them again, as texts.'),
-  ],
-  ['This person was erased. --', saying('This person was erased.')],
-  [
-    'The column is missing. For a file of one cooperative',
-    saying('The column is missing. Choose the cooperative of every row.'),
-  ],
-  [
-    'The column is missing: member_code',
-    saying('The column is missing: the member code, or the national ID.'),
-  ],
-  [
-    'The column is missing: full_name',
-    saying('The column is missing: the name, or the first name and the last name.'),
-  ],
-  [
-    'The file has this column, and --cooperative',
-    saying('The file has this column, and a value of every row was chosen too.'),
-  ],
-  [
-    'The headings in positions {first}',
-    saying('The columns {first} and {second} both mean this one. Ignore one of them.'),
-  ],
-  ['Date has wrong format. Use one of', NOT_A_DAY],
-  ['Date has wrong format. Write 2024-03-31 or', NOT_A_DAY],
-  ['Expected a date such as', NOT_A_DAY],
-  [
-    'Date has wrong format. Write 2024-03-31, ',
-    saying('This is not a day, such as 31/03/2024, or a day and a time, such as 31/03/2024 08:30.'),
-  ],
-  [
-    '{date} may be {one} or {other}',
-    saying('{date} may be {one} or {other} {year}. Choose how dates are written.'),
-  ],
-  [
-    'This date begins with the month.',
-    saying('This date begins with the month. If all of the file do, choose that for dates.'),
-  ],
-  [
-    'Some dates of this column begin',
-    saying(
-      'Some dates of this column begin with the day and others with the month. Write all of them alike.',
-    ),
-  ],
-  [
-    'Some values of this column have a',
-    saying(
-      'In some values of this column it is not clear what stands before decimals. ' +
-        'Choose a comma or a point.',
-    ),
-  ],
-  [
-    '{found}. If the file is a newer version',
-    saying(
-      '{found}. If the file is a newer version of import {id}, choose that where you choose how it is ' +
-        'read; if they were made besides, it is the right file.',
-    ),
-  ],
-  ['  {rest} more; --json', saying('  {rest} more')],
-  ['Several sheets may be meant', saying('Several sheets of the workbook may be meant: choose one.')],
-  ['The workbook has no such sheet', saying('The workbook has no such sheet: choose another one.')],
-];
+const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
+  '{file}: {rest} more; the rejects': saying('{rest} more: all of them are among the refused rows.'),
+  '{file}: the rejects have': saying('All of them are among the refused rows.'),
+  '{file}: {rows}: {count|it stays': saying('{rows}: {count|it stays|they stay}.'),
+  '{file}: {rest|# more value is': saying('{rest|# more value is|# more values are} kept.'),
+  '{file}: to import these values': undefined,
+  'Every national ID ends in 0': saying(
+    'Every national ID ends in 0: a spreadsheet has lost the last digit. Enter them again, as texts.',
+  ),
+  'This person was erased. --': saying('This person was erased.'),
+  'The column is missing. For a file of one cooperative': saying(
+    'The column is missing. Choose the cooperative of every row.',
+  ),
+  'The column is missing: member_code': saying('The column is missing: the member code, or the national ID.'),
+  'The column is missing: full_name': saying(
+    'The column is missing: the name, or the first name and the last name.',
+  ),
+  'The file has this column, and --cooperative': saying(
+    'The file has this column, and a value of every row was chosen too.',
+  ),
+  'The headings in positions {first}': saying(
+    'The columns {first} and {second} both mean this one. Ignore one of them.',
+  ),
+  'Date has wrong format. Use one of': NOT_A_DAY,
+  'Date has wrong format. Write 2024-03-31 or': NOT_A_DAY,
+  'Expected a date such as': NOT_A_DAY,
+  'Date has wrong format. Write 2024-03-31, ': saying(
+    'This is not a day, such as 31/03/2024, or a day and a time, such as 31/03/2024 08:30.',
+  ),
+  '{date} may be {one} or {other}': saying(
+    '{date} may be {one} or {other} {year}. Choose how dates are written.',
+  ),
+  'This date begins with the month.': saying(
+    'This date begins with the month. If all of the file do, choose that for dates.',
+  ),
+  'Some dates of this column begin': saying(
+    'Some dates of this column begin with the day and others with the month. Write all of them alike.',
+  ),
+  'Some values of this column have a': saying(
+    'In some values of this column it is not clear what stands before decimals. ' +
+      'Choose a comma or a point.',
+  ),
+  '{found}. If the file is a newer version': saying(
+    '{found}. If the file is a newer version of import {id}, choose that where you choose how it is ' +
+      'read; if they were made besides, it is the right file.',
+  ),
+  '  {rest} more; --json': saying('  {rest} more'),
+  'Several sheets may be meant': saying('Several sheets of the workbook may be meant: choose one.'),
+  'The workbook has no such sheet': saying('The workbook has no such sheet: choose another one.'),
+};
 
-const isMessage = (value: unknown): value is Message => value instanceof Message;
+type Value = Message['values'][string];
 
-function inPlace(place: string, value: Message['values'][string]): Message['values'][string] {
-  if (isMessage(value)) return asText(value);
-  if (typeof value === 'string') return NAMED.includes(place) && value !== '' ? nameOf(value) : value;
+function inPlace(place: string, value: Value): Value {
   if (typeof value === 'number' || value instanceof Written) return value;
-  return value.map((each) => (isMessage(each) ? asText(each) : NAMED.includes(place) ? nameOf(each) : each));
+  if (typeof value === 'string' || value instanceof Message) return textInPlace(place, value);
+  return value.map((text) => textInPlace(place, text));
 }
 
 /** A message inside another one is never left out. */
-const asText = (message: Message): Message => {
-  const said = atDesk(message);
-  return said instanceof Message ? said : message;
-};
+function textInPlace(place: string, text: Text): Text {
+  if (text instanceof Message) return atDesk(text) ?? text;
+  return NAMED.includes(place) && text !== '' ? nameOf(text) : text;
+}
 
 /** @returns undefined for a message that the desk leaves out */
 export function atDesk(text: Text): Text | undefined {
   const template = typeof text === 'string' ? text : text.template;
-  const instead = INSTEAD.find(([begins]) => template.startsWith(begins));
-  if (instead !== undefined && instead[1] === undefined) return undefined;
-  if (typeof text === 'string') return instead?.[1] ?? text;
+  const beginning = Object.keys(REPLACEMENTS).find((start) => template.startsWith(start));
+  const replacement = beginning === undefined ? asMessage(text) : REPLACEMENTS[beginning];
+  if (replacement === undefined || typeof text === 'string') return replacement;
   const values = Object.entries(text.values).map(([place, value]) => [place, inPlace(place, value)]);
-  return new Message(instead?.[1]?.template ?? template, Object.fromEntries(values));
+  return new Message(replacement.template, Object.fromEntries(values));
 }
 
 // Personal data that the pages of imports show
@@ -136,14 +115,13 @@ export const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
 export const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
 
 /** The run that is at work, or was last. */
-export const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRun =>
-  importing ?? check ?? proposing;
+export const lastRunOf = ({ proposing, check }: DeskFile): CommandRun => check ?? proposing;
 
 export function stateOf(visit: Visit, file: DeskFile): string {
   const run = lastRunOf(file);
-  if (run.isAtWork) return run === file.import ? visit.say('being imported') : visit.say('being read');
+  if (run.isAtWork) return run.hasAgreed ? visit.say('being imported') : visit.say('being read');
   if (deskFilesOf(visit).isUndone(file)) return visit.say('undone');
-  if (file.import?.report?.outcome === 'imported') return visit.say('imported');
+  if (isImported(file)) return visit.say('imported');
   if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
   if (run.report?.outcome === 'accepted') return visit.say('ready to import');
   return visit.say('needs attention');
@@ -158,27 +136,26 @@ export const shorten = (text: string): string =>
 const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(text).trim());
 
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
-  html`<ul>${texts.flatMap((text) => {
-    const said = atDesk(text);
-    return said === undefined ? [] : html`<li>${sentence(visit, said)}</li>`;
-  })}</ul>`;
+  html`<ul>${texts.map((text) => item(visit, text))}</ul>`;
 
-/** Names of the persons on the lines, as the file has them. */
-function namesBeside(visit: Visit, { names }: CommandRun, lines: readonly number[]): Html | false {
-  const named = lines.flatMap((line) => {
-    const name = names[line];
-    return name === undefined ? [] : visit.say('line {line}: {name}', { line, name });
-  });
-  return named.length > 0 && html`<br><small>${named.join(' · ')}</small>`;
+/** @param beside names of persons; nothing for a message that the desk leaves out */
+function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | false {
+  const shown = atDesk(text);
+  const names = beside.length > 0 && html`<br><small>${beside.join(' · ')}</small>`;
+  return shown !== undefined && html`<li>${sentence(visit, shown)}${names}</li>`;
 }
 
 /** Section with the messages of a part; false if there are none. @param look of the section */
 function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
-  const told = run.toldOf(name).flatMap(({ text, lines }) => {
-    const said = atDesk(text);
-    return said === undefined ? [] : html`<li>${sentence(visit, said)}${namesBeside(visit, run, lines)}</li>`;
+  const items = run.messagesOf(name).flatMap(({ text, lines }) => {
+    // Names of the persons on the lines, as the file has them.
+    const names = lines.flatMap((line) => {
+      const person = run.names[line];
+      return person === undefined ? [] : visit.say('line {line}: {name}', { line, name: person });
+    });
+    return item(visit, text, names) || [];
   });
-  return told.length > 0 && html`<section class="${look}"><h2>${heading}</h2><ul>${told}</ul></section>`;
+  return items.length > 0 && html`<section class="${look}"><h2>${heading}</h2><ul>${items}</ul></section>`;
 }
 
 /** Stored values that the file would change, in the format of the page. */
@@ -205,18 +182,15 @@ function changes(visit: Visit, run: CommandRun): Html | false {
 export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews): Html {
   const { number } = visit.write;
   const { created, changed, unchanged, removed, kept } = changes;
-  const shown = [
-    [visit.say('Rows'), rows],
-    [visit.say('New'), created],
-    [visit.say('Changed'), changed],
-    [visit.say('Unchanged'), unchanged],
-    [visit.say('Removed'), removed],
-    [visit.say('Values kept'), kept],
-    [visit.say('Refused'), refusedRows],
-  ] as const;
-  return html`<div class="card narrow">${fields(
-    shown.map(([heading, count], i) => [heading, (i < 4 || count > 0) && number(count)]),
-  )}</div>`;
+  return html`<div class="card narrow">${fields([
+    [visit.say('Rows'), number(rows)],
+    [visit.say('New'), number(created)],
+    [visit.say('Changed'), number(changed)],
+    [visit.say('Unchanged'), number(unchanged)],
+    [visit.say('Removed'), removed > 0 && number(removed)],
+    [visit.say('Values kept'), kept > 0 && number(kept)],
+    [visit.say('Refused'), refusedRows > 0 && number(refusedRows)],
+  ])}</div>`;
 }
 
 function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
@@ -263,14 +237,13 @@ export const again = (visit: Visit, { id }: DeskFile): Html =>
   form(visit, {
     path: `/import/${id}`,
     action: 'again',
-    body: '',
     button: visit.say('Check the file again'),
   });
 
 export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun): Html | false {
   const { report, isAsking } = check;
   if (report === undefined) return false;
-  const path = `/import/${file.id}`;
+  const path = pathOf(file);
   const hidden = { check: String(check.id) };
   const { outcome, refusedRows, rows, isFileFaulty } = report;
   const isStopped = outcome === 'stopped';
@@ -299,7 +272,6 @@ ${
     path,
     action: 'good',
     hidden,
-    body: '',
     button: visit.say('Only the good rows: show what they would change'),
   })
 }`;

@@ -31,28 +31,29 @@ export const IMPORT: Screen = {
     const log = visit.use((storage) => openJournal(storage));
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
     // Typed rows are listed with their members, by whom a user recognises a line of a paper.
-    const typed = new Map(
+    const enteredRows = new Map(
       imports
         .filter(({ kind }) => kind === 'row_enter')
-        .map((each) => [each.id, rowsOfOperation(visit, log, each)]),
+        .map((operation) => [operation.id, rowsOfOperation(visit, log, operation)]),
     );
     const body = html`<h1>${visit.say('Import')}</h1>
-${dropping(visit)}${templates(visit)}${given(visit)}
-<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports, typed)}`;
+${dropping(visit)}${templates(visit)}${filesInProgress(visit)}
+<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports, enteredRows)}`;
     // No refresh during an import, which may take minutes: a user who is choosing files would lose them.
     const isReading = deskFilesOf(visit)
       .list()
       .some(({ proposing }) => proposing.status === undefined);
-    const shows = showingRows([...typed.values()].flat());
+    const shows = showingRows([...enteredRows.values()].flat());
     return { body, shows, ...(isReading ? { refreshSeconds: 3 } : {}) };
   },
   actions: {
     async add(visit, { files }) {
-      const added = [];
-      for (const { name, content } of files)
-        added.push(await deskFilesOf(visit).add(name, content, runAs(visit)));
-      const [first] = added;
-      return { goTo: first !== undefined && added.length === 1 ? `/import/${first.id}` : '/import' };
+      let path = '/import';
+      for (const { name, content } of files) {
+        const { id } = await deskFilesOf(visit).add(name, content, runAs(visit));
+        if (files.length === 1) path = `/import/${id}`;
+      }
+      return { goTo: path };
     },
   },
 };
@@ -76,7 +77,7 @@ const templates = (visit: Visit): Html =>
       html`${i > 0 && ' · '}<a href="/import/template/${kind}">${visit.translate(nameOf(kind))}</a>`,
   )}</p>`;
 
-function given(visit: Visit): Html | false {
+function filesInProgress(visit: Visit): Html | false {
   const files = deskFilesOf(visit).list();
   return (
     files.length > 0 &&
@@ -91,12 +92,12 @@ ${visit.say('The copy of a file that was imported in full goes then; its rows st
 
 function history(
   visit: Visit,
-  listed: readonly Operation[],
-  typed: ReadonlyMap<number, readonly ShownRow[]>,
+  imports: readonly Operation[],
+  enteredRows: ReadonlyMap<number, readonly ShownRow[]>,
 ): Html {
-  if (listed.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
-  const shown = listed.slice(0, PAGE);
-  const last = shown.at(-1);
+  if (imports.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const page = imports.slice(0, PAGE);
+  const last = page.at(-1);
   const { number, moment } = visit.write;
   return html`${table(
     visit.say('Every import and correction'),
@@ -106,19 +107,19 @@ function history(
       { heading: visit.say('Changed'), isNumber: true },
       { heading: visit.say('Unchanged'), isNumber: true },
     ],
-    shown.map((each) => [
-      html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
-        id: each.id,
-        what: visit.translate(nameOf(each.kind)),
-      })}</a>
-<br><small>${whatOf(visit, each)}<br>
-${typed.get(each.id)?.map(({ member, values }) => html`${member} ${values}<br>`)}
-${moment(each.importedAt)}, ${each.systemUser}${undoneMark(visit, each)}</small>`,
-      ...[number(each.created), number(each.changed), number(each.unchanged)],
-    ]),
+    page.map((operation) => {
+      const { id, kind, importedAt, systemUser, created, changed, unchanged } = operation;
+      return [
+        html`<a href="/imports/${id}">${visit.say('{id}: {what}', { id, what: nameOf(kind) })}</a>
+<br><small>${whatOf(visit, operation)}<br>
+${enteredRows.get(id)?.map(({ member, values }) => html`${member} ${values}<br>`)}
+${moment(importedAt)}, ${systemUser}${undoneMark(visit, operation)}</small>`,
+        ...[number(created), number(changed), number(unchanged)],
+      ];
+    }),
   )}${
     last !== undefined &&
-    listed.length > PAGE &&
+    imports.length > PAGE &&
     html`<p><a href="/import?before=${last.id}">${visit.say('Earlier ones')}</a></p>`
   }`;
 }
@@ -130,7 +131,7 @@ export const TEMPLATE: Screen = {
   title: say('A workbook to fill in'),
   personal: 'none',
   async read({ places, language }) {
-    const kind = IMPORT_KINDS.find((each) => each === places.kind);
+    const kind = IMPORT_KINDS.find((name) => name === places.kind);
     if (kind === undefined) return undefined;
     const parts = Readable.from([await templateOf(kind, language)]);
     return { fileName: `template-${kind}.xlsx`, type: WORKBOOK_TYPE, parts, shows: 'nobody' };

@@ -20,7 +20,7 @@ import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
-import { asMessage, say } from '../../values/message.ts';
+import { asMessage, type Message, say } from '../../values/message.ts';
 import { type CommandRun, runAs } from './command-run.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { sentences, showingAll } from './findings.ts';
@@ -42,11 +42,11 @@ export interface ShownRow {
 export function rowsOfOperation(visit: Visit, log: Journal, operation: Operation): readonly ShownRow[] {
   const rows = operation.created + operation.changed > MOST_SHOWN ? [] : log.listRows(operation.id);
   if (rows.length === 0) return [];
-  const held = visit.use((storage) => openStoredData(storage));
-  const numbers = held.findNumbers(rows.flatMap(({ memberId }) => memberId ?? []));
+  const storedData = visit.use((storage) => openStoredData(storage));
+  const numbers = storedData.findNumbers(rows.flatMap(({ memberId }) => memberId ?? []));
   return rows.map(({ entity, row, memberId, values }) => {
     const label = hideIdentityCards(referenceOf({ reference: row }), visit.say('(hidden)'));
-    const [member] = memberId === null ? [] : held.findMembers({ id: memberId });
+    const [member] = memberId === null ? [] : storedData.findMembers({ id: memberId });
     const name = member && describeMember(member);
     const number = numbers.get(Number(memberId));
     return {
@@ -76,6 +76,11 @@ export function showingRows(rows: readonly ShownRow[]): Shows | 'nobody' {
 const SHOWN_CHANGES = 200;
 
 const idOf = ({ places }: Visit): number => Number(places.import);
+const undoOf = (visit: Visit): CommandRun | undefined => deskFilesOf(visit).commands.undoOf(idOf(visit));
+const pathOf = (visit: Visit): string => `/imports/${idOf(visit)}`;
+
+const headings = (visit: Visit, ...texts: Message[]) =>
+  texts.map((text) => ({ heading: visit.translate(text) }));
 
 export const RECORDED_IMPORT: Screen = {
   path: '/imports/:import',
@@ -83,24 +88,22 @@ export const RECORDED_IMPORT: Screen = {
   personal: 'some',
   async read(visit) {
     const log = visit.use((storage) => openJournal(storage));
-    const found = log.find(idOf(visit));
-    if (found === undefined) return undefined;
-    const undo = deskFilesOf(visit).commands.undoOf(found.id);
-    const rows = rowsOfOperation(visit, log, found);
-    const changes = changesOf(visit, log, found.id, found.kind === 'row_enter');
+    const recorded = log.find(idOf(visit));
+    if (recorded === undefined) return undefined;
+    const { id, kind } = recorded;
+    const undo = undoOf(visit);
+    const rows = rowsOfOperation(visit, log, recorded);
+    const changes = changesOf(visit, log, id, kind === 'row_enter');
     const isBusy = undo?.isAtWork === true;
-    const body = html`<h1>${visit.say('{id}: {what}', {
-      id: found.id,
-      what: visit.translate(nameOf(found.kind)),
-    })}</h1>
-${record(visit, found)}${
+    const body = html`<h1>${visit.say('{id}: {what}', { id, what: nameOf(kind) })}</h1>
+${record(visit, recorded)}${
   rows.length > 0 &&
   table(
     visit.say('Its rows'),
-    [say('Row'), say('Member'), say('Values now')].map((text) => ({ heading: visit.translate(text) })),
+    headings(visit, say('Row'), say('Member'), say('Values now')),
     rows.map(({ what, member, values }) => [what, member, values]),
   )
-}${undoing(visit, found, undo)}
+}${undoing(visit, recorded, undo)}
 <h2>${visit.say('Stored values that it changed')}</h2>${changes ?? html`<p>${visit.say('None.')}</p>`}
 <p><a href="/import">${visit.say('All files and imports')}</a></p>`;
     const shows = changes === undefined ? showingRows(rows) : await showingAll(visit);
@@ -108,16 +111,16 @@ ${record(visit, found)}${
   },
   actions: {
     plan(visit) {
-      const known = deskFilesOf(visit).commands.undoOf(idOf(visit));
-      if (known?.isAtWork !== true && known?.status !== 0)
+      const plan = undoOf(visit);
+      if (plan?.isAtWork !== true && plan?.status !== 0)
         deskFilesOf(visit).commands.startUndo(idOf(visit), runAs(visit));
-      return { goTo: `/imports/${idOf(visit)}` };
+      return { goTo: pathOf(visit) };
     },
-    undo(visit, given) {
-      const plan = deskFilesOf(visit).commands.undoOf(idOf(visit));
-      const goTo = `/imports/${idOf(visit)}`;
-      const isSeen = plan?.isAsking === true && String(plan.id) === given.get('plan');
-      if (!isSeen || plan.user !== visit.session.user)
+    undo(visit, fields) {
+      const plan = undoOf(visit);
+      const goTo = pathOf(visit);
+      const isVisible = plan?.isAsking === true && String(plan.id) === fields.get('plan');
+      if (!isVisible || plan.user !== visit.session.user)
         return { goTo, told: say('Something has changed meanwhile. Look at it again.') };
       plan.agree();
       return { goTo };
@@ -125,28 +128,28 @@ ${record(visit, found)}${
   },
 };
 
-function record(visit: Visit, found: Operation): Html {
+function record(visit: Visit, recorded: Operation): Html {
   const { number, moment } = visit.write;
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
-    [visit.say('File'), found.fileName],
-    [visit.say('Why'), found.kind === 'row_enter' ? undefined : found.reason],
-    [visit.say('What'), found.kind === 'row_enter' && visit.translate(nameOf(found.reason ?? ''))],
-    [visit.say('When, and by whom'), `${moment(found.importedAt)}, ${found.systemUser}`],
-    [visit.say('New'), number(found.created)],
-    [visit.say('Changed'), number(found.changed)],
-    [visit.say('Unchanged'), number(found.unchanged)],
-    [visit.say('Removed'), found.removed > 0 && number(found.removed)],
-    [visit.say('Values kept'), found.kept > 0 && number(found.kept)],
-    [visit.say('Refused'), found.refusedRows > 0 && number(found.refusedRows)],
-    [visit.say('Newer version of import'), link(found.replaces)],
-    [visit.say('Replaced by import'), link(found.replacedBy)],
-    [visit.say('Undone'), writeUndone(visit, found)],
+    [visit.say('File'), recorded.fileName],
+    [visit.say('Why'), recorded.kind === 'row_enter' ? undefined : recorded.reason],
+    [visit.say('What'), recorded.kind === 'row_enter' && visit.translate(nameOf(recorded.reason ?? ''))],
+    [visit.say('When, and by whom'), `${moment(recorded.importedAt)}, ${recorded.systemUser}`],
+    [visit.say('New'), number(recorded.created)],
+    [visit.say('Changed'), number(recorded.changed)],
+    [visit.say('Unchanged'), number(recorded.unchanged)],
+    [visit.say('Removed'), recorded.removed > 0 && number(recorded.removed)],
+    [visit.say('Values kept'), recorded.kept > 0 && number(recorded.kept)],
+    [visit.say('Refused'), recorded.refusedRows > 0 && number(recorded.refusedRows)],
+    [visit.say('Newer version of import'), link(recorded.replaces)],
+    [visit.say('Replaced by import'), link(recorded.replacedBy)],
+    [visit.say('Undone'), writeUndone(visit, recorded)],
   ]);
 }
 
-function undoing(visit: Visit, { id, undoneAt }: Operation, run: CommandRun | undefined): Html | false {
-  const path = `/imports/${id}`;
+function undoing(visit: Visit, { undoneAt }: Operation, run: CommandRun | undefined): Html | false {
+  const path = pathOf(visit);
   if (run?.isAtWork === true)
     return html`<p role="status">${
       run.hasAgreed
@@ -158,23 +161,21 @@ function undoing(visit: Visit, { id, undoneAt }: Operation, run: CommandRun | un
   const ask = form(visit, {
     path,
     action: 'plan',
-    body: '',
     button: visit.say('Undo it: show first what that changes'),
   });
   if (run === undefined) return ask;
-  const told = [...run.textsOf('changed'), ...run.textsOf('fault')];
-  if (told.length === 0) return html`${failure(visit, run)}${ask}`;
+  const texts = [...run.textsOf('changed'), ...run.textsOf('fault')];
+  if (texts.length === 0) return html`${failure(visit, run)}${ask}`;
   // The undo is recorded under the user who has asked, so another user needs a plan of their own.
   const isPlan = run.isAsking && run.user === visit.session.user;
   return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
 ${isPlan && html`<p><b>${visit.say('The undo is planned. Nothing is undone yet.')}</b></p>`}
-${sentences(visit, told)}</section>${
+${sentences(visit, texts)}</section>${
     isPlan
       ? form(visit, {
           path,
           action: 'undo',
           hidden: { plan: String(run.id) },
-          body: '',
           button: visit.say('Undo it'),
           look: 'danger',
         })
@@ -191,17 +192,17 @@ function changesOf(visit: Visit, log: Journal, id: number, isTyped: boolean): Ht
     if (isMore) break;
     const hide = (text: string) => hideIdentityCards(text, visit.say('(hidden)'));
     const show = (stored: typeof old) => hide(writeStored(visit, column, stored) ?? '');
-    const shown = [hide(row), visit.translate(nameOf(column)), show(old), show(value)];
-    rows.push([line === null || isTyped ? '' : visit.write.number(line), ...shown]);
+    rows.push([
+      line === null || isTyped ? '' : visit.write.number(line),
+      ...[hide(row), visit.translate(nameOf(column)), show(old), show(value)],
+    ]);
   }
   if (rows.length === 0) return undefined;
   return html`${table(
     visit.say('Stored values that it changed'),
     [
       { heading: visit.say('Line'), isNumber: true },
-      ...[say('Row'), say('Column'), say('Before'), say('After')].map((text) => ({
-        heading: visit.translate(text),
-      })),
+      ...headings(visit, say('Row'), say('Column'), say('Before'), say('After')),
     ],
     rows,
   )}${

@@ -1,6 +1,6 @@
 /** The routes that resources share: list, create, read, replace and change. */
 
-import type { ApiKey, Scope, StoreOf, Visible } from '../../access/api-keys.ts';
+import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import type { Actor, EntityStore } from '../../sqlite/entity-store.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -42,93 +42,11 @@ import {
   showing,
 } from './route.ts';
 
-// PUT and PATCH of a row: they differ only in the fields that a body must have.
-
 /**
  * Returns the actor that a write over HTTP is recorded under.
  * @param request a request to a route that requires a scope, so that its key was accepted
  */
 export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
-
-type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
-  EntityStore<Row, Values, unknown, unknown, Beside>,
-  'find' | 'conflicts' | 'update'
->;
-
-export interface Decision {
-  readonly faults: FieldErrorList;
-  /** Epoch seconds. */
-  readonly nowSeconds: number;
-}
-
-/** Turns a resource's body into values. */
-interface Deciding<Stored, Body, Values, Beside extends readonly unknown[] = []> {
-  /**
-   * Returns the values of a checked body, in which those of invalid fields are missing; adds faults of values
-   * in combination, or with the stored row. With faults, values may be missing; only the others are checked
-   * for conflicts with other rows.
-   */
-  readonly toValues: (
-    body: Partial<Body>,
-    stored: Stored,
-    decision: Decision,
-    ...beside: Beside
-  ) => Partial<Values>;
-  /**
-   * Finds what the decision needs besides the row; inside the transaction the store provides it instead.
-   * Undefined where the row suffices.
-   * @throws RegistryError `not_found`
-   */
-  readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;
-}
-
-interface Updating<Stored, Body, Values, Beside extends readonly unknown[]>
-  extends Deciding<Stored, Body, Values, Beside> {
-  readonly storeOf: StoreOf<UpdatedStore<Stored, Values, Beside>>;
-  readonly clock: Clock;
-  readonly zone: TimeZone;
-  readonly represent: (stored: Stored) => Representation;
-  /** Scope required to be shown a row that did not change. */
-  readonly readScope: Scope;
-}
-
-export async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
-  id: number,
-  declared: BodyDeclaration<Body>,
-  request: ApiRequest,
-  updating: Updating<Stored, Body, Values, Beside>,
-): Promise<ApiResponse> {
-  const { storeOf, clock, zone, represent, readScope, toValues, findBeside } = updating;
-  const { visible } = request;
-  const store = storeOf(visible);
-  const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
-  const stored = await store.find(id);
-  if (stored === undefined) throw notFound();
-  // Checked here as well: 412 comes before faults of the body (RFC 9110, section 13.2.1).
-  requireMatch(stored);
-  const now = nowSeconds(clock);
-  const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
-  const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
-    return toValues({ ...row, ...given }, row, { faults: found, nowSeconds: now }, ...beside);
-  };
-  const beside = ((await findBeside?.(stored, visible)) ?? []) as Beside;
-  const known = toDecided(stored, faults, beside);
-  if (!faults.isEmpty) faults.addAll(store.conflicts(known, id));
-  faults.throwIfAny();
-  let before: Stored = stored;
-  const decide = (current: Stored, ...besideNow: Beside): Values => {
-    requireMatch(current);
-    before = current;
-    const later = new FieldErrorList();
-    const values = toDecided(current, later, besideNow);
-    later.throwIfAny();
-    return values as Values;
-  };
-  const shown = represent(await store.update(id, decide, now, actorOf(request)));
-  const mayRead = request.caller?.scopes.includes(readScope) === true;
-  // A write-only key is shown the result of a change, but must not read by requesting no change.
-  return mayRead || represent(before).text !== shown.text ? taggedOk(shown) : refuseWithout(readScope);
-}
 
 // Ids in paths (docs/api.md#routes)
 
@@ -145,13 +63,7 @@ export function readPathId({ params }: Pick<ApiRequest, 'params'>): number {
   return id;
 }
 
-/** Further routes over the rows of a resource, such as an export of all of them. */
-export type MoreRoutes = (
-  resource: Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>,
-  filters: QueryParameters,
-) => readonly Route[];
-
-// The routes of a resource: list, create, get, change
+// Resources
 
 interface Named {
   /** Used in paths and scopes. */
@@ -161,13 +73,18 @@ interface Named {
   readonly narrowed: Narrowing;
 }
 
-export interface Resource<Stored, Body> extends Named {
+/** The properties of a resource that its list shows: all of them, or fewer. */
+interface ListedResource<Row> extends Named {
+  readonly description?: string;
   readonly schema: Schema;
-  readonly serialize: Serialize<Stored>;
+  readonly serialize: Serialize<Row>;
   /** Groups of personal fields that responses show. */
   readonly groups: readonly FieldGroup[];
   /** The member that a row shows; undefined where rows show no person. */
-  readonly memberIdOf?: ((row: Stored) => number) | undefined;
+  readonly memberIdOf?: ((row: Row) => number) | undefined;
+}
+
+export interface Resource<Stored, Body> extends ListedResource<Stored> {
   readonly bodies: Bodies<Body>;
   readonly id: Parameter;
   /** @throws HttpError or RegistryError for a malformed id */
@@ -175,13 +92,17 @@ export interface Resource<Stored, Body> extends Named {
   represent(stored: Stored, zone: TimeZone): Representation;
 }
 
-export interface ResourceDependencies<Store> {
+/** Further routes over the rows of a resource, such as an export of all of them. */
+export type MoreRoutes = (resource: ListedResource<never>, filters: QueryParameters) => readonly Route[];
+
+interface ReadDependencies<Store> {
   readonly storeOf: StoreOf<Store>;
-  readonly clock: Clock;
   readonly zone: TimeZone;
 }
 
-type ReadDependencies<Store> = Pick<ResourceDependencies<Store>, 'storeOf' | 'zone'>;
+export interface ResourceDependencies<Store> extends ReadDependencies<Store> {
+  readonly clock: Clock;
+}
 
 interface Declaration<Stored> extends Named {
   readonly properties: ShownProperties<Stored>;
@@ -219,21 +140,16 @@ export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefine
 
 const subjectOfShown = ({ id, member }: ShownRow) => ({ memberIds: [Number((member ?? { id }).id)] });
 
-const noun = ({ title }: Pick<Named, 'title'>): string => title.toLowerCase();
+const noun = ({ title }: Named): string => title.toLowerCase();
 
-const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema'>) =>
+const responseOf = (resource: ListedResource<never>) =>
   taggedResponse(`The ${noun(resource)}.`, resource.schema);
 
-/** The parts of a resource that its list shows: all of it, or less. */
-type Listed<Row> = Pick<
-  Resource<Row, unknown>,
-  'tag' | 'title' | 'narrowed' | 'schema' | 'serialize' | 'groups' | 'memberIdOf'
-> &
-  Pick<Route, 'description'>;
+// The routes of a resource: list, create, get, change
 
 /** @param toFilter turns the query into the store's filter */
 export const listRoute = <Query extends QueryParameters, Filter, Row>(
-  { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: Listed<Row>,
+  { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: ListedResource<Row>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
   { storeOf, zone }: ReadDependencies<Pick<EntityStore<unknown, unknown, Filter, Row>, 'list'>>,
@@ -243,7 +159,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     path: `/${tag}`,
     operationId: `list${title}s`,
     summary: `List ${tag}`,
-    ...(description === undefined ? {} : { description }),
+    description,
     tag,
     access: { scope: `${tag}:read` },
     narrowed,
@@ -254,62 +170,11 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     handle(request) {
       const paged = request as ApiRequest<typeof PAGE_PARAMETERS>;
       const { page: _page, page_size: _size, ...filters } = paged.query;
-      const list = (asked: PageRequest) =>
-        storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), asked);
+      const list = (page: PageRequest) =>
+        storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), page);
       return respondWithPage(paged, list, serialize, zone, subjectOfRows(memberIdOf));
     },
   });
-
-/**
- * @param toNew turns a checked body, in which values of invalid fields are missing, into the store's
- * arguments; adds faults of values in combination
- */
-export const createRoute = <
-  Stored extends { readonly id: number },
-  Body,
-  New extends readonly [unknown, ...unknown[]],
->(
-  resource: Resource<Stored, Body>,
-  {
-    showsOnlyItsRequest,
-    ...own
-  }: Pick<Route, 'summary' | 'description'> &
-    Partial<Pick<Route, 'narrowed'>> &
-    Pick<Creation<Stored>, 'showsOnlyItsRequest'>,
-  toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
-  {
-    storeOf,
-    clock,
-    zone,
-  }: ResourceDependencies<Pick<EntityStore<Stored, Body, unknown, unknown, [], New>, 'conflicts' | 'create'>>,
-): Route => ({
-  method: 'POST',
-  path: `/${resource.tag}`,
-  operationId: `create${resource.title}`,
-  tag: resource.tag,
-  access: { scope: `${resource.tag}:write` },
-  narrowed: resource.narrowed,
-  personal: showing('one', resource.groups),
-  ...own,
-  body: resource.bodies.post,
-  responses: { 201: responseOf(resource) },
-  refusals: [400, 503],
-  creation: createWith<Stored>({
-    showsOnlyItsRequest,
-    subjectOf: resource.memberIdOf && subjectOfShown,
-    async create({ visible, body, caller }, keep) {
-      const store = storeOf(visible);
-      const now = nowSeconds(clock);
-      const { values, faults } = parseBody(resource.bodies.post, body, { zone, nowSeconds: now });
-      const row = await toNew(values, { faults, nowSeconds: now }, visible);
-      if (!faults.isEmpty) faults.addAll(store.conflicts(values));
-      faults.throwIfAny();
-      return store.create(...row, now, actorOf({ caller }), keep);
-    },
-    respond: (stored) =>
-      taggedCreated(`${API_PREFIX}/${resource.tag}/${stored.id}`, resource.represent(stored, zone)),
-  }),
-});
 
 export const getRoute = <Stored>(
   resource: Resource<Stored, unknown>,
@@ -328,19 +193,105 @@ export const getRoute = <Stored>(
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
-    const stored = await storeOf(request.visible).find(readPathId(request));
+    const stored = await storeOf(request.visible).find(resource.readId(request));
     if (stored === undefined) throw notFound();
     return readTagged(request, resource.represent(stored, zone));
   },
 });
 
+/** Receives the faults of values in combination, or with the stored row. */
+export interface Decision {
+  readonly faults: FieldErrorList;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+}
+
+/** Properties in which a route that creates rows differs from the others. */
+interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly narrowed?: Narrowing;
+}
+
+/**
+ * @param toNew turns a checked body, in which values of invalid fields are missing, into the store's
+ * arguments; adds faults of values in combination
+ */
+export const createRoute = <
+  Stored extends { readonly id: number },
+  Body,
+  New extends readonly [unknown, ...unknown[]],
+>(
+  resource: Resource<Stored, Body>,
+  { showsOnlyItsRequest, ...creating }: Creating,
+  toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
+  {
+    storeOf,
+    clock,
+    zone,
+  }: ResourceDependencies<Pick<EntityStore<Stored, Body, unknown, unknown, [], New>, 'conflicts' | 'create'>>,
+): Route => ({
+  method: 'POST',
+  path: `/${resource.tag}`,
+  operationId: `create${resource.title}`,
+  tag: resource.tag,
+  access: { scope: `${resource.tag}:write` },
+  narrowed: resource.narrowed,
+  personal: showing('one', resource.groups),
+  ...creating,
+  body: resource.bodies.post,
+  responses: { 201: responseOf(resource) },
+  refusals: [400, 503],
+  creation: createWith<Stored>({
+    showsOnlyItsRequest,
+    subjectOf: resource.memberIdOf && subjectOfShown,
+    async create(request, keep) {
+      const { visible, body } = request;
+      const store = storeOf(visible);
+      const now = nowSeconds(clock);
+      const { values, faults } = parseBody(resource.bodies.post, body, { zone, nowSeconds: now });
+      const row = await toNew(values, { faults, nowSeconds: now }, visible);
+      if (!faults.isEmpty) faults.addAll(store.conflicts(values));
+      faults.throwIfAny();
+      return store.create(...row, now, actorOf(request), keep);
+    },
+    respond: (stored) =>
+      taggedCreated(`${API_PREFIX}/${resource.tag}/${stored.id}`, resource.represent(stored, zone)),
+  }),
+});
+
+// PUT and PATCH of a row: they differ only in the fields that a body must have.
+
 interface Changing {
-  readonly put: Pick<Route, 'description'> & Partial<Pick<Route, 'summary'>>;
-  readonly patch?: Pick<Route, 'summary'>;
+  readonly put: { readonly summary?: string; readonly description: string };
+  readonly patch?: { readonly summary: string };
   readonly refusals?: Route['refusals'];
 }
 
-type Own = Pick<Route, 'operationId' | 'summary' | 'description'>;
+/** Turns a resource's body into values. */
+interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
+  /**
+   * Returns the values of a checked body, in which those of invalid fields are missing. With faults, values
+   * may be missing; only the others are checked for conflicts with other rows.
+   */
+  readonly toValues: (
+    body: Partial<Body>,
+    stored: Stored,
+    decision: Decision,
+    ...beside: Beside
+  ) => Partial<Values>;
+  /**
+   * Finds what the decision needs besides the row; inside the transaction the store provides it instead.
+   * Undefined where the row suffices.
+   * @throws RegistryError `not_found`
+   */
+  readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;
+}
+
+type ChangedStore<Stored, Values, Beside extends readonly unknown[]> = Pick<
+  EntityStore<Stored, Values, unknown, unknown, Beside>,
+  'find' | 'conflicts' | 'update'
+>;
 
 const MERGE_PATCH =
   'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
@@ -350,29 +301,77 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
   resource: Resource<Stored, Body>,
   { put, patch, refusals = [] }: Changing,
   deciding: Deciding<Stored, Body, Values, Beside>,
-  { storeOf, clock, zone }: ResourceDependencies<UpdatedStore<Stored, Values, Beside>>,
+  dependencies: ResourceDependencies<ChangedStore<Stored, Values, Beside>>,
 ): Route[] => {
   const { tag, title, narrowed, groups, id, bodies } = resource;
-  const represented = (stored: Stored) => resource.represent(stored, zone);
-  const shown = { represent: represented, readScope: `${tag}:read` } as const;
-  const updating = { ...deciding, ...shown, storeOf, clock, zone };
-  const routeOf = (method: 'PUT' | 'PATCH', own: Own, body: BodyDeclaration<Body>): Route => ({
-    ...own,
-    method,
+  const routeOf = (body: BodyDeclaration<Body>) => ({
     path: `/${tag}/{id}`,
     tag,
-    access: { scope: `${tag}:write` },
+    access: { scope: `${tag}:write` } as const,
     narrowed,
     personal: showing('one', groups),
     params: { id },
     body,
-    requestHeaders: ['If-Match'],
+    requestHeaders: ['If-Match'] as const,
     responses: { 200: responseOf(resource) },
-    refusals: [400, 404, ...refusals, 412, 503],
-    handle: (request) => update(resource.readId(request), body, request, updating),
+    refusals: [400, 404, ...refusals, 412, 503] as const,
+    handle: (request: ApiRequest) => update(request, body, resource, deciding, dependencies),
   });
-  const [toReplace, toChange] = [`Replace a ${noun(resource)}`, `Change fields of a ${noun(resource)}`];
-  const replacing = { operationId: `update${title}`, summary: toReplace, ...put };
-  const changing = { operationId: `patch${title}`, summary: toChange, description: MERGE_PATCH, ...patch };
-  return [routeOf('PUT', replacing, bodies.put), routeOf('PATCH', changing, bodies.patch)];
+  return [
+    {
+      method: 'PUT',
+      operationId: `update${title}`,
+      summary: `Replace a ${noun(resource)}`,
+      ...put,
+      ...routeOf(bodies.put),
+    },
+    {
+      method: 'PATCH',
+      operationId: `patch${title}`,
+      summary: `Change fields of a ${noun(resource)}`,
+      description: MERGE_PATCH,
+      ...patch,
+      ...routeOf(bodies.patch),
+    },
+  ];
 };
+
+async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
+  request: ApiRequest,
+  declared: BodyDeclaration<Body>,
+  resource: Resource<Stored, Body>,
+  { toValues, findBeside }: Deciding<Stored, Body, Values, Beside>,
+  { storeOf, clock, zone }: ResourceDependencies<ChangedStore<Stored, Values, Beside>>,
+): Promise<ApiResponse> {
+  const { visible, caller } = request;
+  const id = resource.readId(request);
+  const store = storeOf(visible);
+  const requireMatch = readIfMatch(request, (stored: Stored) => resource.represent(stored, zone).tag);
+  const stored = await store.find(id);
+  if (stored === undefined) throw notFound();
+  // Checked here as well: 412 comes before faults of the body (RFC 9110, section 13.2.1).
+  requireMatch(stored);
+  const now = nowSeconds(clock);
+  const { values: bodyValues, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
+  const decideOn = (row: Stored, list: FieldErrorList, beside: Beside): Partial<Values> =>
+    toValues({ ...row, ...bodyValues }, row, { faults: list, nowSeconds: now }, ...beside);
+  const beside = ((await findBeside?.(stored, visible)) ?? []) as Beside;
+  const values = decideOn(stored, faults, beside);
+  if (!faults.isEmpty) faults.addAll(store.conflicts(values, id));
+  faults.throwIfAny();
+  let before: Stored = stored;
+  const decide = (current: Stored, ...besideNow: Beside): Values => {
+    requireMatch(current);
+    before = current;
+    const later = new FieldErrorList();
+    const decided = decideOn(current, later, besideNow);
+    later.throwIfAny();
+    return decided as Values;
+  };
+  const after = resource.represent(await store.update(id, decide, now, actorOf(request)), zone);
+  // A write-only key is shown the result of a change, but must not read by requesting no change.
+  const readScope = `${resource.tag}:read` as const;
+  const mayShow =
+    caller?.scopes.includes(readScope) === true || resource.represent(before, zone).text !== after.text;
+  return mayShow ? taggedOk(after) : refuseWithout(readScope);
+}

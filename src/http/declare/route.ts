@@ -127,7 +127,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly tag: string;
   readonly deprecated?: Deprecation;
   readonly access: Access;

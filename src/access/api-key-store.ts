@@ -33,33 +33,6 @@ export interface KeyUse {
   readonly lastAt: number;
 }
 
-export interface ApiKeyStore {
-  /**
-   * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown.
-   * @param hash SHA-256 of the entire key, hexadecimal
-   */
-  findBySecret(hash: string, nowSeconds: number): ApiKey | undefined;
-  find(id: number, nowSeconds: number): ApiKey | undefined;
-  list(nowSeconds: number): readonly ApiKey[];
-  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
-  /** @returns undefined if there is no such key */
-  update(
-    id: number,
-    changes: Partial<ApiKeyValues> & { isActive?: boolean },
-    nowSeconds: number,
-  ): ApiKey | undefined;
-  /**
-   * Adds a secret and ends the earlier ones.
-   * @param overlapSeconds time for which the earlier secrets stay valid
-   */
-  rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
-  /** Counts a request in memory, without waiting; the count is stored within a minute, or by `close`. */
-  countUse(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void;
-  /** Returns the stored counts, by key, kind and name. */
-  uses(nowSeconds: number): readonly KeyUse[];
-  close(): void;
-}
-
 // Uses of keys, counted in memory and written at intervals for all keys together
 
 /** Interval between writes: a commit costs a disk write and invalidates the key caches of other processes. */
@@ -151,61 +124,68 @@ function openKeyUses(db: Connection) {
 
 const hourOf = (seconds: number): number => Math.floor(seconds / HOUR_SECONDS);
 
-interface KeyRow {
-  id: number;
-  name: string;
-  scopes: string;
-  allowed_addresses: string;
-  allowed_hosts: string;
-  is_lookup_only: number;
-  may_export: number;
-  cooperatives: string | null;
-  purpose: string | null;
-  requires_purpose: number;
-  per_hour: number;
-  per_day: number;
-  is_active: number;
-  expires_at: number | null;
-  created_at: number;
-  updated_at: number;
-}
-
-type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
-
 /** Maximum cached entries; all are dropped beyond it. */
 const MAX_CACHED = 1_000;
-const ALL_KEYS = 'every key, for the operator';
 
-export interface ApiKeysOptions {
-  /** Milliseconds that a change may wait for another process; the server only adds counts. */
-  readonly waitMs: number;
-  readonly create: boolean;
-  readonly scheduler: EndOfIteration;
-}
+const COLUMNS = [
+  'name',
+  'scopes',
+  'allowed_addresses',
+  'allowed_hosts',
+  'is_lookup_only',
+  'may_export',
+  'cooperatives',
+  'purpose',
+  'requires_purpose',
+  'per_hour',
+  'per_day',
+  'is_active',
+  'expires_at',
+] as const;
 
-/** The methods of the store, but synchronous. */
-export type SqliteApiKeys = {
-  readonly [method in keyof ApiKeyStore]: (
-    ...args: Parameters<ApiKeyStore[method]>
-  ) => Awaited<ReturnType<ApiKeyStore[method]>>;
-} & { readonly connection: Connection };
+type KeyColumns = { readonly [column in (typeof COLUMNS)[number]]: string | number | null };
+type KeyRow = KeyColumns & { readonly id: number; readonly created_at: number; readonly updated_at: number };
 
-/** @throws StorageError if the file cannot be used */
-export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): SqliteApiKeys {
-  const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
-  try {
-    return createStore(db, scheduler);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+const toColumns = (key: ApiKeyValues & { readonly isActive: boolean }): KeyColumns => ({
+  name: key.name,
+  scopes: JSON.stringify(key.scopes),
+  allowed_addresses: JSON.stringify(key.allowedAddresses),
+  allowed_hosts: JSON.stringify(key.allowedHosts),
+  is_lookup_only: key.isLookupOnly ? 1 : 0,
+  may_export: key.mayExport ? 1 : 0,
+  cooperatives: key.cooperatives === null ? null : JSON.stringify(key.cooperatives),
+  purpose: key.purpose,
+  requires_purpose: key.requiresPurpose ? 1 : 0,
+  per_hour: key.limits.perHour,
+  per_day: key.limits.perDay,
+  is_active: key.isActive ? 1 : 0,
+  expires_at: key.expiresAt,
+});
+
+const toKey = (row: KeyRow, prefixes: readonly string[]): ApiKey => ({
+  id: row.id,
+  name: row.name as string,
+  scopes: JSON.parse(row.scopes as string) as Scope[],
+  allowedAddresses: JSON.parse(row.allowed_addresses as string) as string[],
+  allowedHosts: JSON.parse(row.allowed_hosts as string) as string[],
+  isLookupOnly: row.is_lookup_only === 1,
+  mayExport: row.may_export === 1,
+  cooperatives: JSON.parse((row.cooperatives as string | null) ?? 'null') as number[] | null,
+  purpose: row.purpose as string | null,
+  requiresPurpose: row.requires_purpose === 1,
+  limits: { perHour: row.per_hour as number, perDay: row.per_day as number },
+  isActive: row.is_active === 1,
+  expiresAt: row.expires_at as number | null,
+  prefixes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
 
 const NEXT_ID = '(SELECT 1 + max(last_id, (SELECT coalesce(max(id), 0) FROM api_keys)) FROM last_key_id)';
 
 const prepareStatements = (db: Connection) => ({
   selectOne: db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?'),
-  selectAll: db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS),
+  selectAll: db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', 'every key, for the operator'),
   selectSecret: db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
     'SELECT key_id, ends_at FROM api_key_secrets WHERE hash = ?',
   ),
@@ -214,16 +194,13 @@ const prepareStatements = (db: Connection) => ({
      ORDER BY created_at, hash`,
     'the secrets of one key',
   ),
-  insert: db.prepare<unknown[]>(
-    `INSERT INTO api_keys (id, name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
-       cooperatives, purpose, requires_purpose, per_hour, per_day, is_active, expires_at, created_at,
-       updated_at)
-     VALUES (${NEXT_ID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insert: db.prepare<[KeyColumns & { readonly now: number }]>(
+    `INSERT INTO api_keys (id, ${COLUMNS.join(', ')}, created_at, updated_at)
+     VALUES (${NEXT_ID}, ${COLUMNS.map((name) => `@${name}`).join(', ')}, @now, @now)`,
   ),
-  replace: db.prepare<unknown[]>(
-    `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, is_lookup_only = ?,
-       may_export = ?, cooperatives = ?, purpose = ?, requires_purpose = ?, per_hour = ?, per_day = ?,
-       is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
+  replace: db.prepare<[KeyColumns & { readonly now: number; readonly id: number }]>(
+    `UPDATE api_keys SET ${COLUMNS.map((name) => `${name} = @${name}`).join(', ')}, updated_at = @now
+     WHERE id = @id`,
   ),
   insertSecret: db.prepare<[Uint8Array, number, string, number]>(
     'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
@@ -236,50 +213,18 @@ const prepareStatements = (db: Connection) => ({
 
 type Statements = ReturnType<typeof prepareStatements>;
 
-const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
-  key.name,
-  JSON.stringify(key.scopes),
-  JSON.stringify(key.allowedAddresses),
-  JSON.stringify(key.allowedHosts),
-  key.isLookupOnly ? 1 : 0,
-  key.mayExport ? 1 : 0,
-  key.cooperatives === null ? null : JSON.stringify(key.cooperatives),
-  key.purpose,
-  key.requiresPurpose ? 1 : 0,
-  key.limits.perHour,
-  key.limits.perDay,
-  key.isActive ? 1 : 0,
-  key.expiresAt,
-];
-
 function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
-  const toKey = (row: KeyRow, nowSeconds: number): ApiKey => ({
-    id: row.id,
-    name: row.name,
-    scopes: JSON.parse(row.scopes) as Scope[],
-    allowedAddresses: JSON.parse(row.allowed_addresses) as string[],
-    allowedHosts: JSON.parse(row.allowed_hosts) as string[],
-    isLookupOnly: row.is_lookup_only === 1,
-    mayExport: row.may_export === 1,
-    cooperatives: row.cooperatives === null ? null : (JSON.parse(row.cooperatives) as number[]),
-    purpose: row.purpose,
-    requiresPurpose: row.requires_purpose === 1,
-    limits: { perHour: row.per_hour, perDay: row.per_day },
-    isActive: row.is_active === 1,
-    expiresAt: row.expires_at,
-    prefixes: selectPrefixes.all(row.id, nowSeconds).map(({ prefix }) => prefix),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  });
-
-  function find(id: number, nowSeconds: number): ApiKey | undefined {
-    const row = selectOne.get(id);
-    return row && toKey(row, nowSeconds);
-  }
-
+  const read = (row: KeyRow, nowSeconds: number): ApiKey =>
+    toKey(
+      row,
+      selectPrefixes.all(row.id, nowSeconds).map(({ prefix }) => prefix),
+    );
   return {
-    find,
-    list: (nowSeconds: number): ApiKey[] => selectAll.all().map((row) => toKey(row, nowSeconds)),
+    find(id: number, nowSeconds: number): ApiKey | undefined {
+      const row = selectOne.get(id);
+      return row && read(row, nowSeconds);
+    },
+    list: (nowSeconds: number): readonly ApiKey[] => selectAll.all().map((row) => read(row, nowSeconds)),
   };
 }
 
@@ -295,7 +240,7 @@ interface CachedKey {
  * be refused by the very next request.
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
-  const cached = new Map<string, CachedKey>();
+  const keys = new Map<string, CachedKey>();
   // Unknown secrets are cached too, since programs with a wrong key retry it often. They are kept apart: a
   // flood of different ones must not evict the keys in use.
   const unknown = new Set<string>();
@@ -307,38 +252,30 @@ function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
     isRevalidated = false;
   };
 
-  function revalidate(): void {
-    if (isRevalidated) return;
-    isRevalidated = true;
-    scheduler.atEnd('storage', expire);
-    const version = (dataVersion.get() as { data_version: number }).data_version;
-    if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
-    if (version !== cachedVersion || unknown.size >= MAX_CACHED) unknown.clear();
-    cachedVersion = version;
-  }
-
-  function clear(): void {
-    cached.clear();
-    unknown.clear();
-  }
-
   return {
-    get(hash: string): CachedKey | undefined {
-      revalidate();
-      return cached.get(hash);
+    keys,
+    unknown,
+    revalidate(): void {
+      if (isRevalidated) return;
+      isRevalidated = true;
+      scheduler.atEnd('storage', expire);
+      const version = (dataVersion.get() as { data_version: number }).data_version;
+      if (version !== cachedVersion || keys.size >= MAX_CACHED) keys.clear();
+      if (version !== cachedVersion || unknown.size >= MAX_CACHED) unknown.clear();
+      cachedVersion = version;
     },
-    set: (hash: string, found: CachedKey) => void cached.set(hash, found),
-    isUnknown: (hash: string) => unknown.has(hash),
-    addUnknown: (hash: string) => void unknown.add(hash),
-    clear,
+    clear(): void {
+      keys.clear();
+      unknown.clear();
+    },
   };
 }
 
-function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
+function createStore(db: Connection, scheduler: EndOfIteration) {
   const statements = prepareStatements(db);
   const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
   const { find, list } = openReads(statements);
-  const cached = openCache(statements, scheduler);
+  const cache = openCache(statements, scheduler);
   const uses = openKeyUses(db);
 
   return {
@@ -346,58 +283,94 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
     find,
     list,
 
-    findBySecret(hash, nowSeconds) {
-      let found = cached.get(hash);
-      if (found === undefined) {
-        if (cached.isUnknown(hash)) return undefined;
+    /**
+     * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown.
+     * @param hash SHA-256 of the entire key, hexadecimal
+     */
+    findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {
+      cache.revalidate();
+      let cached = cache.keys.get(hash);
+      if (cached === undefined) {
+        if (cache.unknown.has(hash)) return undefined;
         const secret = selectSecret.get(Buffer.from(hash, 'hex'));
         const key = secret && find(secret.key_id, nowSeconds);
         if (secret === undefined || key === undefined) {
-          cached.addUnknown(hash);
+          cache.unknown.add(hash);
           return undefined;
         }
-        found = { key, endsAt: secret.ends_at };
-        cached.set(hash, found);
+        cached = { key, endsAt: secret.ends_at };
+        cache.keys.set(hash, cached);
       }
-      return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
+      return cached.endsAt !== null && cached.endsAt <= nowSeconds ? undefined : cached.key;
     },
 
-    create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number) =>
+    create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey =>
       db.transaction.immediate(() => {
-        const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
+        const added = insert.run({ ...toColumns({ ...values, isActive: true }), now: nowSeconds });
         const id = Number(added.lastInsertRowid);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
-        cached.clear();
+        cache.clear();
         return find(id, nowSeconds) as ApiKey;
       }),
 
-    update: (id: number, changes: Stored, nowSeconds: number) =>
+    /** @returns undefined if there is no such key */
+    update: (
+      id: number,
+      changes: Partial<ApiKeyValues> & { readonly isActive?: boolean },
+      nowSeconds: number,
+    ): ApiKey | undefined =>
       db.transaction.immediate(() => {
         const stored = find(id, nowSeconds);
         if (stored === undefined) return undefined;
-        replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
-        cached.clear();
+        replace.run({ ...toColumns({ ...stored, ...changes }), now: nowSeconds, id });
+        cache.clear();
         return find(id, nowSeconds);
       }),
 
-    rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number) =>
+    /**
+     * Adds a secret and ends the earlier ones.
+     * @param overlapSeconds time for which the earlier secrets stay valid
+     */
+    rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined =>
       db.transaction.immediate(() => {
         if (selectOne.get(id) === undefined) return undefined;
         const endsAt = nowSeconds + overlapSeconds;
         endSecrets.run(endsAt, id, endsAt);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
-        cached.clear();
+        cache.clear();
         return find(id, nowSeconds);
       }),
 
+    /** Counts a request in memory, without waiting; the count is stored within a minute, or by `close`. */
     countUse: uses.count,
+    /** Returns the stored counts, by key, kind and name. */
     uses: uses.list,
 
-    close() {
+    close(): void {
       uses.close();
       db.close();
     },
   };
+}
+
+export type ApiKeyStore = ReturnType<typeof createStore>;
+
+export interface ApiKeysOptions {
+  /** Milliseconds that a change may wait for another process; the server only adds counts. */
+  readonly waitMs: number;
+  readonly create: boolean;
+  readonly scheduler: EndOfIteration;
+}
+
+/** @throws StorageError if the file cannot be used */
+export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): ApiKeyStore {
+  const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
+  try {
+    return createStore(db, scheduler);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**

@@ -25,7 +25,7 @@ import { deliverWebhooks } from '../../src/webhooks/service.ts';
 import { createDescriber, type Describer } from './described.ts';
 import { createEmptyRegistry } from './empty-registry.ts';
 import { memoryLedger } from './memory-ledger.ts';
-import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
+import { type ApiKeyStore, keysFileOf, openKeyStore } from './sqlite.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);
@@ -88,7 +88,7 @@ export interface TestApp {
   readonly fullKey: string;
   issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
   /** A second connection to the keys, as another process would have. */
-  readonly keys: SqliteApiKeys;
+  readonly keys: ApiKeyStore;
   send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 

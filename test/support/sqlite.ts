@@ -14,7 +14,7 @@ import { MEMBER_COUNTS, sizeSql } from '../../src/sqlite/counts.ts';
 import { type OpenOptions, openDatabase } from '../../src/sqlite/open-database.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 
-export type { SqliteApiKeys } from '../../src/access/api-key-store.ts';
+export type { ApiKeyStore } from '../../src/access/api-key-store.ts';
 export { openImportSessionAt } from '../../src/import/staging/session.ts';
 export type { Connection } from '../../src/sqlite/connection.ts';
 export { keysFileOf } from '../../src/sqlite/registry-files.ts';

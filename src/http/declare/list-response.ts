@@ -32,16 +32,7 @@ const pageSize = wholeNumber(`Rows of a page; more than ${MAX_PAGE_SIZE} are cli
 
 export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
-/** @throws HttpError 404 for a page that is not a number from 1 */
-function toPageRequest(query: { page?: number | undefined; page_size?: number | undefined }): PageRequest {
-  const number = query.page ?? 1;
-  if (!Number.isSafeInteger(number) || number < 1) throw invalidPage();
-  return { page: number, pageSize: query.page_size ?? DEFAULT_PAGE_SIZE };
-}
-
-interface ListRequest extends Pick<ApiRequest, 'search' | 'baseUrl' | 'path'> {
-  readonly query: Parameters<typeof toPageRequest>[0];
-}
+type ListRequest = Pick<ApiRequest<typeof PAGE_PARAMETERS>, 'search' | 'baseUrl' | 'path' | 'query'>;
 
 /**
  * Responds to a list request with the page that it asks for.
@@ -52,37 +43,23 @@ interface ListRequest extends Pick<ApiRequest, 'search' | 'baseUrl' | 'path'> {
  */
 export function respondWithPage<T>(
   request: ListRequest,
-  list: (asked: PageRequest) => Awaitable<Page<T>>,
+  list: (page: PageRequest) => Awaitable<Page<T>>,
   serialize: Serialize<T>,
   zone: TimeZone,
   subjectOf?: ((rows: readonly T[]) => Subject) | undefined,
 ): Awaitable<ApiResponse> {
-  const asked = toPageRequest(request.query);
-  return whenReady(list(asked), (found) => ({
-    ...envelope(request, asked, found, serialize, zone),
-    subject: subjectOf?.(found.rows),
-  }));
-}
-
-/** @throws HttpError 404 for a page past the last */
-function envelope<T>(
-  request: ListRequest,
-  pageRequest: PageRequest,
-  found: Page<T>,
-  serialize: Serialize<T>,
-  zone: TimeZone,
-): ApiResponse {
-  const last = lastPage(found.count, pageRequest.pageSize);
-  if (pageRequest.page > last) throw invalidPage();
-  const next = pageRequest.page < last ? linkTo(request, pageRequest.page + 1) : null;
-  const previous = pageRequest.page > 1 ? linkTo(request, pageRequest.page - 1) : null;
-  const results = serializeArray(found.rows, serialize, zone);
-  return ok(
-    new JsonText(
-      `{"count":${found.count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},` +
-        `"results":${results}}`,
-    ),
-  );
+  const { page: number = 1, page_size: pageSize = DEFAULT_PAGE_SIZE } = request.query;
+  if (!Number.isSafeInteger(number) || number < 1) throw invalidPage();
+  return whenReady(list({ page: number, pageSize }), ({ count, rows }) => {
+    const last = lastPage(count, pageSize);
+    if (number > last) throw invalidPage();
+    const next = number < last ? linkTo(request, number + 1) : null;
+    const previous = number > 1 ? linkTo(request, number - 1) : null;
+    const json =
+      `{"count":${count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},` +
+      `"results":${serializeArray(rows, serialize, zone)}}`;
+    return { ...ok(new JsonText(json)), subject: subjectOf?.(rows) };
+  });
 }
 
 /**

@@ -45,31 +45,31 @@ export const taggedResponse = (description: string, schema: Schema): SuccessResp
   headers: { ETag: 'required' },
 });
 
-const withRepresentation = (response: ApiResponse, { text, tag, subject }: Representation): ApiResponse => ({
-  ...response,
-  body: new JsonText(text),
+export const taggedOk = ({ text, tag, subject }: Representation): ApiResponse => ({
+  ...ok(new JsonText(text)),
   subject,
-  headers: { ...response.headers, ETag: tag },
+  headers: { ETag: tag },
 });
 
-export const taggedOk = (representation: Representation): ApiResponse =>
-  withRepresentation(ok(undefined), representation);
-
 /** @param path path of the new resource, from the root */
-export const taggedCreated = (path: string, representation: Representation): ApiResponse =>
-  withRepresentation({ status: 201, body: undefined, headers: { Location: path } }, representation);
+export const taggedCreated = (path: string, { text, tag, subject }: Representation): ApiResponse => ({
+  status: 201,
+  body: new JsonText(text),
+  subject,
+  headers: { Location: path, ETag: tag },
+});
 
 /**
  * Responds to GET.
  * @returns status 304 without a body when If-None-Match names the state (RFC 9110, section 13.1.2)
  * @throws HttpError 400 for a malformed If-None-Match
  */
-export function readTagged(request: Pick<ApiRequest, 'incoming'>, found: Representation): ApiResponse {
-  const known = readTags(request, 'If-None-Match');
-  const isKnown = known === '*' || known?.some((tag) => withoutWeakness(tag) === found.tag) === true;
+export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Representation): ApiResponse {
+  const tags = readTags(request, 'If-None-Match');
+  const isKnown = tags === '*' || tags?.some((tag) => withoutWeakness(tag) === current.tag) === true;
   return isKnown
-    ? { status: 304, body: undefined, headers: { ETag: found.tag }, subject: found.subject }
-    : taggedOk(found);
+    ? { status: 304, body: undefined, headers: { ETag: current.tag }, subject: current.subject }
+    : taggedOk(current);
 }
 
 /**
@@ -105,9 +105,9 @@ function readTags(
   { incoming }: Pick<ApiRequest, 'incoming'>,
   name: RequestHeader,
 ): '*' | readonly string[] | undefined {
-  const given = incoming.headers[name.toLowerCase()];
-  if (given === undefined) return undefined;
-  const text = String(given).trim();
+  const header = incoming.headers[name.toLowerCase()];
+  if (header === undefined) return undefined;
+  const text = String(header).trim();
   if (text === '*') return text;
   if (!TAGS.test(text)) throw badRequest(`Expected * or entity tags in quotes in ${name}.`);
   return text.match(new RegExp(ONE_TAG, 'g')) ?? [];
@@ -116,10 +116,10 @@ function readTags(
 // Idempotency keys: a request that was answered gets the same answer again (docs/api.md#repeating-a-request)
 
 /** Handles POST requests as their routes declare. */
-export type Create = (request: ApiRequest, creation: Creation<unknown>) => Promise<ApiResponse>;
+export type Create = ReturnType<typeof openCreate>;
 
 /** @returns the handler of POST requests for one registry */
-export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
+export function openCreate(responses: IdempotentResponses, clock: Clock) {
   const running = new Set<string>();
 
   function replay(
@@ -127,10 +127,10 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     { keyId, idempotencyKey, requestHash }: IdentifiedRequest,
     creation: Creation<unknown>,
   ): ApiResponse | undefined {
-    const kept = responses.find(keyId, idempotencyKey, nowSeconds(clock));
-    if (kept === undefined) return undefined;
-    const subject = creation.subjectOf?.(JSON.parse(kept.body), request);
-    return { ...toReplay(kept, requestHash), subject };
+    const saved = responses.find(keyId, idempotencyKey, nowSeconds(clock));
+    if (saved === undefined) return undefined;
+    const subject = creation.subjectOf?.(JSON.parse(saved.body), request);
+    return { ...toReplay(saved, requestHash), subject };
   }
 
   async function createOnce(
@@ -138,41 +138,38 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
     identified: IdentifiedRequest,
     creation: Creation<unknown>,
   ): Promise<ApiResponse> {
-    const answered = replay(request, identified, creation);
-    if (answered !== undefined) return answered;
-    const composed: ApiResponse[] = [];
-    const keep: ResponseToSave<unknown> = {
-      ...identified,
-      compose(row) {
-        const response = creation.respond(row, request);
-        composed.push(response);
-        return toStored(response);
-      },
-    };
+    const earlier = replay(request, identified, creation);
+    if (earlier !== undefined) return earlier;
+    let response: ApiResponse | undefined;
     try {
-      await creation.create(request, keep);
+      await creation.create(request, {
+        ...identified,
+        // Called again when the work runs again, after waiting for its lock or beside a write that is refused.
+        compose(row) {
+          response = creation.respond(row, request);
+          return toStored(response);
+        },
+      });
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
       // Another process was faster.
-      const theirs = replay(request, identified, creation);
-      if (theirs === undefined) throw error;
-      return theirs;
+      response = replay(request, identified, creation);
+      if (response === undefined) throw error;
     }
-    // The last one: the work runs again after waiting for its lock, or beside a write that is refused.
-    const response = composed.at(-1);
     if (response === undefined) throw new Error('The response to a request with a key was not kept.');
     return response;
   }
 
-  return async (request, creation) => {
+  return async (request: ApiRequest, creation: Creation<unknown>): Promise<ApiResponse> => {
     const idempotencyKey = readIdempotencyKey(request);
-    if (idempotencyKey === undefined) {
-      const created = await creation.create(request, undefined);
-      return creation.respond(created, request);
-    }
+    if (idempotencyKey === undefined)
+      return creation.respond(await creation.create(request, undefined), request);
     const identified = identify(request, idempotencyKey);
     const name = `${identified.keyId} ${idempotencyKey}`;
-    if (running.has(name)) throw stillRunning();
+    if (running.has(name))
+      throw new HttpError(409, 'A request with this Idempotency-Key is still running.', {
+        'Retry-After': '1',
+      });
     running.add(name);
     try {
       return await createOnce(request, identified, creation);
@@ -189,16 +186,13 @@ type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
  * key's cooperatives have changed since, it counts as another request: the earlier answer is not shown.
  */
 function identify(
-  { caller, visible, path, bodyHash }: Pick<ApiRequest, 'caller' | 'visible' | 'path' | 'bodyHash'>,
+  { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,
 ): IdentifiedRequest {
-  const seen = visible === null ? '' : `\n${visible.join()}`;
-  const requestHash = hash('sha256', `POST ${path.replace(/\/$/, '')}\n${bodyHash}${seen}`);
+  const limits = visible === null ? '' : `\n${visible.join()}`;
+  const requestHash = hash('sha256', `POST ${path.replace(/\/$/, '')}\n${bodyHash}${limits}`);
   return { keyId: (caller as ApiKey).id, idempotencyKey, requestHash };
 }
-
-const stillRunning = (): HttpError =>
-  new HttpError(409, 'A request with this Idempotency-Key is still running.', { 'Retry-After': '1' });
 
 /** @throws HttpError 422 if the key was used for another request */
 function toReplay({ requestHash, status, body, location, etag }: SavedResponse, wanted: string): ApiResponse {
@@ -223,11 +217,11 @@ const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;
 
 /** @throws HttpError 400 */
 function readIdempotencyKey({ incoming }: Pick<ApiRequest, 'incoming'>): string | undefined {
-  const [given, ...others] = incoming.headersDistinct['idempotency-key'] ?? [];
-  if (given === undefined) return undefined;
-  const quoted = QUOTED.exec(given)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = quoted ?? (PLAIN.test(given) ? given : undefined);
-  if (key === undefined || others.length > 0)
+  const [header, ...repeated] = incoming.headersDistinct['idempotency-key'] ?? [];
+  if (header === undefined) return undefined;
+  const quoted = QUOTED.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? (PLAIN.test(header) ? header : undefined);
+  if (key === undefined || repeated.length > 0)
     throw badRequest('Expected one Idempotency-Key of 1 to 255 printable ASCII characters.');
   return key;
 }

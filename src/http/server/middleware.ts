@@ -37,6 +37,17 @@ import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
 import type { OverloadGuard } from './refuse-overload.ts';
 
+export interface MiddlewareDependencies {
+  readonly overload: Pick<OverloadGuard, 'refuse'>;
+  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
+  readonly trustedProxies: AddressBlocks;
+  readonly limiter: RateLimiter;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** Called when keys from an address have been refused often, at most once a minute for each address. */
+  readonly noteAddress: (address: string) => void;
+}
+
 // Authentication: the bearer key, checked on every request (docs/api.md#authentication)
 
 const invalid = (detail: string, reason: Refusal) =>
@@ -72,13 +83,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-interface AuthenticateDependencies {
-  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-}
-
-export function authenticate({ keys, clock, scheduler }: AuthenticateDependencies): Middleware {
+function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
   const hashOf = openHashes(scheduler);
 
   return (request) => {
@@ -129,7 +134,7 @@ const MOST_ADDRESSES = 1_000;
 
 export class RefusedAddresses {
   private readonly counts = new Map<string, number>();
-  private readonly named = new Set<string>();
+  private readonly reported = new Set<string>();
   private sinceMs = Number.NEGATIVE_INFINITY;
 
   /**
@@ -140,13 +145,13 @@ export class RefusedAddresses {
     if (nowMs - this.sinceMs >= MINUTE_MS) {
       this.sinceMs = nowMs;
       this.counts.clear();
-      this.named.clear();
+      this.reported.clear();
     }
     const count = this.counts.get(address);
     if (count === undefined && this.counts.size >= MOST_ADDRESSES) this.countDown();
     else this.counts.set(address, (count ?? 0) + 1);
-    if ((count ?? 0) + 1 < OFTEN || this.named.has(address)) return false;
-    this.named.add(address);
+    if ((count ?? 0) + 1 < OFTEN || this.reported.has(address)) return false;
+    this.reported.add(address);
     return true;
   }
 
@@ -197,15 +202,15 @@ export function clientAddressText(
 const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
 const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
 
-export function restrict(trustedProxies: AddressBlocks): Middleware {
+function restrict(trustedProxies: AddressBlocks): Middleware {
   // A key object stays the same until a change of keys is detected, so its blocks are parsed once.
   const parsed = new WeakMap<ApiKey, AddressBlocks>();
   function blocksOf(key: ApiKey): AddressBlocks {
     let blocks = parsed.get(key);
     if (blocks === undefined) {
-      const found = parseAddressBlocks(key.allowedAddresses);
+      const allowed = parseAddressBlocks(key.allowedAddresses);
       // The command stores canonical blocks only. Anything else in a database admits no address.
-      blocks = 'has' in found ? found : { texts: [], has: () => false };
+      blocks = 'has' in allowed ? allowed : { texts: [], has: () => false };
       parsed.set(key, blocks);
     }
     return blocks;
@@ -262,21 +267,17 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /** Takes one request from both windows, or refuses with status 429. The only middleware that uses quota. */
-function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
-  function accept({ headers }: ApiRequest, key: ApiKey, decision: Decision): ApiResponse | undefined {
-    addUsage(headers, key.limits, decision, clock.now());
+function limitRate({ limiter, clock }: MiddlewareDependencies): Middleware {
+  return ({ caller, headers }) => {
+    if (caller === undefined) return undefined;
+    const decision = limiter.take(caller);
+    addUsage(headers, caller.limits, decision, clock.now());
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
     // With both windows used up, the client has to wait for the longer one.
     const reason = decision.day.remaining === 0 ? 'throttled_day' : 'throttled_hour';
     return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
-  }
-
-  return (request) => {
-    const { caller } = request;
-    if (caller === undefined) return undefined;
-    return accept(request, caller, limiter.take(caller));
   };
 }
 
@@ -325,49 +326,29 @@ function refuseByKey(request: ApiRequest): ApiResponse | undefined {
     if (!isAllowed) return LOOKUP_ONLY;
   }
   if (caller.cooperatives !== null && route.narrowed.cooperatives === 'refused') return SOME_COOPERATIVES;
-  return caller.requiresPurpose && lacksPurpose(request) ? NO_PURPOSE : undefined;
-}
-
-const lacksPurpose = ({ route, incoming }: ApiRequest): boolean =>
-  route?.personal !== 'none' && incoming.headers['x-purpose'] === undefined;
-
-export interface MiddlewareDependencies {
-  readonly overload: Pick<OverloadGuard, 'refuse'>;
-  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
-  readonly trustedProxies: AddressBlocks;
-  readonly limiter: RateLimiter;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  /** Called when keys from an address have been refused often, at most once a minute for each address. */
-  readonly noteAddress: (address: string) => void;
+  const isPurposeMissing = route.personal !== 'none' && request.incoming.headers['x-purpose'] === undefined;
+  return caller.requiresPurpose && isPurposeMissing ? NO_PURPOSE : undefined;
 }
 
 /** @returns middleware that runs all checks in order until one refuses */
-export function createMiddleware({
-  overload,
-  keys,
-  trustedProxies,
-  limiter,
-  clock,
-  scheduler,
-  noteAddress,
-}: MiddlewareDependencies): Middleware {
-  const checks = chain([
+export function createMiddleware(dependencies: MiddlewareDependencies): Middleware {
+  const { overload, trustedProxies, clock, noteAddress } = dependencies;
+  const check = chain([
     overload.refuse,
-    authenticate({ keys, clock, scheduler }),
+    authenticate(dependencies),
     restrict(trustedProxies),
     requireScope,
     refuseByKey,
-    limitRate(limiter, clock),
+    limitRate(dependencies),
   ]);
   const addresses = new RefusedAddresses();
-  function see({ incoming }: ApiRequest, response: ApiResponse | undefined): ApiResponse | undefined {
+  return (request) => {
+    const response = check(request);
     if (response?.status !== 401 && response?.status !== 403) return response;
-    const address = clientAddressText(incoming, trustedProxies);
+    const address = clientAddressText(request.incoming, trustedProxies);
     if (address !== null && addresses.count(address, clock.monotonicMs())) noteAddress(address);
     return response;
-  }
-  return (request) => see(request, checks(request));
+  };
 }
 
 /** Combines middleware into one that runs each in turn until one refuses. */

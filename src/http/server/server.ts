@@ -22,7 +22,7 @@ import {
 import { type Duplex, duplexPair } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { failBody } from '../declare/request-body.ts';
-import { type Headers, HttpError, IS_FOLLOWED } from '../declare/response.ts';
+import { badRequest, bodyTooLarge, HttpError, IS_FOLLOWED } from '../declare/response.ts';
 import { METHODS } from '../declare/route.ts';
 import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 
@@ -66,60 +66,57 @@ interface ConnectionOptions {
   readonly maxConnections?: number;
 }
 
-interface ServerOptions extends ConnectionOptions {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
+export interface RunningServer {
+  readonly address: AddressInfo;
+  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
+  close(): Promise<void>;
+}
+
 /** @throws (as rejection) the system's error when the address cannot be listened on */
-export async function listen(options: ServerOptions): Promise<RunningServer> {
+export async function listen(options: ConnectionOptions & Address): Promise<RunningServer> {
   const { server, serve } = openServer(options);
   const close = serve(await listenTogether(server, options));
   return { address: server.address() as AddressInfo, close };
 }
 
-/** A server that listens nowhere: its clients are in the process. */
-interface InProcessServer extends Pick<RunningServer, 'close'> {
-  /** @returns the client's end of a new connection. @throws Error once the server closes */
-  connect(): Duplex;
-}
-
-export function serveInProcess(options: ConnectionOptions): InProcessServer {
+/** Serves clients in the process, without listening. */
+export function serveInProcess(options: ConnectionOptions) {
   const { server, connections, serve } = openServer(options);
   let isClosing = false;
-  const close = serve({
-    async close() {
-      await Promise.all(
-        [...connections.keys()].map((socket) => new Promise((end) => socket.once('close', end))),
-      );
-    },
+  const close = serve(async () => {
+    const sockets = [...connections.keys()];
+    await Promise.all(sockets.map((socket) => new Promise((end) => socket.once('close', end))));
   });
   return {
-    connect() {
+    /** @returns the client's end of a new connection. @throws Error once the server closes */
+    connect(): Duplex {
       if (isClosing) throw new Error('The registry is closed.');
       const { client, socket } = pair();
       server.emit('connection', socket);
       return client;
     },
-    close() {
+    close(): Promise<void> {
       isClosing = true;
       return close();
     },
   };
 }
 
-/** Who is in the process comes from this machine. */
-const LOOPBACK = '127.0.0.1';
-
 /** The two ends of a connection within the process: the server's has what it asks of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
-  const bytes = { read: 0, taken: 0 };
+  let bytesRead = 0;
+  let bytesReceived = 0;
   end.on('data', (part: Buffer) => {
-    bytes.read += part.length;
+    bytesRead += part.length;
   });
   client.on('data', (part: Buffer) => {
-    bytes.taken += part.length;
+    bytesReceived += part.length;
   });
   // The process does not end while somebody waits, as with a socket.
   const isOpen = setInterval(() => {}, SWEEP_MS);
@@ -130,15 +127,15 @@ function pair(): { readonly client: Duplex; readonly socket: Duplex } {
     client.destroy();
   });
   const socket = Object.defineProperties(end, {
-    remoteAddress: { value: LOOPBACK },
-    bytesRead: { get: () => bytes.read },
-    bytesWritten: { get: () => bytes.taken + end.writableLength },
+    // A client in the process is one of this machine.
+    remoteAddress: { value: '127.0.0.1' },
+    bytesRead: { get: () => bytesRead },
+    bytesWritten: { get: () => bytesReceived + end.writableLength },
     destroySoon: { value: () => end.end(() => end.destroy()) },
   });
   return { client, socket };
 }
 
-/** @returns what begins to look after connections, and gives what closes them */
 function openServer(options: ConnectionOptions) {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const server = createServer({
@@ -157,7 +154,8 @@ function openServer(options: ConnectionOptions) {
   const connections = trackConnections(server, log, maxConnections);
   answerRequests(server, options.handler, connections);
 
-  function serve(listeners: Listeners): RunningServer['close'] {
+  /** Starts sweeping connections; the returned function closes them all. */
+  function serve(closeListeners: () => Promise<void>): () => Promise<void> {
     const { idleMs, closeMs } = timeouts;
     const sweep = setInterval(
       () => {
@@ -168,7 +166,10 @@ function openServer(options: ConnectionOptions) {
       Math.min(SWEEP_MS, idleMs),
     );
     sweep.unref();
-    return () => close({ server, listeners, connections, closeMs }).finally(() => clearInterval(sweep));
+    return async () => {
+      await closeAll(server, closeListeners, connections, closeMs);
+      clearInterval(sweep);
+    };
   }
   return { server, connections, serve };
 }
@@ -233,17 +234,13 @@ function answerRequests(server: Server, handler: Handler, connections: Connectio
     handle(Object.assign(incoming, { [EXPECTS_CONTINUE]: true }), outgoing);
   });
   server.on('checkExpectation', ({ socket }: IncomingMessage) => {
-    connections.get(socket)?.refuse({
-      status: 417,
-      detail: 'The expectation in the Expect header cannot be met.',
-    });
+    connections
+      .get(socket)
+      ?.refuse(new HttpError(417, 'The expectation in the Expect header cannot be met.'));
   });
   server.on('connect', (_incoming: IncomingMessage, socket: Duplex) => {
-    connections.get(socket)?.refuse({
-      status: 405,
-      detail: 'Method "CONNECT" not allowed.',
-      headers: { Allow: [...Object.keys(METHODS), 'OPTIONS'].sort().join(', ') },
-    });
+    const Allow = [...Object.keys(METHODS), 'OPTIONS'].sort().join(', ');
+    connections.get(socket)?.refuse(new HttpError(405, 'Method "CONNECT" not allowed.', { Allow }));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy();
@@ -251,22 +248,19 @@ function answerRequests(server: Server, handler: Handler, connections: Connectio
   });
 }
 
-function toRefusal(code: string | undefined): ConnectionRefusal {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { status: 408, detail: 'The request did not arrive in time.' };
-  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'Request header fields too large.' };
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return { status: 413, detail: 'Request body too large.' };
-  return { status: 400, detail: 'The request could not be read as HTTP.' };
+function toRefusal(code: string | undefined): HttpError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError(408, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(431, 'Request header fields too large.');
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return bodyTooLarge();
+  return badRequest('The request could not be read as HTTP.');
 }
 
-interface Closing {
-  readonly server: Server;
-  readonly listeners: Listeners;
-  readonly connections: Connections;
-  readonly closeMs: number;
-}
-
-async function close({ server, listeners, connections, closeMs }: Closing): Promise<void> {
+async function closeAll(
+  server: Server,
+  closeListeners: () => Promise<void>,
+  connections: Connections,
+  closeMs: number,
+): Promise<void> {
   // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
@@ -276,7 +270,7 @@ async function close({ server, listeners, connections, closeMs }: Closing): Prom
   const deadline = setTimeout(() => {
     for (const connection of connections.values()) connection.drop();
   }, closeMs);
-  const allClosed = listeners.close();
+  const allClosed = closeListeners();
   server.closeIdleConnections();
   await allClosed;
   // node:net counts a connection out before its `close` event, with which the last request on it is logged.
@@ -288,13 +282,6 @@ async function close({ server, listeners, connections, closeMs }: Closing): Prom
 // A client's connection, below the requests on it. Handles bytes that are not HTTP, clients that do not read,
 // and connections on which nothing moves. Requests already handled are always answered first: their changes
 // are on disk, and the client must learn so.
-
-/** Refusal of bytes that never became a request. */
-export interface ConnectionRefusal {
-  readonly status: number;
-  readonly detail: string;
-  readonly headers?: Headers;
-}
 
 interface Exchange {
   readonly incoming: IncomingMessage;
@@ -323,12 +310,6 @@ const MAX_PIPELINED = 32;
  * Return value that makes node's parser treat the following bytes as not HTTP, and skip the packet's rest.
  */
 const STOP_PARSING = 2;
-
-/** Milliseconds without a byte moving: during a request, and between requests. */
-interface IdleLimits {
-  readonly idleMs: number;
-  readonly keepAliveMs: number;
-}
 
 export class Connection {
   private readonly socket: SocketWithHandle;
@@ -423,7 +404,7 @@ export class Connection {
    * Ends the connection with a refusal, once every request on it has been answered. A request whose body is
    * cut off by the unreadable bytes is itself answered with the refusal.
    */
-  refuse(refusal: ConnectionRefusal): void {
+  refuse(refusal: HttpError): void {
     // Further bytes are as unreadable as the first.
     if (this.isRefused) return;
     this.isRefused = true;
@@ -431,13 +412,13 @@ export class Connection {
     if (last === undefined || last.incoming.complete || last.outgoing.closed) {
       this.afterLast(() => this.end(refusal));
     } else {
-      failBody(last.incoming, new HttpError(refusal.status, refusal.detail, { Connection: 'close' }));
+      failBody(last.incoming, new HttpError(refusal.status, refusal.message, { Connection: 'close' }));
       this.afterLast(() => this.socket.end());
     }
   }
 
   /** Answers on the bare socket, in the format of every other response, and ends the connection. */
-  private end({ status, detail, headers }: ConnectionRefusal): void {
+  private end({ status, message: detail, headers }: HttpError): void {
     if (!this.socket.writable) {
       this.socket.destroy();
       return;
@@ -479,16 +460,17 @@ export class Connection {
   /**
    * Drops the connection if nothing moves on it: its client sends nothing, or does not read the response.
    * @param nowMs monotonic milliseconds
+   * @param limits milliseconds without a byte moving: during a request, and between requests
    */
-  dropIfIdle(nowMs: number, { idleMs, keepAliveMs }: IdleLimits): void {
+  dropIfIdle(nowMs: number, limits: { readonly idleMs: number; readonly keepAliveMs: number }): void {
     const { socket } = this;
     // Forgets an answered request, and with it the key that it carried.
     if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
-    const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
+    const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, what the client sends is no progress.
-    const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);
+    const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
     // A request received in full but not yet answered waits for the service, not the client: an export may
     // take minutes to begin.
     const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
@@ -498,7 +480,7 @@ export class Connection {
       return;
     }
     const isBetweenRequests = unsentBytes === 0 && this.hasBegun && this.last === undefined;
-    if (nowMs - this.movedAtMs >= (isBetweenRequests ? keepAliveMs : idleMs)) socket.destroy();
+    if (nowMs - this.movedAtMs >= (isBetweenRequests ? limits.keepAliveMs : limits.idleMs)) socket.destroy();
   }
 }
 
@@ -522,48 +504,31 @@ const listening = (server: SocketServer, options: ListenOptions): Promise<void> 
 const closed = (server: SocketServer): Promise<void> =>
   new Promise((resolve) => server.close(() => resolve()));
 
-/** @throws (as rejection) the system's error if another process listens on the address */
-async function refuseTaken(options: ListenOptions): Promise<void> {
-  const probe = createSocketServer();
-  await listening(probe, options);
-  await closed(probe);
-}
-
-export interface RunningServer {
-  readonly address: AddressInfo;
-  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
-  close(): Promise<void>;
-}
-
-export interface Listeners {
-  /** Accepts no more connections. Resolves when every connection is closed. */
-  close(): Promise<void>;
-}
-
 /**
  * Listens with a server and with further sockets that feed it.
- * @throws (as rejection) the system's error when the address cannot be listened on
+ * @returns a function that stops accepting connections, and resolves when every one is closed
+ * @throws (as rejection) the system's error when another process listens on the address, or nobody may
  */
-export async function listenTogether(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<Listeners> {
+async function listenTogether(server: Server, { host, port }: Address): Promise<() => Promise<void>> {
   // With reusePort alone, another service started on the same port by mistake would share it too. For port 0,
   // the system chooses a free one.
-  if (CAN_SHARE && port !== 0) await refuseTaken({ host, port });
+  if (CAN_SHARE && port !== 0) {
+    const probe = createSocketServer();
+    await listening(probe, { host, port });
+    await closed(probe);
+  }
   await listening(server, { host, port, reusePort: CAN_SHARE });
-  const address = server.address();
-  const chosen = typeof address === 'object' && address !== null ? address.port : port;
+  const chosen = (server.address() as AddressInfo).port;
   const further = Array.from({ length: CAN_SHARE ? LISTENERS - 1 : 0 }, () =>
     createSocketServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
       server.emit('connection', Object.assign(socket, { server }));
     }),
   );
   try {
-    for (const each of further) await listening(each, { host, port: chosen, reusePort: true });
+    for (const socket of further) await listening(socket, { host, port: chosen, reusePort: true });
   } catch (error) {
-    for (const each of [server, ...further]) each.close();
+    for (const socket of [server, ...further]) socket.close();
     throw error;
   }
-  return { close: async () => void (await Promise.all([server, ...further].map(closed))) };
+  return async () => void (await Promise.all([server, ...further].map(closed)));
 }

@@ -21,8 +21,20 @@ import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { isIdentityCard } from '../values/identity-card.ts';
 import { say, type Text } from '../values/message.ts';
-import { hasWordsOf, parseSearch, splitShortWords, withOneWrongDigit } from '../values/search-words.ts';
+import { hasWordsOf, parseSearch, splitShortWords } from '../values/search-words.ts';
 import { parseMobile, parseNamedCode } from '../values/text.ts';
+
+/** Returns every number of the same length with one different digit, or two neighbours swapped. */
+export function withOneWrongDigit(number: string): string[] {
+  const numbers = new Set<string>();
+  for (let i = 0; i < number.length; i++) {
+    const [before, digit, after] = [number.slice(0, i), number.charAt(i), number.slice(i + 1)];
+    for (let other = 0; other <= 9; other++) numbers.add(`${before}${other}${after}`);
+    if (after !== '') numbers.add(before + after.charAt(0) + digit + after.slice(1));
+  }
+  numbers.delete(number);
+  return [...numbers];
+}
 
 /** With more matches, a mistyped digit identifies no person. */
 const MOST_SIMILAR_NUMBERS = 5;

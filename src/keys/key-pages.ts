@@ -11,7 +11,7 @@ import {
 } from '../access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { fields, form, type InputOptions, input, select, table } from '../desk/parts.ts';
-import type { Action, Answer, Form, Page, Screen, Visit } from '../desk/screen.ts';
+import type { Action, Answer, Form, Screen, Visit } from '../desk/screen.ts';
 import { sayAtDesk } from '../entering/row-form.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
@@ -46,11 +46,7 @@ const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
   expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
 
 /** @param codes of cooperatives, by id */
-export const fieldsOf = (
-  key: ApiKeyValues,
-  codes: ReadonlyMap<number, string>,
-  zone: TimeZone,
-): KeyFields => ({
+const fieldsOf = (key: ApiKeyValues, codes: ReadonlyMap<number, string>, zone: TimeZone): KeyFields => ({
   name: key.name,
   scopes: key.scopes,
   isLookupOnly: key.isLookupOnly,
@@ -65,11 +61,11 @@ export const fieldsOf = (
   expires: lastDay(key.expiresAt, zone),
 });
 
-const readFields = (given: Form): KeyFields =>
+const readFields = (submitted: Form): KeyFields =>
   ({
-    scopes: given.all('scopes'),
-    ...Object.fromEntries(TEXTS.map((name) => [name, given.get(name)])),
-    ...Object.fromEntries(BOXES.map((name) => [name, given.get(name) !== ''])),
+    scopes: submitted.all('scopes'),
+    ...Object.fromEntries(TEXTS.map((name) => [name, submitted.get(name)])),
+    ...Object.fromEntries(BOXES.map((name) => [name, submitted.get(name) !== ''])),
   }) as KeyFields;
 
 const listOf = (text: string): string[] | null => {
@@ -127,12 +123,12 @@ const LABELS: { readonly [field: string]: Text } = {
 };
 
 /** Lists the faults of a form by field. @throws any error that is not a fault of the form */
-export function faultsOf(visit: Visit, error: unknown): string[] {
+function faultsOf(visit: Visit, error: unknown): string[] {
   if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
   return Object.entries(error.fields).map(([field, messages]) =>
     visit.say('{label}: {value}', {
       label: visit.translate(LABELS[field] ?? field),
-      value: messages.map((each) => sayAtDesk(visit, each)).join(' '),
+      value: messages.map((message) => sayAtDesk(visit, message)).join(' '),
     }),
   );
 }
@@ -142,10 +138,10 @@ interface KeyFormOptions {
   readonly action: string;
   readonly values: KeyFields;
   readonly button: string;
-  readonly faults?: readonly string[];
+  readonly faults: readonly string[];
 }
 
-function keyForm(visit: Visit, { path, action, values, button, faults = [] }: KeyFormOptions): Html {
+function keyForm(visit: Visit, { path, action, values, button, faults }: KeyFormOptions): Html {
   const { say, translate } = visit;
   const label = (field: string) => translate(LABELS[field] ?? field);
   const text = (name: (typeof TEXTS)[number], more: Partial<InputOptions>): Html =>
@@ -154,12 +150,12 @@ function keyForm(visit: Visit, { path, action, values, button, faults = [] }: Ke
     text(name, { isOptional: true, hint, ...more });
   const tick = (
     name: string,
-    shown: string,
+    meaning: string,
     isTicked: boolean,
     value = 'yes',
   ) => html`<label class="tick"><input
- type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${shown}</span></label>`;
-  const box = (name: (typeof BOXES)[number], shown: string) => tick(name, shown, values[name]);
+ type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${meaning}</span></label>`;
+  const box = (name: (typeof BOXES)[number], meaning: string) => tick(name, meaning, values[name]);
   return html`${
     faults.length > 0 &&
     html`<div class="refused" role="alert"><ul>${faults.map((fault) => html`<li>${fault}</li>`)}</ul></div>`
@@ -201,22 +197,25 @@ interface ReadKeys {
 }
 
 function readCodes(visit: Visit): ReadonlyMap<number, string> {
-  const held = visit.use((storage) => openStoredData(storage));
-  return new Map(held.listCooperatives().map(({ id, code }) => [id, code]));
+  const summaries = visit.use((storage) => openStoredData(storage)).listCooperatives();
+  return new Map(summaries.map(({ id, code }) => [id, code]));
 }
 
 /** @returns undefined before the first key is issued */
-const openVisitKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
+const openVisitKeys = (visit: Visit): ApiKeyStore | undefined =>
   hasKeys(visit.desk.storage) ? visit.use((storage) => openKeys(storage, 'manage')) : undefined;
 
-async function readKeys(visit: Visit): Promise<ReadKeys> {
-  const store = await openVisitKeys(visit);
-  const [keys, uses] = [store?.list(visit.now) ?? [], store?.uses(visit.now) ?? []];
-  return { keys, uses, codes: readCodes(visit) };
+function readKeys(visit: Visit): ReadKeys {
+  const store = openVisitKeys(visit);
+  return {
+    keys: store?.list(visit.now) ?? [],
+    uses: store?.uses(visit.now) ?? [],
+    codes: readCodes(visit),
+  };
 }
 
 /** Lists a key's restrictions, and its permission to export, in short. */
-export function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
+function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
   return [
     ...(key.isLookupOnly ? [say('lookups only')] : []),
     ...(codesOf(key, codes) ?? []),
@@ -234,7 +233,7 @@ export const KEYS: Screen = {
   menu: say('Keys'),
   personal: 'none',
   async read(visit) {
-    const read = await readKeys(visit);
+    const read = readKeys(visit);
     const body = html`<h1>${visit.say('Keys')}</h1>${
       read.keys.length === 0 ? html`<p>${visit.say('None yet.')}</p>` : keysTable(visit, read)
     }
@@ -245,8 +244,8 @@ export const KEYS: Screen = {
     return { body };
   },
   actions: {
-    async issue(visit, given) {
-      const values = readFields(given);
+    async issue(visit, submitted) {
+      const values = readFields(submitted);
       const codes = readCodes(visit);
       try {
         const changes = toChanges(values, undefined, codes, visit.desk.config.zone);
@@ -255,26 +254,17 @@ export const KEYS: Screen = {
         visit.session.issued = { keyId: issued.id, secret: issued.secret };
         return { goTo: `/key/${issued.id}` };
       } catch (error) {
-        return refused(visit, values, faultsOf(visit, error));
+        const form = issueForm(visit, values, faultsOf(visit, error));
+        const body = html`<h1>${visit.say('Issue a key')}</h1><div class="wide">${form}</div>
+<p><a href="${PATH}">${visit.say('Back')}</a></p>`;
+        return { body, status: 422 };
       }
     },
   },
 };
 
-const issueForm = (visit: Visit, values: KeyFields, faults?: readonly string[]): Html =>
-  keyForm(visit, {
-    path: PATH,
-    action: 'issue',
-    values,
-    button: visit.say('Issue the key'),
-    ...(faults === undefined ? {} : { faults }),
-  });
-
-const refused = (visit: Visit, values: KeyFields, faults: readonly string[]): Page => ({
-  body: html`<h1>${visit.say('Issue a key')}</h1><div class="wide">${issueForm(visit, values, faults)}</div>
-<p><a href="${PATH}">${visit.say('Back')}</a></p>`,
-  status: 422,
-});
+const issueForm = (visit: Visit, values: KeyFields, faults: readonly string[] = []): Html =>
+  keyForm(visit, { path: PATH, action: 'issue', values, button: visit.say('Issue the key'), faults });
 
 function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
   const { say, translate, write, now } = visit;
@@ -294,11 +284,11 @@ function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
       const [admitted] = usesOf(key, uses, 'admitted');
       const refusals = refusalsOf(key, uses);
       const state = stateOfKey(key, now);
-      const shown = translate(nameOf(`key_${state}`));
+      const stateName = translate(nameOf(`key_${state}`));
       return [
         html`<a class="hit" href="/key/${key.id}">${key.name}</a><br>
 <small>${key.prefixes.join(', ')}</small>`,
-        state === 'active' ? shown : html`<b>${shown}</b>`,
+        state === 'active' ? stateName : html`<b>${stateName}</b>`,
         key.scopes.map((scope, i) => html`${i > 0 && html`<br>`}${scope}`),
         narrowing(visit, key, codes).join(', '),
         html`${say('{n} an hour', { n: write.number(key.limits.perHour) })}<br>
@@ -321,55 +311,55 @@ export const KEY: Screen = {
   path: '/key/:key',
   title: say('Key'),
   personal: 'none',
-  read: (visit) => show(visit),
+  read: async (visit) => show(visit),
   actions: {
-    restrict: change((visit, given, { key, codes, operations }) => {
+    restrict: change((visit, submitted, key, operations) => {
       const { zone } = visit.desk.config;
-      operations.update(key.id, toChanges(readFields(given), key, codes, zone));
+      operations.update(key.id, toChanges(readFields(submitted), key, readCodes(visit), zone));
       return say('The key is changed, from its next request on.');
     }),
-    rotate: change(({ session }, given, { key, operations }) => {
-      const overlap = OVERLAPS.find((each) => each !== '' && each === given.get('overlap'));
+    rotate: change(({ session }, submitted, key, operations) => {
+      const overlap = OVERLAPS.find((time) => time !== '' && time === submitted.get('overlap'));
       const issued = operations.rotate(key.id, overlap);
       session.issued = { keyId: key.id, secret: issued.secret };
       return undefined;
     }),
-    disable: change((_visit, _given, { key, operations }) => {
+    disable: change((_visit, _submitted, key, operations) => {
       operations.disable(key.id);
       return say('The key is disabled, from its next request on.');
     }),
-    enable: change((_visit, _given, { key, operations }) => {
+    enable: change((_visit, _submitted, key, operations) => {
       operations.enable(key.id);
       return say('The key is enabled again.');
     }),
   },
 };
 
-interface Changing {
-  readonly key: ApiKey;
-  readonly codes: ReadonlyMap<number, string>;
-  readonly operations: ReturnType<typeof keyOperations>;
-}
-
 /** @param work returns the message for the key's page, if any */
-function change(work: (visit: Visit, given: Form, changing: Changing) => Text | undefined): Action {
-  return async (visit, given) => {
-    const store = await openVisitKeys(visit);
+function change(
+  work: (visit: Visit, submitted: Form, key: ApiKey, operations: KeyOperations) => Text | undefined,
+): Action {
+  return async (visit, submitted) => {
+    const store = openVisitKeys(visit);
     const key = store?.find(Number(visit.places.key), visit.now);
     if (store === undefined || key === undefined) return undefined;
-    const { codes } = await readKeys(visit);
     try {
-      const told = work(visit, given, { key, codes, operations: keyOperations(visit, () => store) });
+      const told = work(
+        visit,
+        submitted,
+        key,
+        keyOperations(visit, () => store),
+      );
       return { goTo: pathOf(visit), ...(told === undefined ? {} : { told }) };
     } catch (error) {
-      return show(visit, readFields(given), faultsOf(visit, error));
+      return show(visit, readFields(submitted), faultsOf(visit, error));
     }
   };
 }
 
 /** @param values of a refused form */
-async function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []): Promise<Answer> {
-  const read = await readKeys(visit);
+function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []): Answer {
+  const read = readKeys(visit);
   const key = read.keys.find(({ id }) => String(id) === visit.places.key);
   if (key === undefined) return undefined;
   const { session, now, translate, desk } = visit;
@@ -382,7 +372,7 @@ async function show(visit: Visit, values?: KeyFields, faults: readonly string[] 
 ${
   warnings.length > 0 &&
   html`<section class="attention"><ul>
-${warnings.map((each) => html`<li>${translate(each)}</li>`)}</ul></section>`
+${warnings.map((warning) => html`<li>${translate(warning)}</li>`)}</ul></section>`
 }
 ${facts(visit, key, read)}${refusals(visit, key, read)}
 <section class="forms"><h2>${visit.say('Changes')}</h2>
@@ -437,7 +427,7 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
 }
 
 function refusals({ say, write }: Visit, key: ApiKey, { uses }: ReadKeys): readonly (Html | false)[] {
-  const shown = (kind: 'refused' | 'deprecated', title: string) => {
+  const usesTable = (kind: 'refused' | 'deprecated', title: string) => {
     const rows = usesOf(key, uses, kind);
     return (
       rows.length > 0 &&
@@ -449,14 +439,14 @@ function refusals({ say, write }: Visit, key: ApiKey, { uses }: ReadKeys): reado
     );
   };
   return [
-    shown('refused', say('Refused in the last day')),
-    shown('deprecated', say('What it uses that will end')),
+    usesTable('refused', say('Refused in the last day')),
+    usesTable('deprecated', say('What it uses that will end')),
   ];
 }
 
 function rotateForm(visit: Visit): Html {
   const { say } = visit;
-  const shown: { readonly [overlap in (typeof OVERLAPS)[number]]: string } = {
+  const labels: { readonly [overlap in (typeof OVERLAPS)[number]]: string } = {
     '': say('ends at once'),
     '1h': say('1 hour more'),
     '24h': say('1 day more'),
@@ -471,7 +461,7 @@ function rotateForm(visit: Visit): Html {
     body: select(
       'overlap',
       say('The old secret'),
-      OVERLAPS.map((each) => [each, shown[each]]),
+      OVERLAPS.map((overlap) => [overlap, labels[overlap]]),
     ),
   })}</details>`;
 }

@@ -1,8 +1,7 @@
 /** Consolidates the memberships of one person across cooperatives for the lookup by national ID. */
 
 import type { TimeZone } from '../values/date-time.ts';
-import { shownFields, shownObject } from '../values/field-json.ts';
-import { decimal, decimalSchema } from '../values/fields.ts';
+import { decimal, decimalSchema, shownFields, shownObject } from '../values/field-json.ts';
 import { integer, nullable, object, type Static, string } from '../values/schema.ts';
 import { instant, plain, serializeArray, serializeObject } from '../values/serializer.ts';
 import type { CooperativeSummary } from './cooperatives.ts';

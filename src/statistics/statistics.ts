@@ -5,8 +5,7 @@ import { LOAN_STATUSES, type LoanStatus } from '../registry/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../registry/members.ts';
 import { formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../values/decimal.ts';
-import { NULL_FINANCIALS } from '../values/field-json.ts';
-import { decimalSchema } from '../values/fields.ts';
+import { decimalSchema, NULL_FINANCIALS } from '../values/field-json.ts';
 import {
   array,
   choiceOf,

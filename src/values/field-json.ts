@@ -1,21 +1,34 @@
-/** JSON of declared fields: validation in bodies, schema, and text in responses. */
+/** JSON of declared fields: checks of values in bodies, schemas, and text in responses. */
 
-import { FIELD_GROUPS, type Field, type FieldGroup, listFields, type NamedField } from './declared-fields.ts';
 import {
-  choice,
-  dateTime,
-  decimal,
-  decimalField,
-  type FieldKind,
-  pastDate,
-  pastDateTime,
-  plainText,
-  reference,
-  textField,
-  withSpaces,
-} from './fields.ts';
+  DATE_TIME,
+  FUTURE_ERROR,
+  formatDate,
+  parseDateTime,
+  parsePastDate,
+  type TimeZone,
+} from './date-time.ts';
+import { type DecimalKind, type ExactInteger, formatDecimal, parseDecimal } from './decimal.ts';
+import {
+  type Deprecation,
+  FIELD_GROUPS,
+  type Field,
+  type FieldGroup,
+  listFields,
+  type NamedField,
+} from './declared-fields.ts';
+import { FieldError, ID, parseId, unknownReference } from './errors.ts';
 import { IDENTITY_CARD, parseIdentityCard } from './identity-card.ts';
-import { deprecationKeywords, nullable, objectWith, type Schema, string } from './schema.ts';
+import {
+  anyOf,
+  choiceOf,
+  deprecationKeywords,
+  integer,
+  nullable,
+  objectWith,
+  type Schema,
+  string,
+} from './schema.ts';
 import {
   type FieldSerializers,
   instant,
@@ -25,33 +38,64 @@ import {
   serializeObject,
   text,
 } from './serializer.ts';
-import { COOPERATIVE_CODE, E164, parseCooperativeCode, parseMobile } from './text.ts';
+import {
+  BLANK,
+  COOPERATIVE_CODE,
+  E164,
+  NOT_A_STRING,
+  parseChoice,
+  parseCooperativeCode,
+  parseMobile,
+  parseText,
+} from './text.ts';
+
+export interface FieldContext {
+  readonly zone: TimeZone;
+  readonly nowSeconds: number;
+}
+
+/** A kind of value in bodies and responses. */
+export interface FieldKind {
+  /** Schema in responses. */
+  readonly schema: Schema;
+  /** Schema in bodies, where they accept more; defaults to `schema`. */
+  readonly bodySchema?: Schema;
+  readonly deprecated?: Deprecation;
+  /** Checks a value that is neither null nor absent. @returns the value as stored */
+  readonly parse: (value: unknown, context: FieldContext) => unknown | FieldError;
+}
 
 /** Returns the kind of value by which bodies and responses show a field. */
-export const kindOf = (field: Field): FieldKind<unknown> => {
+export const kindOf = (field: Field): FieldKind => {
   const { deprecated, example } = field;
   const kind = kindOfValue(field);
   const schema = example === undefined ? kind.schema : { ...kind.schema, examples: [example] };
   return { ...kind, schema, ...(deprecated === undefined ? {} : { deprecated }) };
 };
 
-function kindOfValue(field: Field): FieldKind<unknown> {
+function kindOfValue(field: Field): FieldKind {
   const { description } = field;
   switch (field.kind) {
     case 'text':
-      return plainText(field.maxLength, description);
+      return textField(string({ minLength: 1, maxLength: field.maxLength, description }), (value) =>
+        parseText(value, field.maxLength),
+      );
     case 'choice':
-      return choice(field.choices, description);
+      return textField(choiceOf(field.choices, { description }), (value) =>
+        parseChoice(value, field.choices),
+      );
     case 'past_date':
-      return pastDate(description);
+      return textField(string({ format: 'date', description }), (value, { zone, nowSeconds }) =>
+        parsePastDate(value, formatDate(nowSeconds, zone)),
+      );
     case 'instant':
-      return dateTime(description);
+      return instantField(description, Number.POSITIVE_INFINITY);
     case 'past_instant':
-      return pastDateTime(description);
+      return instantField(description);
     case 'decimal':
       return decimalField(field.decimal, description);
     case 'reference':
-      return reference(description);
+      return referenceField(description);
     case 'identity_card':
       return textField(string({ pattern: IDENTITY_CARD.source, description }), parseIdentityCard);
     case 'cooperative_code':
@@ -71,6 +115,85 @@ function kindOfValue(field: Field): FieldKind<unknown> {
       );
   }
 }
+
+/**
+ * @param parse parses a string that is not blank
+ * @param bodySchema schema in bodies, where they accept more than responses show
+ */
+const textField = (
+  schema: Schema,
+  parse: (value: string, context: FieldContext) => unknown | FieldError,
+  bodySchema: Schema = schema,
+): FieldKind => ({
+  schema,
+  bodySchema,
+  parse(value, context) {
+    if (typeof value !== 'string' || !value.isWellFormed()) return NOT_A_STRING;
+    return value.trim() === '' ? BLANK : parse(value, context);
+  },
+});
+
+/** Allows white space around a value, which is dropped. */
+const withSpaces = (pattern: RegExp): string =>
+  pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
+
+/** An instant as epoch seconds. @param latest epoch seconds; the time of the request if undefined */
+const instantField = (description: string, latest?: number): FieldKind =>
+  textField(
+    string({ format: 'date-time', description }),
+    (value, { zone, nowSeconds }) => {
+      const instant = parseDateTime(value, zone);
+      return typeof instant === 'number' && instant > (latest ?? nowSeconds) ? FUTURE_ERROR : instant;
+    },
+    anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })], {
+      description: `${description} Without an offset in the registry's zone; a date is midnight there.`,
+    }),
+  );
+
+/** Id of another resource: a string of digits, or a whole number (docs/api.md#members). */
+const referenceField = (description: string): FieldKind => ({
+  schema: string({ pattern: ID.source, description }),
+  bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
+  parse(value) {
+    const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+    if (!isId) return new FieldError('Incorrect type. Expected pk value.');
+    const id = String(value).trim();
+    return parseId(id) ?? new FieldError(unknownReference(id));
+  },
+});
+
+// Money, weights and rates as decimal text, exact to the last digit (docs/api.md#formats)
+
+/** Schema in responses, with exactly that many digits after the point. */
+export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
+  string({
+    pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,
+    description,
+    examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
+  });
+
+/** Bodies accept fewer digits after the point too; the value is in minor units. */
+const decimalField = (kind: DecimalKind, description: string): FieldKind =>
+  textField(
+    decimalSchema(kind.fractionDigits, description),
+    (value) => parseDecimal(value.trim(), kind),
+    string({
+      pattern: withSpaces(new RegExp(`^-?[0-9]+(?:\\.[0-9]{1,${kind.fractionDigits}})?$`)),
+      description,
+    }),
+  );
+
+/** Writes an amount in minor units as text, or null. */
+export const decimal = <Value>(
+  read: (value: Value) => ExactInteger | null,
+  fractionDigits: number,
+): StringField<Value> =>
+  plain((value) => {
+    const units = read(value);
+    return units === null ? null : formatDecimal(units, fractionDigits);
+  });
+
+// Properties of responses
 
 /** A property of a response: its schema and its serializer. */
 export interface Shown<Value> {
@@ -111,18 +234,20 @@ export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
 ): ShownProperties<Value> => {
-  const others = listFields(fields).filter(({ isHidden }) => isHidden !== true);
+  const visible = listFields(fields).filter(({ isHidden }) => isHidden !== true);
   return shownFields(
     fields,
-    others.map(({ property }) => property).filter((property) => !properties.includes(property)),
+    visible.map(({ property }) => property).filter((property) => !properties.includes(property)),
   );
 };
 
 function shownField<Value>(field: NamedField): Shown<Value> {
   const { schema, deprecated } = kindOf(field);
-  const shown = field.isNullable === true ? nullable(schema) : schema;
   return {
-    schema: { ...shown, ...deprecationKeywords(deprecated) },
+    schema: {
+      ...(field.isNullable === true ? nullable(schema) : schema),
+      ...deprecationKeywords(deprecated),
+    },
     write: writerOf<Value>(field),
     ...(field.group === undefined ? {} : { groups: [field.group] }),
   };
@@ -159,11 +284,11 @@ export function shownObject<Value>(
   const of = <Part>(part: (shown: Shown<Value>) => Part): { [name: string]: Part } =>
     Object.fromEntries(Object.entries(properties).map(([name, shown]) => [name, part(shown)]));
   const writers = of(({ write }) => write) as FieldSerializers<unknown, Value>;
-  const found = new Set(Object.values(properties).flatMap(({ groups = [] }) => groups));
+  const personal = new Set(Object.values(properties).flatMap(({ groups = [] }) => groups));
   return {
     schema: objectWith({ ...of(({ schema }) => schema), ...optional }, Object.keys(properties), { title }),
     serialize: serializeObject(writers),
     /** Groups of all properties. */
-    groups: FIELD_GROUPS.filter((group) => found.has(group)),
+    groups: FIELD_GROUPS.filter((group) => personal.has(group)),
   };
 }

@@ -79,36 +79,3 @@ export function countTypos(one: string, other: string, most: number): number {
 }
 
 const at = (row: readonly number[], column: number): number => row[column] as number;
-
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
-
-/**
- * Returns every word that a single typo turns into this one: a missing, extra, wrong or swapped letter.
- * @param word plain letters, in lower case
- */
-export function withOneTypo(word: string): string[] {
-  const found = new Set<string>();
-  for (let i = 0; i <= word.length; i++) {
-    const [before, after] = [word.slice(0, i), word.slice(i)];
-    for (const letter of LETTERS) {
-      found.add(before + letter + after);
-      if (after !== '') found.add(before + letter + after.slice(1));
-    }
-    if (after !== '') found.add(before + after.slice(1));
-    if (after.length > 1) found.add(before + after.charAt(1) + after.charAt(0) + after.slice(2));
-  }
-  found.delete(word);
-  return [...found];
-}
-
-/** Returns every number of the same length with one different digit, or two neighbours swapped. */
-export function withOneWrongDigit(number: string): string[] {
-  const found = new Set<string>();
-  for (let i = 0; i < number.length; i++) {
-    const [before, digit, after] = [number.slice(0, i), number.charAt(i), number.slice(i + 1)];
-    for (let other = 0; other <= 9; other++) found.add(`${before}${other}${after}`);
-    if (after !== '') found.add(before + after.charAt(0) + digit + after.slice(1));
-  }
-  found.delete(number);
-  return [...found];
-}

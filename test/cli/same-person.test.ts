@@ -1,7 +1,7 @@
 /** Two people become one only when somebody says that they are, and one person two by `--member`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doubtIdentityCard } from '../../src/values/identity-card.ts';
+import { doubtIdentityCard } from '../../src/people/corrections/nid-replace.ts';
 import { command } from '../support/command.ts';
 import { COOPERATIVES, type ImportPlace, MEMBERS_HEADER, nid, preparedPlace } from '../support/importing.ts';
 import { allEntries, ledgerPlaceIn } from '../support/sqlite-ledger.ts';

@@ -1,7 +1,8 @@
 /** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#what-it-shows). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { withOneTypo, withOneWrongDigit } from '../../src/values/search-words.ts';
+import { withOneWrongDigit } from '../../src/browse/found.ts';
+import { withOneTypo } from '../../src/search/member-search.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
 

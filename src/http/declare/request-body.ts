@@ -12,8 +12,8 @@ import {
   NOW,
 } from '../../values/declared-fields.ts';
 import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS, shownName } from '../../values/errors.ts';
+import type { FieldContext, FieldKind } from '../../values/field-json.ts';
 import { kindOf } from '../../values/field-json.ts';
-import type { FieldContext, FieldKind } from '../../values/fields.ts';
 import { deprecationKeywords, exampleOf, nullable, objectWith, type Schema } from '../../values/schema.ts';
 import { badRequest, bodyTooLarge, HttpError } from './response.ts';
 
@@ -157,7 +157,7 @@ function positionOfFault(text: string): string {
 
 // Parses bodies of POST, PUT and PATCH: declared fields, with all faults reported at once.
 
-interface BodyField extends FieldKind<unknown> {
+interface BodyField extends FieldKind {
   /** Name in the body. */
   readonly name: string;
   readonly presence: 'required' | 'nullable' | 'default';

@@ -11,7 +11,6 @@ import {
 } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { formatDate } from '../../values/date-time.ts';
-import { doubtIdentityCard } from '../../values/identity-card.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './members-merge.ts';
@@ -22,6 +21,50 @@ import {
   type Options,
   refuse,
 } from './run-correction.ts';
+
+/** Sixth digit of a national ID, by gender. */
+const SEX_DIGITS: { readonly [gender: string]: string } = { MALE: '8', FEMALE: '7' };
+
+/** No living person was born earlier. */
+const FIRST_YEAR = 1900;
+
+/**
+ * Returns reasons why a national ID may be mistyped, without personal data: Rwandan ones have a status digit
+ * from 1 to 3, the year of birth and the sex. Nothing is derived from these digits, as numbers change on
+ * re-issue.
+ * @param registered registered data of the persons who are to get the number
+ * @param year the current year
+ */
+export function doubtIdentityCard(
+  number: string,
+  registered: readonly { readonly gender: string | null; readonly dateOfBirth: string | null }[],
+  year: number,
+): string[] {
+  const [born, sex] = [number.slice(1, 5), number[5] ?? ''];
+  const sexDigits: readonly string[] = Object.values(SEX_DIGITS);
+  const isOther = (values: readonly (string | undefined)[], digits: string) =>
+    values.some((value) => value !== undefined && value !== digits);
+  const years = registered.map(({ dateOfBirth }) => dateOfBirth?.slice(0, 4));
+  const sexes = registered.map(({ gender }) => SEX_DIGITS[gender ?? '']);
+  const doubts = [
+    [!'123'.includes(number[0] ?? ''), 'No national ID begins with the first digit of the new number.'],
+    [Number(born) > year, 'By its digits, somebody with the new number is not born yet.'],
+    [Number(born) < FIRST_YEAR, 'By its digits, somebody with the new number was born before 1900.'],
+    [
+      isPlausible(born, year) && isOther(years, born),
+      'By its digits, somebody with the new number was born in another year than is registered.',
+    ],
+    [!sexDigits.includes(sex), 'The sixth digit of the new number is neither 7 nor 8.'],
+    [
+      sexDigits.includes(sex) && isOther(sexes, sex),
+      'By its digits, somebody with the new number has another gender than is registered.',
+    ],
+  ] as const;
+  return doubts.flatMap(([holds, doubt]) => (holds ? [doubt] : []));
+}
+
+const isPlausible = (born: string, year: number): boolean =>
+  Number(born) >= FIRST_YEAR && Number(born) <= year;
 
 interface Holder extends Described {
   readonly id: number;

@@ -69,11 +69,11 @@ export interface LedgerState {
 
 // Readings without a key, by a user of this machine: a command, the desk
 
-/** @param user name for the ledger @param shown the data read, and further properties of the reading */
+/** @param user name for the ledger @param access the data read, and further properties of the access */
 export const accessByUser = (
   clock: Clock,
   user: string,
-  shown: Pick<AccessRecord, 'route' | 'fields' | 'subject'> & Partial<AccessRecord>,
+  access: Pick<AccessRecord, 'route' | 'fields' | 'subject'> & Partial<AccessRecord>,
 ): AccessRecord => ({
   timeMs: clock.now(),
   requestId: randomUUID(),
@@ -82,5 +82,5 @@ export const accessByUser = (
   address: null,
   purpose: null,
   endUser: null,
-  ...shown,
+  ...access,
 });

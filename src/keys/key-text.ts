@@ -79,36 +79,36 @@ export function describeKey(key: ApiKey, context: KeyContext) {
   };
 }
 
-export function formatKey(shown: ShownKey): string {
+export function formatKey(key: KeyDescription): string {
   return formatFields([
-    ['id', shown.id],
-    ['name', shown.name],
-    ['state', shown.state],
-    ['starts with', shown.prefixes.join(', ')],
-    ['scopes', shown.scopes.join(', ')],
-    ['addresses', shown.allowed_addresses.join(', ') || 'any'],
-    ['hosts', shown.allowed_hosts.join(', ') || 'any'],
-    ['lookup only', shown.lookup_only ? 'yes' : 'no'],
-    ['sees', cooperativesText(shown.cooperatives)],
-    ['exports', shown.allow_export ? 'yes' : 'no'],
-    ['purpose', purposeText(shown)],
-    ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
-    ['expires', shown.expires_at ?? 'never'],
-    ['last used', shown.last_used_at ?? 'never'],
-    ...shown.refused_last_day.map(({ reason, requests, last_at }): [string, string] => [
+    ['id', key.id],
+    ['name', key.name],
+    ['state', key.state],
+    ['starts with', key.prefixes.join(', ')],
+    ['scopes', key.scopes.join(', ')],
+    ['addresses', key.allowed_addresses.join(', ') || 'any'],
+    ['hosts', key.allowed_hosts.join(', ') || 'any'],
+    ['lookup only', key.lookup_only ? 'yes' : 'no'],
+    ['sees', cooperativesText(key.cooperatives)],
+    ['exports', key.allow_export ? 'yes' : 'no'],
+    ['purpose', purposeText(key)],
+    ['requests', `${key.per_hour} an hour, ${key.per_day} a day`],
+    ['expires', key.expires_at ?? 'never'],
+    ['last used', key.last_used_at ?? 'never'],
+    ...key.refused_last_day.map(({ reason, requests, last_at }): [string, string] => [
       'refused',
       `${reason}: ${counted(requests, 'request')} in the last day, last at ${last_at}`,
     ]),
-    ...shown.deprecated_uses.map((use): [string, string] => [
+    ...key.deprecated_uses.map((use): [string, string] => [
       'deprecated',
       `${use.name}: ${counted(use.requests, 'request')}, last at ${use.last_used_at}`,
     ]),
   ]);
 }
 
-type ShownKey = ReturnType<typeof describeKey>;
+type KeyDescription = ReturnType<typeof describeKey>;
 
-export const formatKeys = (keys: readonly ShownKey[]): string =>
+export const formatKeys = (keys: readonly KeyDescription[]): string =>
   formatRows(keys, {
     ID: 'id',
     NAME: 'name',
@@ -134,13 +134,13 @@ const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
   uses.reduce((sum, { requests }) => sum + requests, 0);
 
 /** Formats the refusals of the last day, with the most frequent reason; empty without any. */
-function refusedText({ refused_last_day: refused }: ShownKey): string {
+function refusedText({ refused_last_day: refused }: KeyDescription): string {
   const [most] = refused.toSorted((a, b) => b.requests - a.requests);
   return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
 }
 
 /** Formats the number and the last day of deprecated uses; empty without any. */
-function deprecatedText({ deprecated_uses: uses }: ShownKey): string {
+function deprecatedText({ deprecated_uses: uses }: KeyDescription): string {
   const last = uses
     .map(({ last_used_at }) => last_used_at.slice(0, 10))
     .sort()
@@ -153,11 +153,11 @@ const cooperativesText = (codes: readonly string[] | null): string => {
   return codes.length === 0 ? 'no cooperative' : codes.join(', ');
 };
 
-const purposeText = ({ purpose, require_purpose: isRequired }: ShownKey): string =>
+const purposeText = ({ purpose, require_purpose: isRequired }: KeyDescription): string =>
   isRequired ? 'said by each request' : (purpose ?? 'none');
 
 /** Formats the restrictions to lookups and cooperatives; empty for an unrestricted key. */
-function narrowingText({ lookup_only: isLookupOnly, cooperatives }: ShownKey): string {
+function narrowingText({ lookup_only: isLookupOnly, cooperatives }: KeyDescription): string {
   const lookups = isLookupOnly ? ['lookups'] : [];
   return [...lookups, ...(cooperatives === null ? [] : [cooperativesText(cooperatives)])].join(' of ');
 }

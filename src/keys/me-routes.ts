@@ -80,8 +80,8 @@ export function meRoutes(
   async function codesOf(visible: Visible): Promise<string[] | null> {
     if (visible === null) return null;
     const { cooperatives } = store.narrowedTo(visible);
-    const found = await Promise.all(visible.map((id) => cooperatives.find(id)));
-    return found.flatMap((cooperative) => cooperative?.code ?? []);
+    const rows = await Promise.all(visible.map((id) => cooperatives.find(id)));
+    return rows.flatMap((cooperative) => cooperative?.code ?? []);
   }
 
   function format(

@@ -11,7 +11,7 @@ export type Json = { [name: string]: unknown };
 type Kind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'pathItems';
 
 export class Components {
-  readonly found: { readonly [kind in Kind]: Json } = {
+  readonly registered: { readonly [kind in Kind]: Json } = {
     schemas: {},
     parameters: {},
     headers: {},
@@ -24,10 +24,10 @@ export class Components {
    * @throws Error for two different values with one name
    */
   refer(kind: Kind, name: string, value: unknown): Json {
-    const known = this.found[kind][name] ?? value;
-    if (JSON.stringify(known) !== JSON.stringify(value))
+    const earlier = this.registered[kind][name] ?? value;
+    if (JSON.stringify(earlier) !== JSON.stringify(value))
       throw new Error(`Two different ${kind} have the name ${name}.`);
-    this.found[kind][name] = known;
+    this.registered[kind][name] = earlier;
     return { $ref: `#/components/${kind}/${name}` };
   }
 
@@ -36,8 +36,9 @@ export class Components {
     if (Array.isArray(schema)) return schema.map((item) => this.schema(item));
     if (typeof schema !== 'object' || schema === null) return schema;
     const parts = Object.entries(schema).map(([name, value]) => [name, this.schema(value)]);
-    const own: Json = Object.fromEntries(parts);
-    return typeof own.title === 'string' ? this.refer('schemas', own.title, own) : own;
+    const described: Json = Object.fromEntries(parts);
+    const { title } = described;
+    return typeof title === 'string' ? this.refer('schemas', title, described) : described;
   }
 }
 

@@ -122,24 +122,27 @@ const OTHERS: Refusal = {
 function refusal(components: Components, status: number | 'default'): Json {
   const isOther = status === 'default';
   const { description, example, headers = {} } = isOther ? OTHERS : (REFUSALS[status] as Refusal);
-  const own = Object.entries(headers) as [ResponseHeader, boolean][];
+  const headerNames = Object.entries(headers) as [ResponseHeader, boolean][];
   const error = components.schema(ERROR);
   const schema = status === 400 ? { oneOf: [error, components.schema(FIELD_ERRORS)] } : error;
   return components.refer('responses', isOther ? 'Refused' : `Refused${status}`, {
     description,
-    headers: Object.assign({}, ...own.map(([name, isRequired]) => header(components, name, isRequired))),
+    headers: Object.assign(
+      {},
+      ...headerNames.map(([name, isRequired]) => header(components, name, isRequired)),
+    ),
     content: { 'application/json': { schema, example: { detail: example } } },
   });
 }
 
 /** Returns the refusal statuses that follow from the route's declaration. */
 function refusalStatuses(route: Route): number[] {
-  const found = new Set<number>([400, ...(route.refusals ?? [])]);
-  if (route.isAlwaysAnswered !== true) found.add(503);
-  if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
-  if (route.body !== undefined) for (const status of [413, 415]) found.add(status);
-  if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
-  return [...found].sort((a, b) => a - b);
+  const statuses = new Set<number>([400, ...(route.refusals ?? [])]);
+  if (route.isAlwaysAnswered !== true) statuses.add(503);
+  if (route.access !== 'public') for (const status of [401, 403, 429]) statuses.add(status);
+  if (route.body !== undefined) for (const status of [413, 415]) statuses.add(status);
+  if (route.method === 'POST') for (const status of [409, 422]) statuses.add(status);
+  return [...statuses].sort((a, b) => a - b);
 }
 
 /** For an export, `x-itemSchema` describes a line of JSON; OpenAPI 3.2 will have `itemSchema`. */
@@ -161,7 +164,7 @@ function contentOf(
 
 function success(components: Components, route: Route, response: SuccessResponse, isCreated: boolean): Json {
   const { description, isExport, headers = {} } = response;
-  const own = Object.entries(headers) as [ResponseHeader, 'required' | 'optional'][];
+  const declared = Object.entries(headers) as [ResponseHeader, 'required' | 'optional'][];
   const described = {
     description,
     headers: Object.assign(
@@ -169,7 +172,7 @@ function success(components: Components, route: Route, response: SuccessResponse
       route.personal === 'none' ? {} : header(components, 'X-Access-Receipt', false),
       isCreated && route.createsPart !== true ? header(components, 'Location', true) : {},
       isCreated ? header(components, 'Idempotency-Replayed', false) : {},
-      ...own.map(([name, presence]) => header(components, name, presence === 'required')),
+      ...declared.map(([name, presence]) => header(components, name, presence === 'required')),
     ),
     content: contentOf(components, response),
   };
@@ -264,7 +267,7 @@ export function describeApi(all: readonly Route[], version: string, outgoing?: O
     paths,
     webhooks,
     components: {
-      ...components.found,
+      ...components.registered,
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -304,7 +307,7 @@ function operation(route: Route, components: Components): Json {
   return {
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     tags: [tag],
     ...deprecationKeywords(route.deprecated),
     security: access === 'public' ? [] : [{ apiKey: scopesOf(route) }],

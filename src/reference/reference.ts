@@ -71,7 +71,7 @@ function pythonProgram(route: Route, baseUrl: string): string {
     ...(body === undefined ? [] : [`"Content-Type": "${mediaTypesOf(body).at(-1)}",`]),
     ...(isPost ? ['"Idempotency-Key": str(uuid.uuid4()),'] : []),
   ];
-  const given = [
+  const settings = [
     `${JSON.stringify(addressOf(route, baseUrl))},`,
     ...(method === 'GET' ? [] : [`method="${method}",`]),
     ...(headers.length === 0 ? [] : [`headers={\n${indented(headers, '    ')}},`]),
@@ -86,7 +86,7 @@ function pythonProgram(route: Route, baseUrl: string): string {
   return `import ${modules.join(', ')}
 
 request = urllib.request.Request(
-${indented(given, '    ')})
+${indented(settings, '    ')})
 with urllib.request.urlopen(request, timeout=60) as response:
     for line in response:
         print(line.decode(), end="")`;
@@ -98,7 +98,7 @@ const PYTHON_WORDS: { readonly [json: string]: string } = { true: 'True', false:
 const pythonLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 4).replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
-    (found) => PYTHON_WORDS[found] ?? found,
+    (word) => PYTHON_WORDS[word] ?? word,
   );
 
 /** For Node and browsers, as in docs/clients.md#typescript. */
@@ -110,13 +110,13 @@ function typescriptProgram(route: Route, baseUrl: string): string {
     ...(body === undefined ? [] : [`'Content-Type': '${mediaTypesOf(body).at(-1)}',`]),
     ...(method === 'POST' ? ["'Idempotency-Key': crypto.randomUUID(),"] : []),
   ];
-  const given = [
+  const settings = [
     ...(method === 'GET' ? [] : [`method: '${method}',`]),
     ...(headers.length === 0 ? [] : [`headers: {\n${indented(headers, '  ')}},`]),
     ...(body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(exampleOfBody(body), null, 2)}),`]),
   ];
   const address = JSON.stringify(addressOf(route, baseUrl));
-  const options = given.length === 0 ? '' : `, {\n${indented(given, '  ')}}`;
+  const options = settings.length === 0 ? '' : `, {\n${indented(settings, '  ')}}`;
   return `const response = await fetch(${address}${options});
 ${
   isExport(route)
@@ -199,13 +199,13 @@ const PLACES = { path: 'in the path', query: 'in the query', header: 'in a heade
 
 function parameters({ parameters: declared = [] }: Operation, { components }: Description): HtmlValue {
   if (declared.length === 0) return undefined;
-  const lines = declared.map((each) => {
-    const parameter = resolve(each, components.parameters);
+  const lines = declared.map((reference) => {
+    const parameter = resolve(reference, components.parameters);
     const { name, in: place, schema, description, example } = parameter;
     const type = html`${typeOf(schema)}, ${PLACES[place]}`;
-    const shown = example === undefined ? undefined : html` For example <code>${example}</code>.`;
+    const sample = example === undefined ? undefined : html` For example <code>${example}</code>.`;
     const marks = marksOf(place === 'path', parameter);
-    return entry(name, type, marks, html`${meaningOf(schema, description)}${shown}`);
+    return entry(name, type, marks, html`${meaningOf(schema, description)}${sample}`);
   });
   return html`<h4>Parameters</h4>
 ${entries(lines)}`;
@@ -241,8 +241,8 @@ function success(route: Route, status: string, response: DescribedResponse): Htm
   const reference = Object.values(content)[0]?.schema.$ref;
   const linked = reference === undefined ? undefined : html` ${objectLink(nameIn({ $ref: reference }))}.`;
   const object = isLines ? html` Each line: ${objectLink(String(schema?.title))}; or CSV.` : linked;
-  const named = Object.keys(headers).filter((name) => !name.includes('RateLimit'));
-  const extra = named.length === 0 ? undefined : html` <a href="#headers">Headers</a>: ${code(named, ', ')}.`;
+  const names = Object.keys(headers).filter((name) => !name.includes('RateLimit'));
+  const extra = names.length === 0 ? undefined : html` <a href="#headers">Headers</a>: ${code(names, ', ')}.`;
   return html`<p><span class="status good">${status}</span> ${withCode(description)}${object}${extra}</p>
 ${text === undefined ? undefined : html`<pre><code>${text}</code></pre>`}`;
 }
@@ -364,14 +364,12 @@ ${statuses.map(
 }
 
 function headers({ components }: Description): Html {
-  const meanings = Object.entries(components.headers).map(([name, { description }]) => ({
-    name: name.replace('-Optional', ''),
-    description,
-  }));
-  const byName = new Map(meanings.map((each) => [each.name, each]));
-  const lines = [...byName.values()].map(({ name, description }) =>
-    entry(name, undefined, [], withCode(description)),
+  const meanings = Object.entries(components.headers).map(
+    ([name, { description }]) => [name.replace('-Optional', ''), description] as const,
   );
+  // The required and the optional component of a header have one meaning.
+  const byName = new Map(meanings);
+  const lines = [...byName].map(([name, description]) => entry(name, undefined, [], withCode(description)));
   return html`<h2 id="headers">${BEHIND.headers}</h2>
 ${entries(lines)}`;
 }

@@ -115,7 +115,7 @@ export function typeOf(schema: Described): Html {
   const orNull = types.includes('null') || choices?.includes(null) === true ? ' or null' : '';
   if (choices !== undefined) return html`choice${orNull}`;
   if (items !== undefined) return html`list of ${typeOf(items)}${orNull}`;
-  const plain = types.find((each) => each !== 'null');
+  const plain = types.find((name) => name !== 'null');
   if (plain === undefined) return html`${types.includes('null') ? 'null' : 'any value'}`;
   if (plain === 'object') return html`${properties === undefined ? mapOf(schema) : 'object'}${orNull}`;
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
@@ -143,7 +143,7 @@ const mapOf = ({ additionalProperties }: Described): HtmlValue =>
 export function meaningOf(schema: Described, description = schema.description): Html {
   const { pattern, default: fallback } = schema;
   const choices = choicesIn(schema).filter((choice) => choice !== null);
-  const said = [
+  const sentences = [
     description && withCode(description),
     choices.length > 0 ? html`One of ${code(choices, ', ')}.` : undefined,
     pattern === undefined || pattern.length > MAX_PATTERN
@@ -152,7 +152,7 @@ export function meaningOf(schema: Described, description = schema.description): 
     fallback === undefined ? undefined : html`Default <code>${String(fallback)}</code>.`,
   ];
   return html`${joined(
-    said.filter((each) => each !== undefined),
+    sentences.filter((sentence) => sentence !== undefined),
     ' ',
   )}`;
 }
@@ -174,9 +174,9 @@ function fieldsOf(schema: Described, schemas: Schemas): Field[] {
   const { allOf = [], properties = {}, required = [] } = resolve(schema, schemas);
   const fields = new Map<string, Field>();
   for (const part of allOf) for (const field of fieldsOf(part, schemas)) fields.set(field.name, field);
-  for (const [name, own] of Object.entries(properties)) {
-    fields.set(name, { name, schema: { ...fields.get(name)?.schema, ...own }, isRequired: false });
-    for (const inner of own.properties === undefined ? [] : fieldsOf(own, schemas))
+  for (const [name, property] of Object.entries(properties)) {
+    fields.set(name, { name, schema: { ...fields.get(name)?.schema, ...property }, isRequired: false });
+    for (const inner of property.properties === undefined ? [] : fieldsOf(property, schemas))
       fields.set(`${name}.${inner.name}`, { ...inner, name: `${name}.${inner.name}` });
   }
   return [...fields.values()].map((field) => ({
@@ -192,7 +192,7 @@ export const entry = (name: string, type: HtmlValue, marks: readonly string[], m
   )}</dt><dd>${meaning}</dd></div>
 `;
 
-export const entries = (each: readonly Html[]): Html => html`<dl class="entries">${each}</dl>`;
+export const entries = (lines: readonly Html[]): Html => html`<dl class="entries">${lines}</dl>`;
 
 export const marksOf = (
   isRequired: boolean,
@@ -207,8 +207,8 @@ export function fieldList(schema: Described, schemas: Schemas, of: 'body' | 'res
   const ignored = all.filter(isIgnored).map(({ name }) => name);
   const lines = all
     .filter((field) => !isIgnored(field))
-    .map(({ name, schema: own, isRequired }) =>
-      entry(name, typeOf(own), marksOf(of === 'body' && isRequired, own), meaningOf(own)),
+    .map(({ name, schema: part, isRequired }) =>
+      entry(name, typeOf(part), marksOf(of === 'body' && isRequired, part), meaningOf(part)),
     );
   const either = anyOf.map(({ required = [] }) => code(required, ' with '));
   const notRead = html`Accepted as GET gives them, and ignored: ${code(ignored, ', ')}.`;

@@ -181,10 +181,10 @@ export function findFixed(fields: readonly NamedField[], stored: object, values:
 /** Completes the values of a request with the stored value wherever one is undefined. */
 export function completeValues<Declared extends Fields>(
   fields: Declared,
-  given: Partial<GivenValues<Declared>>,
+  bodyValues: Partial<GivenValues<Declared>>,
   stored: DecidedValues<Declared>,
 ): DecidedValues<Declared> {
-  const [values, before] = [given, stored] as { readonly [property: string]: unknown }[];
+  const [values, before] = [bodyValues, stored] as { readonly [property: string]: unknown }[];
   return Object.fromEntries(
     listFields(fields)
       .filter(isGiven)

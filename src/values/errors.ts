@@ -83,10 +83,10 @@ export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a u
 export class FieldErrorList {
   // No prototype: a field may be called `__proto__` or `constructor`.
   readonly fields: FieldMessages = Object.create(null);
-  private found = false;
+  private hasAny = false;
 
   get isEmpty(): boolean {
-    return !this.found;
+    return !this.hasAny;
   }
 
   has(field: string): boolean {
@@ -94,7 +94,7 @@ export class FieldErrorList {
   }
 
   add(field: string, message: string): void {
-    this.found = true;
+    this.hasAny = true;
     const messages = this.fields[field];
     if (messages === undefined) this.fields[field] = [message];
     else if (!messages.includes(message)) messages.push(message);
@@ -122,7 +122,7 @@ export class FieldErrorList {
 
   /** @throws RegistryError `invalid` if anything was added */
   throwIfAny(): void {
-    if (this.found) refuseFields(this.fields);
+    if (this.hasAny) refuseFields(this.fields);
   }
 }
 
@@ -162,11 +162,9 @@ export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
 
-/** Returns Django REST framework's message for an id that does not exist. @param given the id as sent */
-export const unknownReference = (given: string | number): string =>
-  mayEcho(String(given))
-    ? `Invalid pk "${given}" - object does not exist.`
-    : 'Invalid pk - object does not exist.';
+/** Returns Django REST framework's message for an id that does not exist. @param id the id as sent */
+export const unknownReference = (id: string | number): string =>
+  mayEcho(String(id)) ? `Invalid pk "${id}" - object does not exist.` : 'Invalid pk - object does not exist.';
 
 // Pages of lists, ids of rows, and values that may be awaited.
 

@@ -226,7 +226,7 @@ export const NULL_FINANCIALS = 'Null without the scope `members:financials`';
 /** Marks properties as personal financial data. */
 export const financials = <Value>(properties: ShownProperties<Value>): ShownProperties<Value> =>
   Object.fromEntries(
-    Object.entries(properties).map(([name, shown]) => [name, { ...shown, groups: ['financials'] }]),
+    Object.entries(properties).map(([name, property]) => [name, { ...property, groups: ['financials'] }]),
   );
 
 /** Returns the response properties for all other fields, except hidden ones. */
@@ -281,8 +281,8 @@ export function shownObject<Value>(
   properties: ShownProperties<Value>,
   optional: { readonly [name: string]: Schema } = {},
 ) {
-  const of = <Part>(part: (shown: Shown<Value>) => Part): { [name: string]: Part } =>
-    Object.fromEntries(Object.entries(properties).map(([name, shown]) => [name, part(shown)]));
+  const of = <Part>(part: (property: Shown<Value>) => Part): { [name: string]: Part } =>
+    Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, part(property)]));
   const writers = of(({ write }) => write) as FieldSerializers<unknown, Value>;
   const personal = new Set(Object.values(properties).flatMap(({ groups = [] }) => groups));
   return {

@@ -68,7 +68,7 @@ function show(value: HtmlValue, place: Place): string {
   if (value instanceof Html || Array.isArray(value)) {
     if (place === 'attribute' || place === 'address')
       throw new Error('An attribute takes a text or a number.');
-    return value instanceof Html ? value.toString() : value.map((each) => show(each, place)).join('');
+    return value instanceof Html ? value.toString() : value.map((item) => show(item, place)).join('');
   }
   if (place === 'tag') throw new Error(`Only markup adds an attribute, not "${value}".`);
   const text = String(value);
@@ -83,8 +83,8 @@ function show(value: HtmlValue, place: Place): string {
  */
 export function html(literals: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const places = placesOf(literals);
-  const shown = values.map((value, i) => show(value, places[i] as Place) + literals[i + 1]);
-  return new Html(literals[0] + shown.join(''));
+  const parts = values.map((value, i) => show(value, places[i] as Place) + literals[i + 1]);
+  return new Html(literals[0] + parts.join(''));
 }
 
 /** @param css this program's own styles, as nothing in them can be escaped */

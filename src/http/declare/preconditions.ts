@@ -195,8 +195,12 @@ function identify(
 }
 
 /** @throws HttpError 422 if the key was used for another request */
-function toReplay({ requestHash, status, body, location, etag }: SavedResponse, wanted: string): ApiResponse {
-  if (requestHash !== wanted) throw new HttpError(422, 'This Idempotency-Key was used for another request.');
+function toReplay(
+  { requestHash, status, body, location, etag }: SavedResponse,
+  expectedHash: string,
+): ApiResponse {
+  if (requestHash !== expectedHash)
+    throw new HttpError(422, 'This Idempotency-Key was used for another request.');
   const headers: Headers = { 'Idempotency-Replayed': 'true' };
   if (location !== null) headers.Location = location;
   if (etag !== null) headers.ETag = etag;

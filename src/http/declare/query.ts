@@ -74,15 +74,13 @@ export function parseQuery<Parameters extends QueryParameters>(
   const values: { [name: string]: unknown } = {};
   for (const name of new Set(query.keys())) {
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    const shown = shownName(name);
     if (parameter === undefined) {
-      faults.add(shown, 'Unknown parameter.');
+      faults.add(shownName(name), 'Unknown parameter.');
       continue;
     }
-    const given = query.getAll(name);
-    const value =
-      given.length > 1 ? new FieldError('Given more than once.') : parameter.parse(given[0] as string);
-    if (value instanceof FieldError) faults.add(shown, value.message);
+    const [text = '', ...repeated] = query.getAll(name);
+    const value = repeated.length > 0 ? new FieldError('Given more than once.') : parameter.parse(text);
+    if (value instanceof FieldError) faults.add(shownName(name), value.message);
     else values[name] = value;
   }
   faults.throwIfAny();

@@ -203,20 +203,21 @@ export function parseBody<Body>(
   context: FieldContext,
 ): { values: Partial<Body>; faults: FieldErrorList } {
   const faults = new FieldErrorList();
-  const given = asObject(body, faults);
+  const submitted = asObject(body, faults);
   faults.throwIfAny();
   const values: { [property: string]: unknown } = {};
-  const known = new Set(readOnly);
+  const accepted = new Set(readOnly);
   for (const [property, field] of Object.entries(fields)) {
     const { name } = field;
-    known.add(name);
-    const isGiven = Object.hasOwn(given, name);
-    if (!isGiven && (isPatch || (patch !== undefined && field.presence !== 'required'))) continue;
-    const parsed = parseField(field, isGiven ? given[name] : undefined, context);
+    accepted.add(name);
+    const isSubmitted = Object.hasOwn(submitted, name);
+    if (!isSubmitted && (isPatch || (patch !== undefined && field.presence !== 'required'))) continue;
+    const parsed = parseField(field, isSubmitted ? submitted[name] : undefined, context);
     if (parsed instanceof FieldError) faults.add(name, parsed.message);
     else values[property] = parsed;
   }
-  for (const name of Object.keys(given)) if (!known.has(name)) faults.add(shownName(name), 'Unknown field.');
+  for (const name of Object.keys(submitted))
+    if (!accepted.has(name)) faults.add(shownName(name), 'Unknown field.');
   return { values: values as Partial<Body>, faults };
 }
 
@@ -256,8 +257,8 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
     fallback === undefined ? schema : { ...schema, default: fallback };
   if (patch !== undefined) return { title, type: 'object', allOf: [bodySchema(patch)], required };
   const properties = declared.map((field): [string, Schema] => {
-    const own = field.bodySchema ?? field.schema;
-    const schema = withDefault(field, field.presence === 'nullable' ? nullable(own) : own);
+    const plain = field.bodySchema ?? field.schema;
+    const schema = withDefault(field, field.presence === 'nullable' ? nullable(plain) : plain);
     return [field.name, { ...schema, ...deprecationKeywords(field.deprecated) }];
   });
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
@@ -300,11 +301,11 @@ export function declareBodies<Declared extends Fields>(
   declared: Declared,
   { title, response, oneOf }: BodyOptions,
 ): Bodies<GivenValues<Declared>> {
-  const given = listFields(declared).filter(isGiven);
+  const settable = listFields(declared).filter(isGiven);
   const fieldsOf = (toField: (field: NamedField) => BodyField): BodyDeclaration['fields'] =>
-    Object.fromEntries(given.map((field) => [field.property, toField(field)]));
+    Object.fromEntries(settable.map((field) => [field.property, toField(field)]));
   const fields = fieldsOf(ofUpdate);
-  const names = given.map(({ name }) => name);
+  const names = settable.map(({ name }) => name);
   const readOnly = Object.keys(response.properties as object).filter((name) => !names.includes(name));
   const either = oneOf === undefined ? {} : { oneOf };
   const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true };

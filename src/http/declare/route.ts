@@ -299,9 +299,9 @@ const SECRET_LIKE = /[0-9]{16}|crs_/;
 
 /** Returns the client's own request ID if it is safe to repeat and log, else a new one. */
 function readRequestId(incoming: IncomingMessage): string {
-  const given = incoming.headers['x-request-id'];
-  const isSafe = typeof given === 'string' && REQUEST_ID.test(given) && !SECRET_LIKE.test(given);
-  return isSafe ? given : randomUUID();
+  const id = incoming.headers['x-request-id'];
+  const isSafe = typeof id === 'string' && REQUEST_ID.test(id) && !SECRET_LIKE.test(id);
+  return isSafe ? id : randomUUID();
 }
 
 /** @throws HttpError 400 for invalid UTF-8, which would find nobody where a person was meant */
@@ -402,9 +402,9 @@ function readStated(
   lower: string,
 ): string | null {
   if (incoming.headers[lower] === undefined) return null;
-  const given = incoming.headersDistinct[lower] ?? [];
+  const [header = '', ...repeated] = incoming.headersDistinct[lower] ?? [];
   // A header sent twice is invalid.
-  const text = parseStated(given.length === 1 ? decode(given[0] as string) : '');
+  const text = parseStated(repeated.length === 0 ? decode(header) : '');
   if (text instanceof FieldError) throw badRequest(`${name}: ${text.message}`);
   return text;
 }

@@ -23,16 +23,7 @@ interface RequestEntry {
   readonly isAborted?: boolean;
 }
 
-export interface AccessLog {
-  request(entry: RequestEntry): void;
-  /** Logs an unexpected error. Its cause is written here and nowhere else. */
-  unexpected(requestId: string, error: unknown): void;
-  /** Logs a message for operators, for example that the server is listening. */
-  note(message: string): void;
-  /** Counts a connection closed because there are too many, logging once a second how many. */
-  connectionClosed(message: string): void;
-  flush(): void;
-}
+export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Removes from an error's text anything that could be a national ID or a key. */
 export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
@@ -46,7 +37,7 @@ interface AccessLogOptions {
   readonly scheduler: Scheduler;
 }
 
-export function createAccessLog({ level, write, now, scheduler }: AccessLogOptions): AccessLog {
+export function createAccessLog({ level, write, now, scheduler }: AccessLogOptions) {
   let buffer = '';
   let isScheduled = false;
   const counts = new Map<string, number>();
@@ -80,7 +71,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
   }
 
   return {
-    request(entry) {
+    request(entry: RequestEntry) {
       if (level === 'silent' || (level === 'error' && entry.status < 500)) return;
       const { reason, cause, isAborted } = entry;
       // Logging each refusal would cost as much as the refusal itself.
@@ -96,17 +87,20 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
           `,"duration_ms":${entry.durationMs.toFixed(3)}${more}}\n`,
       );
     },
-    unexpected(requestId, error) {
+    /** Logs an unexpected error. Its cause is written here and nowhere else. */
+    unexpected(requestId: string, error: unknown): void {
       if (level === 'silent') return;
       const cause = redact(describe(error));
       add(`${JSON.stringify({ time: timeOf(now()), level: 'error', request_id: requestId, cause })}\n`);
     },
-    note(message) {
+    /** Logs a message for operators, for example that the server is listening. */
+    note(message: string): void {
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
+    /** Counts a connection closed because there are too many, logging once a second how many. */
     connectionClosed: count,
-    flush() {
+    flush(): void {
       addCounts();
       flush();
     },
@@ -120,9 +114,9 @@ const MAX_CAUSES = 5;
 /** Returns the error's stack followed by those of its causes. */
 function describe(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
-  const own = error.stack ?? error.message;
-  if (error.cause === undefined || causes === MAX_CAUSES) return own;
-  return `${own}\ncaused by ${describe(error.cause, causes + 1)}`;
+  const text = error.stack ?? error.message;
+  if (error.cause === undefined || causes === MAX_CAUSES) return text;
+  return `${text}\ncaused by ${describe(error.cause, causes + 1)}`;
 }
 
 /** Formats epoch milliseconds as `toISOString` does, caching the text of the current second. */

@@ -6,8 +6,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../runtime/scheduler.ts';
 import { type AddressBlocks, parseAddress } from '../../values/address-blocks.ts';
 import { hasBody } from '../declare/request-body.ts';
-import { refusal } from '../declare/response.ts';
-import type { Middleware } from '../declare/route.ts';
+import { type ApiResponse, refusal } from '../declare/response.ts';
+import type { ApiRequest } from '../declare/route.ts';
 
 // Detection of overload by the event loop's delay: the time that arriving requests wait to be read
 // (docs/decisions/0031-overload.md). Only decides; sets no timers.
@@ -100,18 +100,13 @@ const OVERLOADED = refusal(
 /** A little less than Retry-After, so that a client that honours it does not notice. */
 const HELD_MS = 2_900;
 
-export interface OverloadGuard {
-  /** The first middleware of the chain. */
-  readonly refuse: Middleware;
-  /** Starts watching the event loop; before that, nothing is refused. */
-  start(): void;
-  stop(): void;
-}
+export type OverloadGuard = ReturnType<typeof openOverloadGuard>;
 
-export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): OverloadGuard {
+/** Nothing is refused before `start`. */
+export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   const overload = new Overload(clock.monotonicMs());
   /** End of each socket's hold, in the order in which the holds end. */
-  const held = new Map<Socket, number>();
+  const holds = new Map<Socket, number>();
   /** Sockets released in this iteration; bytes now read from them were sent earlier. */
   const released = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
@@ -141,22 +136,23 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): 
    */
   function hold(socket: Socket): void {
     // Several pipelined requests may be refused; they count as one attempt.
-    if (socket.destroyed || held.has(socket)) return;
+    if (socket.destroyed || holds.has(socket)) return;
     socket.pause();
-    held.set(socket, clock.monotonicMs() + HELD_MS);
+    holds.set(socket, clock.monotonicMs() + HELD_MS);
   }
 
   function release(nowMs: number): void {
-    for (const [socket, untilMs] of held) {
+    for (const [socket, untilMs] of holds) {
       if (untilMs > nowMs) return;
-      held.delete(socket);
+      holds.delete(socket);
       released.add(socket);
       socket.resume();
     }
   }
 
   return {
-    refuse(request) {
+    /** The first middleware of the chain. */
+    refuse(request: ApiRequest): ApiResponse | undefined {
       if (!overload.isLasting && released.size === 0) return undefined;
       if (request.route?.isAlwaysAnswered === true) return undefined;
       const { socket } = request.incoming;
@@ -167,10 +163,10 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): 
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },
-    start() {
+    start(): void {
       timer ??= setTimeout(sample, SAMPLE_MS).unref();
     },
-    stop() {
+    stop(): void {
       clearTimeout(timer);
       timer = undefined;
       release(Number.POSITIVE_INFINITY);

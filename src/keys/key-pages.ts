@@ -150,12 +150,12 @@ function keyForm(visit: Visit, { path, action, values, button, faults }: KeyForm
     text(name, { isOptional: true, hint, ...more });
   const tick = (
     name: string,
-    meaning: string,
+    title: string,
     isTicked: boolean,
     value = 'yes',
   ) => html`<label class="tick"><input
- type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${meaning}</span></label>`;
-  const box = (name: (typeof BOXES)[number], meaning: string) => tick(name, meaning, values[name]);
+ type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${title}</span></label>`;
+  const box = (name: (typeof BOXES)[number], title: string) => tick(name, title, values[name]);
   return html`${
     faults.length > 0 &&
     html`<div class="refused" role="alert"><ul>${faults.map((fault) => html`<li>${fault}</li>`)}</ul></div>`

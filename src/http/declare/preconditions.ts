@@ -144,7 +144,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock) {
     try {
       await creation.create(request, {
         ...identified,
-        // Called again when the work runs again, after waiting for its lock or beside a write that is refused.
+        // Again when the work runs again, after waiting for its lock or beside a write that is refused.
         compose(row) {
           response = creation.respond(row, request);
           return toStored(response);

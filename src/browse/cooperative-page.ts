@@ -117,21 +117,21 @@ export const cooperativesPage = (figures: CooperativeFigures | undefined): Scree
   async read(visit) {
     const { write, translate } = visit;
     const registry = visit.use((storage) => openRegistry(storage));
-    const asked = askedOf(visit);
-    const named = (value: string) => [value, translate(nameOf(value))] as const;
+    const request = askedOf(visit);
+    const labelled = (value: string) => [value, translate(nameOf(value))] as const;
     const { district: districts } = visit.use((storage) => openStoredData(storage)).listPlaces();
     const filter = onlyGiven({
-      search: asked.words,
-      district: asked.choice('district', districts),
-      sector: asked.choice('sector', SECTORS),
-      status: asked.choice('status', COOPERATIVE_STATUSES),
+      search: request.words,
+      district: request.choice('district', districts),
+      sector: request.choice('sector', SECTORS),
+      status: request.choice('status', COOPERATIVE_STATUSES),
     });
-    const sort = asked.choice('sort', [...COLUMNS, MEMBERS]);
+    const sort = request.choice('sort', [...COLUMNS, MEMBERS]);
     const shownOf = (row: Cooperative, field: (typeof COLUMNS)[number]) =>
       (field === 'sector' || field === 'status') && row[field] ? translate(nameOf(row[field])) : row[field];
     const { rows, count } = await listInOrder(
       (page) => registry.cooperatives.list(filter, page),
-      asked.page,
+      request.page,
       visit,
       sort && ((row) => (sort === MEMBERS ? row.membersCount : shownOf(row, sort))),
     );
@@ -140,10 +140,10 @@ export const cooperativesPage = (figures: CooperativeFigures | undefined): Scree
 <p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a>${
       figures && html` ·\n${figures.link(visit)}`
     }</p>
-${filterForm(visit, PATH, asked, [
+${filterForm(visit, PATH, request, [
   { name: 'district', label: translate(nameOf('district')), values: districts.map((each) => [each, each]) },
-  { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(named) },
-  { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(named) },
+  { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(labelled) },
+  { name: 'status', label: visit.say('Status'), values: COOPERATIVE_STATUSES.map(labelled) },
 ])}
 <p>${visit.say('{n|# cooperative|# cooperatives}', { n: count })}</p>
 ${table(
@@ -160,7 +160,7 @@ ${table(
     ),
     write.number(row.membersCount),
   ]),
-)}${pages(visit, PATH, count, asked.page)}
+)}${pages(visit, PATH, count, request.page)}
 ${figures && html`<h2>${visit.say('All cooperatives together')}</h2>${figures.show(visit)}`}`;
     return { body };
   },

@@ -41,7 +41,7 @@ interface Listed<Row> {
   readonly fields: readonly FieldGroup[];
   /** Set if the list can be filtered by member. */
   readonly isFiltered?: true;
-  readonly list: (held: StoredDataStore, visit: Visit, asked: Asked) => Rows<Row>;
+  readonly list: (stored: StoredDataStore, visit: Visit, request: Asked) => Rows<Row>;
   /** Columns after the name and the code. */
   readonly columns: (visit: Visit, by: InOrder) => readonly Column[];
   /** @param person path of the person's page; undefined for an erased person */
@@ -59,16 +59,16 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
       const registry = visit.use((storage) => openRegistry(storage));
       const cooperative = await findCooperative(visit, registry);
       if (cooperative === undefined) return undefined;
-      const held = visit.use((storage) => openStoredData(storage));
+      const stored = visit.use((storage) => openStoredData(storage));
       const path = listPath(visit);
       const { page, text, choice } = askedOf(visit);
       const name = { cooperativeCode: cooperative.code, memberCode: text, isTyped: true } as const;
-      const [named] = text === '' ? [] : held.findMembers(name);
-      const { rows, count } = listed.list(held, visit, {
+      const [member] = text === '' ? [] : stored.findMembers(name);
+      const { rows, count } = listed.list(stored, visit, {
         ...page,
         order: choice('sort', ROW_ORDERS),
         cooperativeId: cooperative.id,
-        memberCode: text === '' ? undefined : (named?.memberCode ?? text),
+        memberCode: text === '' ? undefined : (member?.memberCode ?? text),
       });
       const body = html`<h1>${visit.translate(title)}</h1>
 <p><a href="${cooperativePath(visit)}">${cooperative.name}</a></p>
@@ -78,7 +78,7 @@ ${isFiltered && filterForm(visit, path, { text }, [], say('Member code'))}
           ? visit.say('Nothing of a member with the code “{text}” is here.', { text })
           : visit.say('{n|# row|# rows}', { n: count })
       }</p>
-${rowsTable(visit, path, listed, rows, held)}${pages(visit, path, count, page)}`;
+${rowsTable(visit, path, listed, rows, stored)}${pages(visit, path, count, page)}`;
       const subject = { memberIds: [...new Set(rows.map(({ id }) => id))] };
       return { body, shows: rows.length === 0 ? 'nobody' : { fields, subject } };
     },
@@ -91,9 +91,9 @@ function rowsTable<Row extends FoundMember>(
   path: string,
   { title, columns, cells }: Listed<Row>,
   rows: readonly Row[],
-  held: StoredDataStore,
+  stored: StoredDataStore,
 ): Html {
-  const numbers = held.findNumbers(rows.map(({ id }) => id));
+  const numbers = stored.findNumbers(rows.map(({ id }) => id));
   const by: InOrder = orderLinks(visit, path);
   return table(
     visit.translate(title),
@@ -122,7 +122,8 @@ export const WITHOUT_DELIVERY = listScreen({
   name: 'without-delivery',
   title: say('Members without a delivery this year'),
   fields: ['identity'],
-  list: (held, visit, asked) => held.listWithoutDelivery(asked.cooperativeId, startOfYear(visit), asked),
+  list: (stored, visit, request) =>
+    stored.listWithoutDelivery(request.cooperativeId, startOfYear(visit), request),
   columns: () => [],
   cells: () => [],
 });
@@ -131,7 +132,7 @@ export const LATE_LOANS = listScreen({
   name: 'late-loans',
   title: say('Late loans'),
   fields: ['identity', 'financials'],
-  list: (held, { now }, asked) => held.listLateLoans(asked.cooperativeId, now, asked),
+  list: (stored, { now }, request) => stored.listLateLoans(request.cooperativeId, now, request),
   columns: (visit, by) => [
     { heading: visit.say('Reference'), ...by('reference') },
     { heading: visit.say('Until'), ...by('day', 'descending') },
@@ -156,7 +157,8 @@ const recorded = (kind: RecordedKind, name: string): Screen =>
     title: nameOf(kind),
     fields: ['identity', 'financials'],
     isFiltered: true,
-    list: (held, _visit, asked) => held.listRecorded(kind, asked.cooperativeId, asked.memberCode, asked),
+    list: (stored, _visit, request) =>
+      stored.listRecorded(kind, request.cooperativeId, request.memberCode, request),
     columns: ({ say, translate }, by) => [
       { heading: say('Day'), ...by('day', 'descending') },
       { heading: say('What'), ...by('what') },
@@ -204,24 +206,24 @@ export const membersPage = (search: Search | undefined): Screen => ({
     const cooperative = await findCooperative(visit, registry);
     if (cooperative === undefined) return undefined;
     const path = membersPath(visit);
-    const asked = askedOf(visit);
+    const request = askedOf(visit);
     const filter = {
       cooperativeId: cooperative.id,
-      ...onlyGiven({ search: asked.words, status: asked.choice('status', MEMBER_STATUSES) }),
+      ...onlyGiven({ search: request.words, status: request.choice('status', MEMBER_STATUSES) }),
     };
     const column = COLUMNS.find(({ name }) => name === visit.query.get('sort'));
     const { rows, count } = await listInOrder(
       (page) => registry.members.list(filter, page),
-      asked.page,
+      request.page,
       visit,
       column && ((row) => valueIn(row, column)),
     );
     const statuses = MEMBER_STATUSES.map((value) => [value, visit.translate(nameOf(value))] as const);
     const body = html`<h1>${visit.say('Members of {cooperative}', { cooperative: cooperative.name })}</h1>
 <p><a href="${cooperativePath(visit)}">${visit.say('Back')}</a></p>
-${filterForm(visit, path, asked, [{ name: 'status', label: visit.say('Status'), values: statuses }])}
+${filterForm(visit, path, request, [{ name: 'status', label: visit.say('Status'), values: statuses }])}
 <p>${visit.say('{n|# member|# members}', { n: count })}</p>
-${membersTable(visit, path, rows)}${pages(visit, path, count, asked.page)}`;
+${membersTable(visit, path, rows)}${pages(visit, path, count, request.page)}`;
     const subject = { memberIds: rows.map(({ id }) => id) };
     return { body, shows: rows.length === 0 ? 'nobody' : { fields: GROUPS, subject } };
   },
@@ -248,12 +250,12 @@ function membersTable(visit: Visit, path: string, rows: readonly ListedMember[])
       const listed = JSON.parse(json) as { readonly [name: string]: string | null };
       return COLUMNS.map(({ property, name }) => {
         if (property === 'registrationDate') return visit.write.day(registrationDate);
-        const shown = writeStored(visit, name, listed[name]);
+        const text = writeStored(visit, name, listed[name]);
         // An erased person has no page.
         const person = property === 'fullName' && listed.identity_card;
         return person
-          ? html`<a class="hit" href="/person/${visit.session.persons.of(person)}">${shown}</a>`
-          : shown;
+          ? html`<a class="hit" href="/person/${visit.session.persons.of(person)}">${text}</a>`
+          : text;
       });
     }),
   );

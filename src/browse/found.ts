@@ -69,13 +69,13 @@ const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
 /** @param text as the user typed it */
 async function find(visit: Visit, search: Search | undefined, text: string): Promise<FoundThings> {
   const digits = text.replace(/[\s.-]/g, '');
-  const held = visit.use((storage) => openStoredData(storage));
+  const stored = visit.use((storage) => openStoredData(storage));
   const registry = visit.use((storage) => openRegistry(storage));
   const names = search && visit.use((storage) => search.openNameSearch(storage));
-  const stores = { held, registry, names };
+  const stores = { stored, registry, names };
   if (isIdentityCard(digits)) {
     const number = { identityCard: digits };
-    const members = held.findMembers(number);
+    const members = stored.findMembers(number);
     return {
       ...(members.length > 0 ? byMembers(stores, members) : bySimilarNumber(stores, digits)),
       ...number,
@@ -85,20 +85,21 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
   const mobile = parseMobile(text);
   if (typeof mobile === 'string') {
     const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
-    const found = byMembers(stores, rows);
-    return { ...found, memberCount: count };
+    const results = byMembers(stores, rows);
+    return { ...results, memberCount: count };
   }
   // Seeks in every cooperative, so texts without a digit are treated as names.
-  const coded = /\d/.test(text) ? held.findMembers({ memberCode: text, reference: text, isTyped: true }) : [];
+  const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
+  const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
     return {
       ...NOTHING,
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
-  const { fault, ...named } = await byWords(stores, text);
+  const { fault, ...byNames } = await byWords(stores, text);
   // For an unknown code, a message that its words are too short would be misleading.
-  if (coded.length === 0) return fault === undefined || /\d/.test(text) ? named : { ...named, fault };
-  return { ...byMembers(stores, coded), cooperatives: named.cooperatives };
+  if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
+  return { ...byMembers(stores, coded), cooperatives: byNames.cooperatives };
 }
 
 /**
@@ -106,42 +107,42 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
  * which one was meant.
  */
 function bySimilarNumber(stores: Stores, digits: string): FoundThings {
-  const numbers = stores.held.listHeldNumbers(withOneWrongDigit(digits));
+  const numbers = stores.stored.listHeldNumbers(withOneWrongDigit(digits));
   if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;
-  const members = numbers.flatMap((identityCard) => stores.held.findMembers({ identityCard }));
+  const members = numbers.flatMap((identityCard) => stores.stored.findMembers({ identityCard }));
   return { ...byMembers(stores, members), areSimilar: true };
 }
 
 interface Stores {
-  readonly held: StoredDataStore;
+  readonly stored: StoredDataStore;
   readonly names: ReturnType<Search['openNameSearch']> | undefined;
   readonly registry: RegistryStore;
 }
 
 function byMembers(
   { registry }: Pick<Stores, 'registry'>,
-  found: readonly { readonly id: number }[],
+  results: readonly { readonly id: number }[],
 ): FoundThings {
   const members: FoundMembership[] = [];
-  for (const { id } of found.slice(0, SHOWN)) {
+  for (const { id } of results.slice(0, SHOWN)) {
     const member = registry.members.find(id);
     if (member !== undefined && isIdentityCard(member.identityCard)) members.push(member);
   }
-  return { members, memberCount: found.length, cooperatives: [] };
+  return { members, memberCount: results.length, cooperatives: [] };
 }
 
 function byMemberCode(stores: Stores, text: string): FoundThings {
   const name = parseMemberName(text);
   if (name === undefined) return NOTHING;
-  const members = stores.held.findMembers({ ...name, isTyped: true });
+  const members = stores.stored.findMembers({ ...name, isTyped: true });
   const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
   return { ...byMembers(stores, members), ...number };
 }
 
-async function byWords({ held, names, registry }: Stores, text: string): Promise<FoundThings> {
+async function byWords({ stored, names, registry }: Stores, text: string): Promise<FoundThings> {
   const page = { page: 1, pageSize: SHOWN };
   const code = parseNamedCode(text);
-  const byCode = held
+  const byCode = stored
     .listCooperatives()
     .filter((each) => typeof code === 'string' && each.code.startsWith(code))
     .slice(0, SHOWN);
@@ -150,11 +151,11 @@ async function byWords({ held, names, registry }: Stores, text: string): Promise
   if (words instanceof FieldError)
     return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
-  const named = (names?.searchMembers(words) ?? []).filter(({ fullName }) => hasWordsOf(fullName, short));
-  const found = byMembers({ registry }, named);
+  const byNames = (names?.searchMembers(words) ?? []).filter(({ fullName }) => hasWordsOf(fullName, short));
+  const results = byMembers({ registry }, byNames);
   const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
   const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
-  if (found.memberCount > 0 || cooperatives.length > 0) return { ...found, cooperatives };
+  if (results.memberCount > 0 || cooperatives.length > 0) return { ...results, cooperatives };
   const similar = (names?.listSimilar(words, SHOWN) ?? []).map((id) => ({ id }));
   return { ...byMembers({ registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
 }
@@ -172,18 +173,18 @@ export const foundPage = (search: Search | undefined): Screen => ({
   async read(visit) {
     const text = visit.session.searches.find(Number(visit.places.search));
     if (text === undefined) return undefined;
-    const found = await find(visit, search, text);
-    const { members, cooperatives } = found;
-    const shows = shownOf(found);
+    const results = await find(visit, search, text);
+    const { members, cooperatives } = results;
+    const shows = shownOf(results);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
     // A single person or cooperative needs no list, however many memberships were found.
-    if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && found.areSimilar !== true)
+    if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && results.areSimilar !== true)
       return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
     const [one, ...others] = cooperatives;
     if (one !== undefined && others.length === 0 && members.length === 0)
       return { goTo: `/cooperative/${one.code}`, shows };
-    return { body: body(visit, text, found), shows, searched: text };
+    return { body: body(visit, text, results), shows, searched: text };
   },
 });
 
@@ -197,8 +198,8 @@ function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
   return { fields: ['identity'], subject };
 }
 
-function body(visit: Visit, text: string, found: FoundThings) {
-  const { members, memberCount, cooperatives, fault, areSimilar } = found;
+function body(visit: Visit, text: string, results: FoundThings) {
+  const { members, memberCount, cooperatives, fault, areSimilar } = results;
   const more = memberCount - members.length;
   const isNothing = members.length === 0 && cooperatives.length === 0;
   return html`<h1>${visit.say('Found for “{text}”', { text })}</h1>

@@ -52,8 +52,8 @@ interface Owner {
   /** Needed where the label of the field does not say whose it is. */
   readonly label?: Message;
   readonly isRequired: boolean;
-  /** The column identifies nothing: it is only compared with the owner, for a warning. */
-  readonly isCompared?: true;
+  /** `compared`: the column identifies nothing and only leads to a warning. */
+  readonly role: 'owner' | 'compared';
 }
 
 const COOPERATIVE: Owner = {
@@ -61,29 +61,27 @@ const COOPERATIVE: Owner = {
   field: COOPERATIVE_FIELDS.code,
   label: say('Code of the cooperative'),
   isRequired: true,
+  role: 'owner',
 };
-/** Either column identifies the member of an entry. */
-const MEMBER: readonly Owner[] = [
-  { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false },
-  { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false },
+/** Either of the first two columns identifies the member of an entry; the name is as the ledger has it. */
+const [MEMBER_CODE, IDENTITY_CARD, NAME]: readonly [Owner, Owner, Owner] = [
+  { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false, role: 'owner' },
+  { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false, role: 'owner' },
+  { name: 'full_name', field: MEMBER_FIELDS.fullName, isRequired: false, role: 'compared' },
 ];
-/** Name of the member, as the ledger has it. */
-const NAME: Owner = {
-  name: 'full_name',
-  field: MEMBER_FIELDS.fullName,
-  isRequired: false,
-  isCompared: true,
-};
+const MEMBER = [COOPERATIVE, MEMBER_CODE, IDENTITY_CARD];
 const LOAN: Owner = {
   name: 'loan_reference',
   field: LOAN_FIELDS.reference,
   label: say('Reference of the loan'),
   isRequired: true,
+  role: 'owner',
 };
 const ACCOUNT: Owner = {
   name: 'account_number',
   field: ACCOUNT_FIELDS.accountNumber,
   isRequired: true,
+  role: 'owner',
 };
 
 const FILES: {
@@ -91,10 +89,10 @@ const FILES: {
 } = {
   cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
   members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
-  production: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: PRODUCTION_FIELDS },
-  loans: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: LOAN_FIELDS },
+  production: { owners: [...MEMBER, NAME], fields: PRODUCTION_FIELDS },
+  loans: { owners: [...MEMBER, NAME], fields: LOAN_FIELDS },
   payments: { owners: [COOPERATIVE, LOAN, NAME], fields: PAYMENT_FIELDS },
-  savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT, NAME], fields: SAVINGS_FIELDS },
+  savings: { owners: [...MEMBER, ACCOUNT, NAME], fields: SAVINGS_FIELDS },
 };
 
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
@@ -110,21 +108,20 @@ const isRequired = ({ isNullable, initial, isComposed, isRequiredInFiles }: Fiel
 
 function columnsOf(kind: ImportKind): FileColumn[] {
   const { owners, fields } = FILES[kind];
-  const own = listFields(fields)
+  const fieldColumns = listFields(fields)
     .filter(isInFiles)
     .map((field): FileColumn => {
       const role = field.isKey === true ? 'key' : 'value';
       const { label } = field;
       return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), label, field, role };
     });
-  const others = owners.map(({ name, isRequired, field, label = field.label, isCompared }): FileColumn => {
-    const [named] = listFields({ [name]: field });
-    const role = isCompared === true ? 'compared' : 'owner';
-    return { name, isRequired, label, field: named as NamedField, role };
+  const ownerColumns = owners.map(({ name, isRequired, field, label = field.label, role }): FileColumn => {
+    const [namedField] = listFields({ [name]: field });
+    return { name, isRequired, label, field: namedField as NamedField, role };
   });
-  const all = [...others, ...own];
+  const columns = [...ownerColumns, ...fieldColumns];
   return (['owner', 'key', 'value', 'compared'] as const).flatMap((role) =>
-    all.filter((column) => column.role === role),
+    columns.filter((column) => column.role === role),
   );
 }
 

@@ -72,12 +72,12 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
     [births === 'different', -35, 'but different dates of birth'],
     [differ(one.gender, other.gender), -20, 'but different genders'],
   ];
-  const found = evidence.filter(([holds]) => holds);
+  const facts = evidence.filter(([holds]) => holds);
   const score = Math.min(
     100,
-    found.reduce((sum, [, points]) => sum + points, 0),
+    facts.reduce((sum, [, points]) => sum + points, 0),
   );
-  return score < LEAST_SCORE ? undefined : { score, reasons: found.map(([, , reason]) => reason) };
+  return score < LEAST_SCORE ? undefined : { score, reasons: facts.map(([, , reason]) => reason) };
 }
 
 /** Values that may contradict that two memberships belong to one person. */
@@ -112,8 +112,8 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
     [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
   ]);
 
-const wordsFor = (found: readonly (readonly [holds: boolean, words: string])[]): string[] =>
-  found.flatMap(([holds, words]) => (holds ? [words] : []));
+const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
+  facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
 /** Distinct contradictions over all pairs of one from each list. */
 export function contradictionsBetween<T extends Described>(

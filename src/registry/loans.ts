@@ -213,8 +213,8 @@ type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
  *   accepted until either date changes (docs/api.md#loans).
  * @returns a message for a loan that would end before it starts
  */
-export function refuseLoanEnd(given: LoanDates, stored?: LoanDates): string | undefined {
-  const { loanStartDate: start, loanEndDate: end } = given;
+export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string | undefined {
+  const { loanStartDate: start, loanEndDate: end } = submitted;
   if (start === null || end === null || end >= start) return undefined;
   const isStored = start === stored?.loanStartDate && end === stored.loanEndDate;
   return isStored ? undefined : 'Ensure this is not before loan_start_date.';
@@ -226,15 +226,15 @@ export function refuseLoanEnd(given: LoanDates, stored?: LoanDates): string | un
  * @throws RegistryError `invalid` for a status that a new loan cannot have
  */
 export function decideNewLoan(
-  given: GivenLoan & { readonly memberId: number },
+  submitted: GivenLoan & { readonly memberId: number },
   nowSeconds: number,
 ): LoanValues {
   const faults = new FieldErrorList();
-  const status = given.status ?? DEFAULT_LOAN_STATUS;
+  const status = submitted.status ?? DEFAULT_LOAN_STATUS;
   if (!(NEW_LOAN_STATUSES as readonly LoanStatus[]).includes(status))
     faults.add('status', `"${status}" is not a valid choice.`);
   faults.throwIfAny();
-  return { ...given, status, approvedAt: status === 'approved' ? nowSeconds : null };
+  return { ...submitted, status, approvedAt: status === 'approved' ? nowSeconds : null };
 }
 
 /**
@@ -242,21 +242,22 @@ export function decideNewLoan(
  * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
  * @throws RegistryError `invalid`, with every field that cannot change this way
  */
-export function decideLoan(stored: LoanRecord, given: GivenLoan, nowSeconds: number): LoanValues {
+export function decideLoan(stored: LoanRecord, submitted: GivenLoan, nowSeconds: number): LoanValues {
   const faults = new FieldErrorList();
-  const memberId = given.memberId ?? stored.memberId;
-  const status = given.status ?? stored.status;
+  const memberId = submitted.memberId ?? stored.memberId;
+  const status = submitted.status ?? stored.status;
   faults.addAll(findFixed(GIVEN, stored, { memberId }));
   const wrongStep = decideLoanStatus(stored.status, status);
   if (wrongStep !== undefined) faults.add('status', wrongStep);
   if (stored.status !== 'pending') {
     const fixed = 'This field cannot be changed once the loan is approved.';
-    if (given.amountMinor !== stored.amountMinor) faults.add('amount', fixed);
-    if (given.interestRateHundredths !== stored.interestRateHundredths) faults.add('interest_rate', fixed);
+    if (submitted.amountMinor !== stored.amountMinor) faults.add('amount', fixed);
+    if (submitted.interestRateHundredths !== stored.interestRateHundredths)
+      faults.add('interest_rate', fixed);
   }
   faults.throwIfAny();
   const isApproved = status === 'approved' && stored.status !== 'approved';
-  return { ...given, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
+  return { ...submitted, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
 }
 
 // Selection and order of the loan history

@@ -339,9 +339,9 @@ export function compareNames(one: string, other: string): 'same' | 'similar' | u
   ];
   const rest = [...longer];
   const take = (isMatch: (word: string) => boolean): boolean => {
-    const found = rest.findIndex(isMatch);
-    if (found >= 0) rest.splice(found, 1);
-    return found >= 0;
+    const place = rest.findIndex(isMatch);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
   };
   const unequal = shorter.filter((word) => !take((each) => each === word));
   if (unequal.length === 0 && rest.length === 0) return shorter.length > 0 ? 'same' : undefined;

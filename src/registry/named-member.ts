@@ -57,8 +57,8 @@ export async function withMember<T>(
 ): Promise<T> {
   const name = readName(text);
   return withStore(openStoredData(run.storage), async (store) => {
-    const found = store.findMembers(name);
-    const [first] = found;
+    const candidates = store.findMembers(name);
+    const [first] = candidates;
     // `work` reports an unknown id itself: the member may have been merged.
     if (first === undefined && name.id !== undefined) return work(store, name.id);
     if (first === undefined) {
@@ -68,8 +68,8 @@ export async function withMember<T>(
         await recordAccess(run, { identityCards: [identityCard], fields: NAMES });
       throw new CommandError(EXIT.refused, nobody(name));
     }
-    const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
-    return work(store, isMeant ? first.id : (await choose(run, found, name)).id);
+    const isMeant = candidates.length === 1 && (name.id === undefined || name.id === first.id);
+    return work(store, isMeant ? first.id : (await choose(run, candidates, name)).id);
   });
 }
 
@@ -95,27 +95,30 @@ const nobody = ({ cooperativeCode: code }: MemberName): Message =>
     ? say('Nobody has this national ID.')
     : say('There is no member with this code or national ID in {code}.', { code: hideIdentityCards(code) });
 
-async function choose(run: Run, found: readonly FoundMember[], { id }: MemberName): Promise<FoundMember> {
-  const isNobodys = id !== undefined && !found.some((each) => each.id === id);
-  const shown = found.slice(0, SHOWN_MEMBERS);
-  await recordAccess(run, { memberIds: shown.map((each) => each.id), fields: NAMES });
+async function choose(
+  run: Run,
+  candidates: readonly FoundMember[],
+  { id }: MemberName,
+): Promise<FoundMember> {
+  const isNobodys = id !== undefined && !candidates.some((member) => member.id === id);
+  const listed = candidates.slice(0, SHOWN_MEMBERS);
+  await recordAccess(run, { memberIds: listed.map((member) => member.id), fields: NAMES });
   tell(
     run,
     isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',
   );
-  shown.forEach((each, i) => {
-    tell(run, `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})`);
-  });
-  const rest = found.length - shown.length;
+  for (const [i, member] of listed.entries())
+    tell(run, `  ${i + 1}. ${refer(member)}, ${hideIdentityCards(member.fullName)} (id ${member.id})`);
+  const rest = candidates.length - listed.length;
   if (rest > 0) tell(run, say('  {rest} more', { rest }));
-  const question = translate(run, say('Which one? [1-{last}]', { last: shown.length }));
+  const question = translate(run, say('Which one? [1-{last}]', { last: listed.length }));
   const answer = await run.ask?.(`${question} `, new AbortController().signal);
-  const chosen = shown[Number(answer?.trim()) - 1];
+  const chosen = listed[Number(answer?.trim()) - 1];
   if (chosen !== undefined) return chosen;
   throw new CommandError(
     EXIT.refused,
     say('No member was chosen. Name the one that is meant: {member}, for example.', {
-      member: refer(found[0] as FoundMember),
+      member: refer(candidates[0] as FoundMember),
     }),
   );
 }

@@ -154,10 +154,10 @@ const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 export function decidePayment(
   stored: PaymentRecord,
   loan: PaidLoan,
-  given: GivenPayment,
+  submitted: GivenPayment,
   zone: TimeZone,
 ): PaymentValues {
-  const values: PaymentValues = completeValues(PAYMENT_FIELDS, given, stored);
+  const values: PaymentValues = completeValues(PAYMENT_FIELDS, submitted, stored);
   const faults = new FieldErrorList();
   faults.addAll(findFixed(GIVEN, stored, values));
   if (stored.status === 'void') {

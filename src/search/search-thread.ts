@@ -15,9 +15,9 @@ serveTasks((file: string) => {
   const db = openDatabase(file, { waitMs: WAIT_MS.serving });
   const search = openMemberSearch(db);
   return {
-    members: (asked: MemberSearch) => {
+    members: (memberSearch: MemberSearch) => {
       indexLeftNames(db, LEFT);
-      return search(asked);
+      return search(memberSearch);
     },
   };
 });

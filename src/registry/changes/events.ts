@@ -31,11 +31,11 @@ export type EventSummary = keyof typeof SUMMARIES;
 /** @throws Error for two fields with the same bit, or a bit below the highest without a field */
 function namesByBit(
   fields: { readonly [property: string]: RecordedField },
-  others: { readonly [name: string]: number } = {},
+  summaries: { readonly [name: string]: number } = {},
 ): readonly string[] {
   const declared = listFields(fields).map(({ name, eventBit }) => [name, eventBit] as const);
   const names: string[] = [];
-  for (const [name, bit] of [...declared, ...Object.entries(others)]) {
+  for (const [name, bit] of [...declared, ...Object.entries(summaries)]) {
     if (bit === null) continue;
     if (names[bit] !== undefined) throw new Error(`Two fields have the event bit ${bit}.`);
     names[bit] = name;
@@ -108,19 +108,19 @@ export function actorOfCode(code: number): EventActor {
  */
 export function parseTypes<Type extends string>(
   names: readonly string[],
-  known: readonly Type[],
+  allTypes: readonly Type[],
 ): readonly Type[] | FieldError {
-  const found = new Set<Type>();
+  const types = new Set<Type>();
   for (const name of names) {
     const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
-    const named = known.filter((type) => type === name || type.split('.')[0] === kind);
-    if (named.length === 0)
+    const matches = allTypes.filter((type) => type === name || type.split('.')[0] === kind);
+    if (matches.length === 0)
       return new FieldError(
-        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...known].join(', ')}.`,
+        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...allTypes].join(', ')}.`,
       );
-    for (const type of named) found.add(type);
+    for (const type of matches) types.add(type);
   }
-  return [...found];
+  return [...types];
 }
 
 // Appending: events are written in the transaction that makes the change. An event's sequence number is its

@@ -20,23 +20,23 @@ export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): str
 
 /** Code and name of a member that still exists. */
 export function nameMember(db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember {
-  const named = db.row<Omit<NamedMember, 'fate'>>(
+  const member = db.row<Omit<NamedMember, 'fate'>>(
     `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
      FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
     [id],
   ) as Omit<NamedMember, 'fate'>;
-  return { ...named, fate };
+  return { ...member, fate };
 }
 
 /** SQL that presents a recorded change `c`: account ids become account numbers. */
 export const SHOWN_CHANGE = (() => {
-  const shown = (side: 'old' | 'new') =>
+  const presented = (side: 'old' | 'new') =>
     `iif(c.field = 'account_id', ${labelSql('accounts', `c.${side}`)}, c.${side}) AS ${side}`;
   return {
     // Import files call the opening balance `paid_amount`.
     field: `CASE WHEN c.field = 'account_id' THEN 'account_number'
       WHEN c.field = 'opening_balance' AND c.actor GLOB 'import:*' THEN 'paid_amount' ELSE c.field END`,
-    values: `${shown('old')}, ${shown('new')}`,
+    values: `${presented('old')}, ${presented('new')}`,
   };
 })();
 
@@ -97,9 +97,9 @@ export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) =
      WHERE r.entity = ? AND r.first_row <= ? ORDER BY r.first_row DESC LIMIT 1`,
   );
   const byOperation = (kind: ChangedEntity, id: number): Origin | undefined => {
-    const found = ranged.get(kind, id);
-    if (found === undefined || id > found.lastRow) return undefined;
-    const { lastRow: _, ...origin } = found;
+    const range = ranged.get(kind, id);
+    if (range === undefined || id > range.lastRow) return undefined;
+    const { lastRow: _, ...origin } = range;
     return origin;
   };
   return (kind, id) => recorded.get(kind, id) ?? byOperation(kind, id);

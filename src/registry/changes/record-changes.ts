@@ -192,12 +192,12 @@ function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEnti
     ),
   ];
   if (bits.length === 0) return [];
-  const others = [
+  const conditions = [
     `r.status <> '${ERASED_STATUS}'`,
     ...(members?.created === undefined ? [] : [`NOT (${members.created})`]),
     ...(removed.includes('members') ? [`r.id NOT IN (${removedIds('members')})`] : []),
   ];
-  return [updatesOf('members', 'member', bits.join('\nUNION ALL '), others.join(' AND '))];
+  return [updatesOf('members', 'member', bits.join('\nUNION ALL '), conditions.join(' AND '))];
 }
 
 /** SELECTs of `id, bit` of the current and previous owners of changed entries. */

@@ -173,9 +173,9 @@ export const numberOf = (row: StoredRow, field: string): number => Number(row[fi
 export const referenceOf = (row: StoredRow): string =>
   textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 
-/** Result of `shown`, or undefined for a missing value. */
-export const ifGiven = <T>(row: StoredRow, field: string, shown: (value: T) => string): string | undefined =>
-  row[field] === null || row[field] === undefined ? undefined : shown(row[field] as T);
+/** Result of `write`, or undefined for a missing value. */
+export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
+  row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
 
 /** Shown in headings, or parts of the full name. */
 const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];

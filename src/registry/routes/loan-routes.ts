@@ -37,9 +37,9 @@ import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 // Filters shared by the lists of loans and payments
 
 /** @param whose for example `the loans` */
-export const lendingFilters = (whose: string, zone: TimeZone) => ({
+export const lendingFilters = (rows: string, zone: TimeZone) => ({
   identity_card: {
-    description: `Only ${whose} of this person, in every cooperative.`,
+    description: `Only ${rows} of this person, in every cooperative.`,
     schema: IDENTITY_CARD,
     parse: parseIdentityCard,
   },

@@ -108,7 +108,7 @@ const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZo
       const id = readPathId(request);
       const { cooperatives, members } = store.narrowedTo(request.visible);
       if (cooperatives.find(id) === undefined) throw notFound();
-      const list = (asked: PageRequest) => members.list(toFilter(request.query, id), asked);
+      const list = (page: PageRequest) => members.list(toFilter(request.query, id), page);
       return respondWithPage(request, list, serializeMemberRow, zone, subjectOfRows(LISTED.memberIdOf));
     },
   }),

@@ -47,8 +47,8 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 }
 
 /** Hashes of persons erased, or erased again, after `known` was written. */
-export const erasedSince = (newest: Erasures, known: Erasures): string[] =>
-  [...newest.erasedAt].filter(([hash, at]) => at > (known.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
+export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
+  [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
 /** `cleared_at` is set in a registry because it holds no data of these persons: nothing is left to clear. */
 const INSERT = {
@@ -182,8 +182,10 @@ export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased
 export function findErasure(db: Connection, identityCard: string): number | undefined {
   const find = db.raw.prepare('SELECT erased_at FROM main.erased_persons WHERE identity_hash = ?').pluck();
   const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
-  const found = secrets.map((secret) => find.get(hashIdentity(secret, identityCard)) as number | undefined);
-  return found.reduce((last, at) => (at === undefined || (last ?? 0) > at ? last : at), undefined);
+  const instants = secrets.map(
+    (secret) => find.get(hashIdentity(secret, identityCard)) as number | undefined,
+  );
+  return instants.reduce((last, at) => (at === undefined || (last ?? 0) > at ? last : at), undefined);
 }
 
 export const isErasedNumber = (db: Connection, identityCard: string): boolean =>

@@ -49,8 +49,8 @@ export const formerNumbers = (db: Connection, identityCard: string): string[] =>
  * @param given current national ID, or one that leads to it
  * @returns undefined if nobody holds it
  */
-export function identifyPerson(db: Connection, given: string): Person | undefined {
-  const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, given) ?? given;
+export function identifyPerson(db: Connection, requested: string): Person | undefined {
+  const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, requested) ?? requested;
   const members = membersOf(db, identityCard);
   return members.length === 0 ? undefined : personOf(db, identityCard, members);
 }
@@ -97,14 +97,14 @@ export function keptResponsesSql({ rows, numbers }: Person): string {
     `SELECT '/loans/' || id FROM (${loans})`,
     `SELECT '/payments/' || id FROM main.payments WHERE loan_id IN (${loans})`,
   ];
-  const named = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
+  const containing = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
   const entries = ENTRY_RESPONSES.map(
     ({ entity, field }) =>
       ` OR location IS NULL AND body ->> '$.${field}' IS NOT NULL
         AND CAST(body ->> '$.id' AS INTEGER) IN (${ownedIdsSql(entity, listOf(rows))})`,
   ).join('');
   return `main.idempotent_responses WHERE EXISTS (SELECT 1 FROM (${created.join(' UNION ALL ')})
-      WHERE substr(location, -length(path)) = path)${named}${entries}`;
+      WHERE substr(location, -length(path)) = path)${containing}${entries}`;
 }
 
 // Rows of entries with all their values, for commands
@@ -116,16 +116,16 @@ const OWNER = (member: string): string => `
   (SELECT member_code FROM main.members WHERE id = ${member}) AS member_code`;
 
 /** SELECT columns under their names in files. */
-const shown = (fields: Fields): string =>
+const selectFields = (fields: Fields): string =>
   listFields(fields)
     .filter(({ kind }) => kind !== 'reference')
     .map(({ column, name }) => `e.${column} AS ${name}`)
     .join(', ');
 const FIELDS: { readonly [kind in EntryKind]: string } = {
-  production: shown(PRODUCTION_FIELDS),
+  production: selectFields(PRODUCTION_FIELDS),
   savings: `(SELECT account_number FROM main.savings_accounts WHERE id = e.account_id) AS account_number,
-    ${shown(SAVINGS_FIELDS)}`,
-  loans: `${shown(LOAN_FIELDS)}, e.created_at, e.updated_at,
+    ${selectFields(SAVINGS_FIELDS)}`,
+  loans: `${selectFields(LOAN_FIELDS)}, e.created_at, e.updated_at,
     (SELECT CAST(count(*) AS TEXT) FROM main.payments WHERE loan_id = e.id) AS payments`,
 };
 

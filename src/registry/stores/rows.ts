@@ -31,7 +31,7 @@ export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
 /** Columns of the loan `l` that a lookup shows. */
 export const LOAN_HISTORY_ROW = `l.id, ${selected(
   'l',
-  LOAN.filter(({ property }) => LOAN_HISTORY.some((shown) => shown === property)),
+  LOAN.filter(({ property }) => LOAN_HISTORY.some((name) => name === property)),
 )}`;
 
 export const PAYMENT_ROW = `SELECT p.id, ${OWNER}, ${selected('p', listFields(PAYMENT_FIELDS))},

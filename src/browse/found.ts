@@ -13,6 +13,7 @@ import { openJournal } from '../journal/journal.ts';
 import type { Operation } from '../journal/operations.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
+import type { Member } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
 import { parseMemberName } from '../registry/named-member.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
@@ -41,17 +42,8 @@ const MOST_SIMILAR_NUMBERS = 5;
 /** Number of persons listed; the rest are only counted. */
 const SHOWN = 50;
 
-interface FoundMembership {
-  readonly id: number;
-  readonly identityCard: string;
-  readonly fullName: string;
-  readonly cooperativeCode: string;
-  readonly memberCode: string;
-  readonly status: string;
-}
-
 interface FoundThings {
-  readonly members: readonly FoundMembership[];
+  readonly members: readonly Member[];
   /** Includes members that are not listed. */
   readonly memberCount: number;
   readonly cooperatives: readonly CooperativeSummary[];
@@ -123,7 +115,7 @@ function byMembers(
   { registry }: Pick<Stores, 'registry'>,
   results: readonly { readonly id: number }[],
 ): FoundThings {
-  const members: FoundMembership[] = [];
+  const members: Member[] = [];
   for (const { id } of results.slice(0, SHOWN)) {
     const member = registry.members.find(id);
     if (member !== undefined && isIdentityCard(member.identityCard)) members.push(member);
@@ -154,16 +146,13 @@ async function byWords({ stored, names, registry }: Stores, text: string): Promi
   const byNames = (names?.searchMembers(words) ?? []).filter(({ fullName }) => hasWordsOf(fullName, short));
   const results = byMembers({ registry }, byNames);
   const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
-  const cooperatives = all.filter((each, i) => !isBefore(all, each, i));
+  const cooperatives = [...new Map(all.map((cooperative) => [cooperative.id, cooperative])).values()];
   if (results.memberCount > 0 || cooperatives.length > 0) return { ...results, cooperatives };
   const similar = (names?.listSimilar(words, SHOWN) ?? []).map((id) => ({ id }));
   return { ...byMembers({ registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
 }
 
 const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
-
-const isBefore = (all: readonly CooperativeSummary[], { id }: CooperativeSummary, place: number): boolean =>
-  all.findIndex((each) => each.id === id) < place;
 
 /** @param search by names; without it, persons are found by their numbers and codes */
 export const foundPage = (search: Search | undefined): Screen => ({

@@ -19,13 +19,12 @@ export interface Financials {
   readonly savingsSummary: string;
 }
 
-type LookedUp = (typeof LOOKED_UP)[number];
 type Consolidated = (typeof CONSOLIDATED)[number];
 
 /** Values of a member that lookups show or select by. */
 export type LookedUpMember = Pick<
   Member,
-  'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | LookedUp | Consolidated
+  'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | (typeof LOOKED_UP)[number] | Consolidated
 >;
 
 export interface Membership extends LookedUpMember {
@@ -34,10 +33,8 @@ export interface Membership extends LookedUpMember {
   readonly financials: Financials | null;
 }
 
-/** Each value from the newest registration in which it is not null. */
-type Known = { readonly [property in Consolidated]: Member[property] | null };
-
-export interface ConsolidatedMember extends Known {
+/** The consolidated values are from the newest registration in which they are not null. */
+export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;
   readonly nameVariants: readonly string[];

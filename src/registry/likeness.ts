@@ -124,8 +124,8 @@ export function contradictionsBetween<T extends Described>(
   return [...new Set(these.flatMap((one) => those.flatMap((other) => compare(one, other))))];
 }
 
-/** Compared values of listed members who share name and phone. */
-export interface ListedMember {
+/** Compared values of members of a file who share name and phone. */
+export interface MemberOfFile {
   /** Code of the cooperative. */
   readonly cooperative: string;
   readonly identityCard: string;
@@ -136,7 +136,7 @@ export interface ListedMember {
  * True if two members with the same name and phone are most likely one person with a mistyped number.
  * Different dates of birth count as evidence against it unless both are in one cooperative.
  */
-export function isMistyped(one: ListedMember, other: ListedMember): boolean {
+export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);
   const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
   return (

@@ -11,7 +11,7 @@
  * male, 7 female; data/README.md). This is only a hint: a number may be right and the date of birth a guess.
  */
 
-import { CROWD, isMistyped, type ListedMember } from '../../registry/likeness.ts';
+import { CROWD, isMistyped, type MemberOfFile } from '../../registry/likeness.ts';
 import { nameKeyOf } from '../../registry/members.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
@@ -49,7 +49,7 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   return lines.length === 0 ? undefined : `SELECT value, '' FROM json_each('${JSON.stringify(lines)}')`;
 }
 
-interface Pooled extends ListedMember {
+interface Pooled extends MemberOfFile {
   /** Null for a stored member. */
   readonly line: number | null;
   readonly mobile: string;

@@ -19,14 +19,13 @@ export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): str
   db.value<string>(`SELECT ${labelSql(entity, String(id))}`);
 
 /** Code and name of a member that still exists. */
-export function nameMember(db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember {
-  const member = db.row<Omit<NamedMember, 'fate'>>(
-    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
-     FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
-    [id],
-  ) as Omit<NamedMember, 'fate'>;
-  return { ...member, fate };
-}
+export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
+  db.row<NamedMember>(
+    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName,
+       @fate AS fate
+     FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = @id`,
+    { id, fate },
+  ) as NamedMember;
 
 /** SQL that presents a recorded change `c`: account ids become account numbers. */
 export const SHOWN_CHANGE = (() => {

@@ -232,18 +232,13 @@ const KNOWN_NUMBERS = `
     WHERE status <> '${ERASED_STATUS}'`;
 
 function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
-  const find = db.raw
-    .prepare(
-      `SELECT identity_card FROM main.members
-       WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`,
-    )
-    .pluck();
-  const numbers = new Map<number, string>();
-  for (const id of memberIds) {
-    const number = find.get({ id }) as string | undefined;
-    if (number !== undefined) numbers.set(id, number);
-  }
-  return numbers;
+  const findNumber = db.prepareOnce<{ number: string }>(
+    `SELECT identity_card AS number FROM main.members
+     WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`,
+  );
+  return new Map(
+    Iterator.from(memberIds).flatMap((id) => findNumber({ id }).map(({ number }) => [id, number] as const)),
+  );
 }
 
 // All data of a person: every column of every row, and its changes

@@ -77,14 +77,16 @@ function wayOf({ identityCard, memberCode, mobile }: MemberFilter, groups: Group
  * @returns a function that gives a page of them, or undefined if no filter is selective
  */
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
-  const open = ({ rows, bound }: (typeof BY)[Way]) =>
-    openFewRows<Row, Wanted>(db, listed, `SELECT m.id AS id FROM ${rows} AND ${condition}`, bound);
+  const open = (way: Way) => {
+    const { rows, bound } = BY[way];
+    return openFewRows<Row, Wanted>(db, listed, `SELECT m.id AS id FROM ${rows} AND ${condition}`, bound);
+  };
   const few = {
-    person: open(BY.person),
-    codeInCooperative: open(BY.codeInCooperative),
-    code: open(BY.code),
-    mobile: open(BY.mobile),
-  } satisfies { readonly [way in Way]: unknown };
+    person: open('person'),
+    codeInCooperative: open('codeInCooperative'),
+    code: open('code'),
+    mobile: open('mobile'),
+  };
 
   return (
     filter: MemberFilter,
@@ -95,12 +97,9 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
     const way = wayOf(filter, groups);
     if (way === undefined) return undefined;
     const { identityCard = null, memberCode = null, mobile = null, status = null } = filter;
-    const cooperativeId = groups?.[0] ?? null;
+    const wanted = { identityCard, memberCode, mobile, status, match };
     const cooperatives = toGroupsParameter(groups);
-    return few[way](
-      { identityCard, memberCode, mobile, cooperativeId, cooperatives, status, match },
-      request,
-    );
+    return few[way]({ ...wanted, cooperativeId: groups?.[0] ?? null, cooperatives }, request);
   };
 }
 

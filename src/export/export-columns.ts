@@ -4,7 +4,7 @@
  */
 
 import type { CellType } from '../formats/write-workbook.ts';
-import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import { byKind, FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
 import type { Owner } from '../registry/loans.ts';
 import {
   SHOWN_COOPERATIVE_ROW,
@@ -17,29 +17,22 @@ import {
 } from '../registry/shown-rows.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { formatDecimal, MONEY } from '../values/decimal.ts';
-import type { FieldGroup } from '../values/declared-fields.ts';
 import { type ShownProperties, shownObject } from '../values/field-json.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import type { Schema } from '../values/schema.ts';
-import type { Serialize } from '../values/serializer.ts';
 import { labelOf } from '../values/text.ts';
-import type { ExportedOwner, ExportedRows, ExportFilter } from './open-export-session.ts';
+import type { ExportedOwner, ExportedRow, ExportedRows, ExportFilter } from './open-export-session.ts';
 
 // Exported objects by kind: those of the API, and entries with their members
 
-interface Exported<Row> {
-  readonly properties: ShownProperties<Row>;
-  readonly schema: Schema;
-  readonly serialize: Serialize<Row>;
-  readonly groups: readonly FieldGroup[];
-}
-
-const exported = <Row>(title: string, properties: ShownProperties<Row>): Exported<Row> => ({
+const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   properties,
   ...shownObject(title, properties),
 });
 
-export const EXPORTED: { readonly [kind in ImportKind]: Exported<ExportedRows[kind]> } = {
+export const EXPORTED: {
+  readonly [kind in ImportKind]: ReturnType<typeof exported<ExportedRows[kind]>>;
+} = {
   cooperatives: exported('Cooperative', SHOWN_COOPERATIVE_ROW),
   members: exported('Member', SHOWN_MEMBER),
   production: exported<ExportedRows['production']>('ExportedDelivery', { ...SHOWN_DELIVERY, ...SHOWN_OWNER }),
@@ -51,7 +44,7 @@ export const EXPORTED: { readonly [kind in ImportKind]: Exported<ExportedRows[ki
   }),
 };
 
-export interface ExportColumn<Row> {
+interface ExportColumn<Row> {
   readonly name: string;
   /** Cell type in a workbook. */
   readonly type: CellType;
@@ -127,14 +120,16 @@ function columnsOf(kind: ImportKind): Columns<never> {
   });
 }
 
-const EXPORT_COLUMNS = Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, columnsOf(kind)])) as unknown as {
-  readonly [kind in ImportKind]: Columns<ExportedRows[kind]>;
-};
+const EXPORT_COLUMNS = byKind((kind) => columnsOf(kind) as unknown as Columns<ExportedRow>);
+
+/** @param labels language of headings and choices; API names if omitted */
+export const exportColumns = (kind: ImportKind, labels: Language | undefined): Columns<ExportedRow> =>
+  labels === undefined ? EXPORT_COLUMNS[kind] : labelledColumns(kind, labels);
 
 /** Columns for people: those that an import reads, with labels as headings and in choices. */
-function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language: Language): Columns<Row> {
+function labelledColumns(kind: ImportKind, language: Language): Columns<ExportedRow> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
-    const column = columns.find((candidate) => candidate.name === name);
+    const column = EXPORT_COLUMNS[kind].find((candidate) => candidate.name === name);
     if (column === undefined) return [];
     const read: typeof column.read = (row, zone) => {
       const value = column.read(row, zone);
@@ -146,15 +141,6 @@ function labelledColumns<Row>(kind: ImportKind, columns: Columns<Row>, language:
       read: field.kind === 'choice' ? read : column.read,
     };
   });
-}
-
-/** @param labels language of headings and choices; API names if omitted */
-export function exportColumns<Kind extends ImportKind>(
-  kind: Kind,
-  labels?: Language,
-): Columns<ExportedRows[Kind]> {
-  const columns = EXPORT_COLUMNS[kind] as Columns<ExportedRows[Kind]>;
-  return labels === undefined ? columns : labelledColumns(kind, columns, labels);
 }
 
 // Export requests

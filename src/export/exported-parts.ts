@@ -8,32 +8,28 @@ import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';
 import {
   EXPORTED,
-  type ExportColumn,
   type ExportRequest,
   exportColumns,
   type FileFormat,
   type TextFormat,
 } from './export-columns.ts';
-import type { ExportedRows, ExportFilter, ExportSnapshot } from './open-export-session.ts';
+import type { ExportedRow, ExportFilter, ExportSnapshot } from './open-export-session.ts';
 
 // Rows of a snapshot → bytes of an export, in blocks
-
-export interface Block {
-  /** Complete lines; overwritten when the next block is requested. */
-  readonly bytes: Uint8Array;
-  readonly rows: number;
-}
 
 const BLOCK_BYTES = 256 * 1024;
 /** Maximum bytes in UTF-8 per UTF-16 code unit. */
 const MOST_BYTES = 3;
 
-/** Lines are encoded one by one: joining thousands as text first would burden the garbage collector. */
+/**
+ * Yields blocks of complete lines, each overwritten when the next one is requested. Lines are encoded one by
+ * one: joining thousands as text first would burden the garbage collector.
+ */
 export function* exportBlocks(
   snapshot: Pick<ExportSnapshot, 'rows'>,
   { kind, format, filter, labels }: ExportRequest,
   zone: TimeZone,
-): Generator<Block> {
+): Generator<{ readonly bytes: Uint8Array; readonly rows: number }> {
   const { header, lineOf } = format === 'csv' ? csvLines(kind, labels) : jsonLines(kind);
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let length = buffer.write(header);
@@ -51,24 +47,17 @@ export function* exportBlocks(
   yield { bytes: buffer.subarray(0, length), rows };
 }
 
-type Row = ExportedRows[ImportKind];
-
-interface Lines {
-  /** Includes its line break; empty if there is no header. */
-  readonly header: string;
-  readonly lineOf: (row: Row, zone: TimeZone) => string;
+function jsonLines(kind: ImportKind) {
+  const serialize = EXPORTED[kind].serialize as (row: ExportedRow, zone: TimeZone) => string;
+  return { header: '', lineOf: (row: ExportedRow, zone: TimeZone) => `${serialize(row, zone)}\n` };
 }
 
-function jsonLines(kind: ImportKind): Lines {
-  const serialize = EXPORTED[kind].serialize as Lines['lineOf'];
-  return { header: '', lineOf: (row, zone) => `${serialize(row, zone)}\n` };
-}
-
-function csvLines(kind: ImportKind, labels: Language | undefined): Lines {
-  const columns = exportColumns(kind, labels) as readonly ExportColumn<Row>[];
+function csvLines(kind: ImportKind, labels: Language | undefined) {
+  const columns = exportColumns(kind, labels);
   return {
     header: formatCsvRow(columns.map(({ name }) => name)),
-    lineOf: (row, zone) => formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? ''))),
+    lineOf: (row: ExportedRow, zone: TimeZone) =>
+      formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? ''))),
   };
 }
 
@@ -89,7 +78,7 @@ export async function exportedParts(
   onRows: (rows: number) => void = () => {},
 ): Promise<AsyncIterable<Uint8Array>> {
   if (format !== 'xlsx') return texts(format);
-  const columns: readonly ExportColumn<Row>[] = exportColumns(kind, labels);
+  const columns = exportColumns(kind, labels);
   const headings = columns.map(({ name: header, type }) => {
     const numFmt = FORMATS[type];
     return { header, width: WIDTHS[type], ...(numFmt === undefined ? {} : { numFmt }) };

@@ -49,6 +49,8 @@ export interface ExportedRows {
   readonly savings: SavingsTransaction & ExportedOwner;
 }
 
+export type ExportedRow = ExportedRows[ImportKind];
+
 export interface ExportFilter {
   readonly visible: Visible;
   readonly cooperativeId?: number | undefined;

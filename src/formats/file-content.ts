@@ -61,33 +61,26 @@ interface EncodedBytes {
  * Reads a text file from its start, without the byte order mark.
  * @throws FileFault for bytes that are invalid in the encoding; UTF-8 is not checked
  */
-export async function* readUtf8(
+async function* readUtf8(
   handle: FileHandle,
   { encoding, markBytes }: TextEncoding,
 ): AsyncGenerator<EncodedBytes> {
   let end = markBytes;
-  const decode = encoding === 'utf-8' ? undefined : createDecoder(encoding);
-  for await (const read of readBytes(handle, markBytes)) {
-    end += read.length;
-    yield { bytes: decode === undefined ? read : decode(read), end };
-  }
-  const rest = decode?.();
-  if (rest !== undefined && rest.length > 0) yield { bytes: rest, end };
-}
-
-function createDecoder(encoding: Encoding) {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
-  return (bytes?: Buffer): Buffer => {
-    try {
-      return Buffer.from(decoder.decode(bytes, { stream: bytes !== undefined }));
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      throw fileFault(
-        1,
-        'The file begins like UTF-16 and is not. Save it as "CSV UTF-8" and import it again.',
-      );
+  try {
+    for await (const bytes of readBytes(handle, markBytes)) {
+      end += bytes.length;
+      yield {
+        bytes: encoding === 'utf-8' ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })),
+        end,
+      };
     }
-  };
+    const rest = decoder.decode();
+    if (rest !== '') yield { bytes: Buffer.from(rest), end };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw fileFault(1, 'The file begins like UTF-16 and is not. Save it as "CSV UTF-8" and import it again.');
+  }
 }
 
 /** Decodes the beginning of a text file; a character at its end may be incomplete. */

@@ -84,18 +84,20 @@ const percentText = (value: number): string | undefined => {
 
 // The cells and rows in the part of a sheet
 
-interface StoredCell {
+type StoredCell = ReturnType<typeof startCell>;
+
+const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>) => ({
   /** Reference such as `B7`. */
-  readonly place: string | undefined;
+  place,
   /** ECMA-376 part 1, 18.18.11: `n` number, `s` shared text, `str` text of a formula, and others. */
-  readonly type: string;
+  type,
   /** Index of its style. */
-  readonly style: number | undefined;
-  value: string;
-  inlineText: string;
-  hasValue: boolean;
-  hasFormula: boolean;
-}
+  style: Number(style ?? Number.NaN),
+  value: '',
+  inlineText: '',
+  hasValue: false,
+  hasFormula: false,
+});
 
 /** @throws UnreadableWorkbook for a missing shared text */
 function textOf({ type, value, inlineText }: StoredCell, { texts }: Workbook): string {
@@ -121,7 +123,7 @@ function numericText({ value, style }: StoredCell, { styles, is1904 }: Workbook)
   const stored = value.trim();
   if (stored === '') return { text: '', isNumber: false };
   const number = Number(stored);
-  const format = style === undefined ? 'number' : (styles[style] ?? 'number');
+  const format = styles[style] ?? 'number';
   const date = format === 'date' ? dateText(number, is1904) : undefined;
   if (date !== undefined) return { text: date, isNumber: false };
   const text = format === 'percent' ? percentText(number) : numberText(number);
@@ -137,13 +139,7 @@ const MAX_CHARACTERS = 1_000_000_000;
 const TOO_MUCH_TEXT =
   'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
 
-interface RowInProgress {
-  readonly line: number;
-  readonly cells: string[];
-  readonly numbers: Set<number>;
-  /** Index of the next cell without a reference. */
-  next: number;
-}
+type RowInProgress = ReturnType<typeof startRow>;
 
 /**
  * Reads the rows of a sheet as its part is unpacked, without empty ones. Rows before a fault are yielded
@@ -166,7 +162,7 @@ async function* readRows(
 
   const write = createXmlReader({
     open(name, attributes) {
-      if (name === 'row') row = startRow(attributes.r, row);
+      if (name === 'row') row = startRow(attributes.r, row?.line ?? 0);
       else if (name === 'c' && row !== undefined) cell = startCell(attributes);
       else if (cell === undefined) return;
       else if (name === 'v') [collected, cell.hasValue] = ['value', true];
@@ -208,27 +204,22 @@ async function* readRows(
 }
 
 /** Rows are in order; a row without a number follows the previous one. */
-function startRow(number: string | undefined, previous: RowInProgress | undefined): RowInProgress {
-  const lastLine = previous?.line ?? 0;
+function startRow(number: string | undefined, lastLine: number) {
   const line = number === undefined ? lastLine + 1 : Number(number);
   if (!Number.isInteger(line) || line <= lastLine || line > MAX_ROW) throw new UnreadableWorkbook();
-  return { line, cells: [], numbers: new Set(), next: 0 };
+  return {
+    line,
+    cells: [] as string[],
+    numbers: new Set<number>(),
+    /** Index of the next cell without a reference. */
+    next: 0,
+  };
 }
 
 function endRow({ line, cells, numbers }: RowInProgress, width: number): FileRecord {
   const padded = Array.from({ length: Math.max(cells.length, width) }, (_, i) => cells[i] ?? '');
   return numbers.size === 0 ? { line, cells: padded } : { line, cells: padded, numbers };
 }
-
-const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>): StoredCell => ({
-  place,
-  type,
-  style: style === undefined ? undefined : Number(style),
-  value: '',
-  inlineText: '',
-  hasValue: false,
-  hasFormula: false,
-});
 
 const refuse = (line = 0, what: string, cure: string): UnreadableWorkbook =>
   new UnreadableWorkbook(`Row ${line} has ${what}. ${cure} and import it again.`, { line });

@@ -8,8 +8,7 @@ import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { recogniseHeadings, scoreHeader } from '../table/recognise-headings.ts';
-import type { CellContext, DateOrder } from './cell-context.ts';
-import type { DecimalMark } from './file-layout.ts';
+import type { CellContext } from './cell-context.ts';
 import {
   createObserver,
   isObserved,
@@ -18,19 +17,6 @@ import {
   placeHeadings,
   sampleFile,
 } from './guess-headings.ts';
-
-/** A map document, with its keys in the order in which they are written. */
-interface MapDocument {
-  readonly kind: ImportKind;
-  readonly columns?: { readonly [heading: string]: string | null };
-  readonly constants?: { readonly [column: string]: null };
-  readonly values?: { readonly [column: string]: { readonly [word: string]: null } };
-  readonly dates?: DateOrder | null;
-  readonly decimal?: DecimalMark | null;
-  readonly encoding?: string;
-  readonly header_row?: number;
-  readonly sheet?: string;
-}
 
 export type MapProposal = Awaited<ReturnType<typeof proposeMap>>;
 
@@ -56,14 +42,15 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
   );
   const unknownWords = observer.unknownWords();
   const [dates, decimal] = [observer.dates(), observer.decimal()];
-  const document: MapDocument = {
+  // The keys in the order in which they are written.
+  const document = {
     kind,
     ...nonEmpty('columns', columnsOf(headings)),
     ...nonEmpty('constants', allNull(constants)),
     ...nonEmpty(
       'values',
       unknownWords.flatMap(({ column, words }) =>
-        words.length === 0 ? [] : [[column, Object.fromEntries(allNull(words))]],
+        words.length === 0 ? [] : [[column, Object.fromEntries(allNull(words))] as const],
       ),
     ),
     ...(dates !== undefined && { dates }),
@@ -99,17 +86,17 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
 const mayBeConstant = ({ name, choices }: ImportColumn): boolean =>
   name === 'cooperative_code' || choices !== undefined;
 
-type Entries = readonly (readonly [string, unknown])[];
+const nonEmpty = <Key extends string, Value>(key: Key, entries: readonly (readonly [string, Value])[]) =>
+  (entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) }) as {
+    readonly [name in Key]?: { readonly [name: string]: Value };
+  };
 
-const nonEmpty = (key: string, entries: Entries) =>
-  entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
-
-const allNull = (names: readonly string[]): Entries => names.map((name) => [name, null]);
+const allNull = (names: readonly string[]) => names.map((name) => [name, null] as const);
 
 /** Entries for a map, which headings that are names of columns do not need. */
-const columnsOf = (headings: readonly PlacedHeading[]): Entries =>
+const columnsOf = (headings: readonly PlacedHeading[]) =>
   headings.flatMap(({ text, column, by, isNameable }) =>
-    isNameable && by !== 'name' ? [[text, column]] : [],
+    isNameable && by !== 'name' ? [[text, column] as const] : [],
   );
 
 /** Cells cached for each column, as looking at them again shows nothing new: most columns repeat few. */

@@ -34,16 +34,6 @@ const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   payments: ['status', 'void', 0],
 };
 
-/**
- * Sums between two rows of totals, in minor units or grams; exact up to 2^53, which is more than is compared.
- */
-interface Section {
-  all: number;
-  counted: number;
-  /** Number of cells whose value is unknown. */
-  unread: number;
-}
-
 /** Limits: nobody reads more warnings, or has totals over more sections. */
 const [MOST_WARNINGS, MOST_SECTIONS] = [20, 500];
 
@@ -110,7 +100,13 @@ export function createTotalsCheck(kind: ImportKind) {
   };
 }
 
-const emptySection = (): Section => ({ all: 0, counted: 0, unread: 0 });
+/**
+ * Sums between two rows of totals, in minor units or grams; exact up to 2^53, which is more than is compared.
+ * `unread` is the number of cells whose value is unknown.
+ */
+const emptySection = () => ({ all: 0, counted: 0, unread: 0 });
+
+type Section = ReturnType<typeof emptySection>;
 
 const joined = (one: Section, other: Section): Section => ({
   all: one.all + other.all,

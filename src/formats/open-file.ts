@@ -13,6 +13,7 @@ import {
 import { openWorkbook } from './open-workbook.ts';
 import {
   type Encoding,
+  type FormatSource,
   fileFault,
   type RecordBatch,
   type RecordSource,
@@ -30,17 +31,14 @@ function openCsv(
   content: FileContent,
   encoding: TextEncoding,
   scoreHeader: ScoreHeader,
-): RecordSource {
+): FormatSource {
   const head = headText(content, encoding);
   const isComplete = content.head.length === content.bytes;
   const namedBy = namedSeparator(head);
   const separator = namedBy ?? detectSeparator(head, isComplete, scoreHeader);
   return {
-    bytes: content.bytes,
-    sha256: content.sha256,
     format: { type: 'text', encoding: encoding.encoding, hasMark: encoding.markBytes > 0, separator },
     read: () => readRecords(handle, encoding, separator, namedBy !== undefined),
-    close: () => handle.close(),
   };
 }
 
@@ -134,7 +132,9 @@ export async function scanFile(path: string): Promise<FileContent> {
 export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
   const handle = await open(path);
   try {
-    return await openContent(handle, options.content ?? (await scanContent(handle)), options);
+    const content = options.content ?? (await scanContent(handle));
+    const { bytes, sha256 } = content;
+    return { bytes, sha256, close: () => handle.close(), ...(await openContent(handle, content, options)) };
   } catch (error) {
     await handle.close();
     throw error;
@@ -145,12 +145,12 @@ async function openContent(
   handle: FileHandle,
   content: FileContent,
   options: OpenOptions,
-): Promise<RecordSource> {
+): Promise<FormatSource> {
   if (content.head.toString('latin1', 0, ZIP.length) === ZIP) {
     try {
-      return await openWorkbook(handle, content, options);
+      return await openWorkbook(handle, content.bytes, options);
     } catch (error) {
-      if (error instanceof UnreadableWorkbook) return unreadable(handle, content, error.message, error);
+      if (error instanceof UnreadableWorkbook) return unreadable(error.message, error);
       throw error;
     }
   }
@@ -158,22 +158,14 @@ async function openContent(
   const refusal = refusalOf(content, encoding.encoding.startsWith('utf-16'));
   return refusal === undefined
     ? openCsv(handle, content, encoding, options.scoreHeader)
-    : unreadable(handle, content, refusal);
+    : unreadable(refusal);
 }
 
 /** @param cause an error with more details than its message */
-const unreadable = (
-  handle: FileHandle,
-  content: FileContent,
-  refusal: string,
-  cause?: Error,
-): RecordSource => ({
-  bytes: content.bytes,
-  sha256: content.sha256,
+const unreadable = (refusal: string, cause?: Error): FormatSource => ({
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
   // biome-ignore lint/correctness/useYield: a reading that ends before its first batch
   async *read() {
     throw fileFault(1, refusal, { cause });
   },
-  close: () => handle.close(),
 });

@@ -10,13 +10,12 @@ import {
   openArchive,
   UnreadableWorkbook,
 } from './archive.ts';
-import type { FileContent } from './file-content.ts';
 import {
   type FileRecord,
+  type FormatSource,
   fileFault,
   HEADER_ROWS,
   type RecordBatch,
-  type RecordSource,
   type ScoreHeader,
 } from './records.ts';
 import { readWorkbook, type Sheet, unescapeText, type Workbook } from './workbook-parts.ts';
@@ -284,20 +283,17 @@ export class SeveralSheets extends UnreadableWorkbook {
  */
 export async function openWorkbook(
   handle: FileHandle,
-  content: FileContent,
+  bytes: number,
   options: WorkbookOptions,
-): Promise<RecordSource> {
+): Promise<FormatSource> {
   const archive = await openArchive(handle);
   refuseOthers(archive);
   const workbook = await readWorkbook(archive);
   const { sheet, width } = await chooseSheet(archive, workbook, options);
   return {
-    bytes: content.bytes,
-    sha256: content.sha256,
     format: { type: 'workbook', sheet: sheet.name },
     sheets: workbook.sheets.map(({ name }) => name),
-    read: () => readSheet(archive, workbook, sheet, width, content.bytes),
-    close: () => handle.close(),
+    read: () => readSheet(archive, workbook, sheet, width, bytes),
   };
 }
 

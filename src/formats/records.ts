@@ -53,6 +53,9 @@ export interface RecordSource {
   close(): Promise<void>;
 }
 
+/** The records of a file in one format. */
+export type FormatSource = Pick<RecordSource, 'format' | 'sheets' | 'read'>;
+
 /** Refuses a file that cannot be read any further, or whose header is wrong. */
 export class FileFault extends Error {
   readonly faults: readonly ImportFault[];

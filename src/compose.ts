@@ -17,7 +17,7 @@ import {
   type ServerTimeouts,
   serveInProcess,
 } from './http/server/server.ts';
-import { serveLedger } from './ledger/open-ledger.ts';
+import { openServiceLedger } from './ledger/service-ledger.ts';
 import type { AddToService, Measures, Serving } from './module.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { openRegistry, type RegistryStore } from './open-registry.ts';
@@ -186,7 +186,7 @@ function openLedger(
   if (!accessLedger) return undefined;
   const note = (message: string) => log.note(message);
   const measure = measures?.readings;
-  return serveLedger(storage, { clock, days: accessLedgerDays, note, measure });
+  return openServiceLedger(storage.readable(), { clock, days: accessLedgerDays, note, measure });
 }
 
 function findFailing(store: RegistryStore, isRecording: () => boolean) {

@@ -140,7 +140,7 @@ export async function createProgram(
 }
 
 const openLedgerLater = async (storage: Storage) =>
-  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage);
+  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage.readable());
 
 /**
  * Runs one command line.

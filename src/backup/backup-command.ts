@@ -13,9 +13,17 @@ import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { asksYes, interruptible } from '../terminal/signals.ts';
 import { say } from '../values/message.ts';
-import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from './backup-types.ts';
-import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './dated-backups.ts';
-import { backUp, backupPlaceOf, verifyBackup } from './open-backups.ts';
+import {
+  backUp,
+  datedFolderIn,
+  listDatedBackups,
+  type PrunedBackups,
+  placeOf,
+  pruneDatedBackups,
+  verifyBackup,
+} from './dated-backups.ts';
+import type { Manifest } from './manifest.ts';
+import type { WrittenBackup } from './write-backup.ts';
 
 // Output of a backup: text for people, JSON for programs
 
@@ -24,7 +32,7 @@ export const formatInstant = (instantMs: number): string => new Date(instantMs).
 /** The document that `--json` prints for a backup. */
 export const describeBackup = (
   folder: string,
-  { program, instantMs, files, rows, sequence, registryId }: Backup,
+  { program, instantMs, files, rows, sequence, registryId }: Manifest,
 ) => ({
   folder,
   program,
@@ -41,7 +49,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-function formatBackup({ files, rows, sequence }: Backup): string {
+function formatBackup({ files, rows, sequence }: Manifest): string {
   const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
     name,
     formatBytes(bytes),
@@ -69,7 +77,7 @@ async function requireFolder(
   folder: string,
   yes: boolean,
 ): Promise<void> {
-  if (yes || backupPlaceOf(context.storage, folder) !== 'missing') return;
+  if (yes || placeOf(context.storage.location, folder) !== 'missing') return;
   const question = say('There is no folder {folder}. Is its disk mounted? Create the folder? [y/N]', {
     folder,
   });
@@ -82,7 +90,7 @@ async function requireFolder(
 
 /** Warns if the failure of one disk would take both the registry and the backup. */
 function tellPlace(context: CliContext & { readonly storage: Storage }, folder: string): void {
-  const place = backupPlaceOf(context.storage, folder);
+  const place = placeOf(context.storage.location, folder);
   if (place === 'beside')
     tell(context, say('This backup is in the folder of the registry: keep another one elsewhere.'));
   if (place === 'same_disk')
@@ -117,9 +125,23 @@ export function declareBackup(command: Command, context: CliContext): void {
     .option('--yes', 'create a missing folder; remove older backups although this one is much smaller')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, runBackup));
-  declareVerify(showingNobody(command.command('verify')), context);
-  declareList(showingNobody(command.command('list')), context);
-  declarePrune(showingNobody(command.command('prune')), context);
+  const declare = (name: string) => addPrintOptions(showingNobody(command.command(name)));
+  declare('verify')
+    .description(
+      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
+    )
+    .argument('<dir>', 'the folder of a backup')
+    .action(acting(context, runVerify));
+  declare('list')
+    .description('list the complete backups in a folder of all, the newest first: by number, not by time')
+    .argument('<dir>', 'the folder of all backups')
+    .action(acting(context, runList));
+  declare('prune')
+    .description('remove all but the newest backups in a folder of all')
+    .argument('<dir>', 'the folder of all backups')
+    .option('--keep <n>', 'how many stay', parseKeep)
+    .option('--yes', 'although the newest has fewer than half the members of the one before it')
+    .action(acting(context, runPrune));
 }
 
 function parseKeep(text: string): number {
@@ -139,7 +161,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
   try {
-    if (keep !== undefined) pruned = pruneDatedBackups(folder, keep, { made: basename(target), yes });
+    if (keep !== undefined) pruned = pruneDatedBackups(folder, keep, yes, basename(target));
   } catch (error) {
     const reason = (error as Error).message.replace(/\.?$/, '.');
     const message = `Older backups were not removed: ${reason}`;
@@ -148,7 +170,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
     run.show(printed, formatWritten(storage, target, backup, pruned));
     tellPlace(run, target);
-    const lost = findLostKeys(storage);
+    const lost = findLostKeys(storage.complete());
     if (lost !== undefined) tell(run, lostKeys(lost));
   }
   assertLedger(backup.ledgerFault ?? ledgerFault);
@@ -175,19 +197,10 @@ const writeBackup = ({ storage, clock, news }: Run, folder: string): Promise<Wri
       }),
   );
 
-function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?: PrunedBackups): string {
+function formatWritten(storage: Storage, folder: string, backup: Manifest, pruned?: PrunedBackups): string {
   const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
   const done = `${formatBackup(backup)}\n${storage.location} is backed up in ${folder}: ${upTo}.\n`;
   return pruned === undefined ? done : done + formatPruned(pruned);
-}
-
-function declareVerify(command: Command, context: CliContext): void {
-  addPrintOptions(command)
-    .description(
-      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
-    )
-    .argument('<dir>', 'the folder of a backup')
-    .action(acting(context, runVerify));
 }
 
 async function runVerify(run: Run, folder: string): Promise<void> {
@@ -204,46 +217,27 @@ async function runVerify(run: Run, folder: string): Promise<void> {
   assertLedger(ledgerFault);
 }
 
-function declareList(command: Command, context: CliContext): void {
-  addPrintOptions(command)
-    .description('list the complete backups in a folder of all, the newest first: by number, not by time')
-    .argument('<dir>', 'the folder of all backups')
-    .action(
-      acting(context, async (run, folder: string) => {
-        const backups = await listIn(folder);
-        const lines = backups.map(
-          ({ name, backup }) => `${name}  ${formatInstant(backup.instantMs)}  ${formatPosition(backup)}\n`,
-        );
-        run.show(
-          { backups: backups.map(({ name, backup }) => describeBackup(name, backup)) },
-          lines.join(''),
-        );
-        if (backups.length === 0) run.err(`There is no complete backup in ${folder}.\n`);
-      }),
-    );
+async function runList(run: Run, folder: string): Promise<void> {
+  const backups = await listIn(folder);
+  const lines = backups.map(
+    ({ name, manifest }) => `${name}  ${formatInstant(manifest.instantMs)}  ${formatPosition(manifest)}\n`,
+  );
+  run.show({ backups: backups.map(({ name, manifest }) => describeBackup(name, manifest)) }, lines.join(''));
+  if (backups.length === 0) run.err(`There is no complete backup in ${folder}.\n`);
 }
 
-const formatPosition = ({ sequence }: Backup): string =>
+const formatPosition = ({ sequence }: Manifest): string =>
   sequence === undefined ? 'events unknown' : `events up to ${sequence.lastSequence} of ${sequence.epoch}`;
 
-function declarePrune(command: Command, context: CliContext): void {
-  addPrintOptions(command)
-    .description('remove all but the newest backups in a folder of all')
-    .argument('<dir>', 'the folder of all backups')
-    .option('--keep <n>', 'how many stay', parseKeep)
-    .option('--yes', 'although the newest has fewer than half the members of the one before it')
-    .action(
-      acting(context, async (run: Run<BackupCommandOptions>, folder: string) => {
-        const { keep, yes = false } = run.options;
-        if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
-        await listIn(folder);
-        const pruned = pruneDatedBackups(folder, keep, { yes });
-        run.show(pruned, formatPruned(pruned));
-      }),
-    );
+async function runPrune(run: Run<BackupCommandOptions>, folder: string): Promise<void> {
+  const { keep, yes = false } = run.options;
+  if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
+  await listIn(folder);
+  const pruned = pruneDatedBackups(folder, keep, yes);
+  run.show(pruned, formatPruned(pruned));
 }
 
-const listIn = (folder: string): Promise<readonly ListedBackup[]> =>
+const listIn = (folder: string) =>
   refusing(
     (code) => new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`),
     () => listDatedBackups(folder),

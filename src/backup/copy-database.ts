@@ -25,10 +25,10 @@ const PAGES_PER_STEP = 2_048;
  * Takes a snapshot of each database in quick succession.
  * @throws StorageError when there is no registry, or one of another program or a newer release
  */
-export function takeSnapshots(databaseFile: string, files = DATABASE_FILES): Snapshot[] {
+export function takeSnapshots(databaseFile: string): Snapshot[] {
   const opened: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
   try {
-    for (const file of files) {
+    for (const file of DATABASE_FILES) {
       const path = file.pathAt(databaseFile);
       if (file.isOptional && !existsSync(path)) continue;
       opened.push({ file, db: openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command }) });
@@ -50,15 +50,13 @@ export function beginSnapshot(db: Connection): void {
 /** Returns nothing for a file that was created but never filled. */
 function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   if (readVersion(db, file.schema) > 0) {
-    const bytes = Number(db.raw.pragma('page_count', { simple: true })) * pageSizeOf(db);
-    return [{ file, db, bytes }];
+    const read = (pragma: string) => Number(db.raw.pragma(pragma, { simple: true }));
+    return [{ file, db, bytes: read('page_count') * read('page_size') }];
   }
   if (!file.isOptional) throw new StorageError('unusable', `There is no registry in ${db.raw.name} yet.`);
   db.close();
   return [];
 }
-
-const pageSizeOf = (db: Connection): number => Number(db.raw.pragma('page_size', { simple: true }));
 
 /** Releases the snapshots, for which the registry's write-ahead logs have to retain commits. */
 export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]): void {
@@ -70,17 +68,17 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
 
 /** Copies a snapshot to a new self-contained file, and syncs it to disk. */
 export async function copySnapshot(
-  { db, bytes }: Pick<Snapshot, 'db' | 'bytes'>,
+  db: Connection,
   path: string,
   signal?: AbortSignal,
-  onProgress?: (copiedBytes: number) => void,
+  onProgress?: (part: number) => void,
 ): Promise<void> {
   const target = resolve(path);
   createPrivateFile(target);
   await db.raw.backup(target, {
     progress({ totalPages, remainingPages }) {
       signal?.throwIfAborted();
-      onProgress?.(totalPages === 0 ? 0 : (bytes * (totalPages - remainingPages)) / totalPages);
+      onProgress?.(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
       return PAGES_PER_STEP;
     },
   });

@@ -5,25 +5,17 @@ import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { backupsFileOf } from '../sqlite/registry-files.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import {
-  type Backup,
-  type BackupOptions,
-  type BackupPlace,
-  type CheckedBackup,
-  datedNameOf,
-  isDatedName,
-  type LastBackup,
-  type ListedBackup,
-  type NewestBackup,
-  type PrunedBackups,
-  type PruneOptions,
-  type RememberedBackup,
-  type WrittenBackup,
-} from './backup-types.ts';
 import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
-import { verifyBackup } from './verify-backup.ts';
-import { incompleteNameOf, writeBackup } from './write-backup.ts';
+import { type CheckedBackup, checkBackup } from './verify-backup.ts';
+import {
+  type BackupOptions,
+  incompleteNameOf,
+  isDatedName,
+  type WrittenBackup,
+  writeBackup,
+} from './write-backup.ts';
 
 /** Returns the folder of the next backup, numbered one above the highest that exists. */
 export function datedFolderIn(parent: string, instantMs: number): string {
@@ -31,25 +23,34 @@ export function datedFolderIn(parent: string, instantMs: number): string {
   return join(parent, datedNameOf(Math.max(0, ...numbers) + 1, instantMs));
 }
 
+/** Returns the folder name of a backup: `000042-2026-11-21T18-30-00Z`, with the instant in UTC. */
+function datedNameOf(number: number, instantMs: number): string {
+  const instant = new Date(instantMs)
+    .toISOString()
+    .replace(/\.[0-9]+/, '')
+    .replaceAll(':', '-');
+  return `${String(number).padStart(6, '0')}-${instant}`;
+}
+
+export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
+
 /**
  * Removes the oldest complete backups of one registry from a folder, and nothing else.
  * @param keep number of backups to keep, at least 1
+ * @param yes removes them even if the newest has far fewer members than the one before it
  * @param made name of the backup just written, which is kept in any case
+ * @returns the number of backups left, and the names of those removed
  * @throws StorageError `failed` when the newest has fewer than half the members of the one before it
  */
-export function pruneDatedBackups(
-  parent: string,
-  keep: number,
-  { made, yes = false }: PruneOptions = {},
-): PrunedBackups {
+export function pruneDatedBackups(parent: string, keep: number, yes: boolean, made?: string) {
   const all = listDatedBackups(parent);
   const newest = all.find(({ name }) => name === made) ?? all[0];
-  const [{ name: first, backup } = {}, ...others] = [
-    ...(newest === undefined ? [] : [newest]),
-    ...all.filter((each) => each !== newest && each.backup.registryId === newest?.backup.registryId),
-  ];
-  const removed = others.slice(keep - 1).map(({ name }) => name);
-  if (removed.length > 0 && !yes) assertNotShrunk(first ?? '', backup, others[0]);
+  if (newest === undefined) return { kept: 0, removed: [] };
+  const older = all.filter(
+    (backup) => backup !== newest && backup.manifest.registryId === newest.manifest.registryId,
+  );
+  const removed = older.slice(keep - 1).map(({ name }) => name);
+  if (removed.length > 0 && !yes) assertNotShrunk(newest, older[0]);
   for (const name of removed.reverse()) {
     // Renamed first: a half-removed folder must not look like a backup.
     const doomed = join(parent, incompleteNameOf(name));
@@ -57,34 +58,35 @@ export function pruneDatedBackups(
     syncPath(parent);
     rmSync(doomed, { recursive: true, force: true });
   }
-  return { kept: (newest === undefined ? 0 : 1) + others.length - removed.length, removed };
+  return { kept: 1 + older.length - removed.length, removed };
 }
 
-function assertNotShrunk(name: string, newest: Backup | undefined, before: ListedBackup | undefined): void {
-  const [members = 0, membersBefore = 0] = [newest?.rows.members, before?.backup.rows.members];
+function assertNotShrunk(newest: DatedBackup, before: DatedBackup | undefined): void {
+  const [members = 0, membersBefore = 0] = [newest.manifest.rows.members, before?.manifest.rows.members];
   if (members * 2 >= membersBefore) return;
   throw new StorageError(
     'failed',
-    `${name} has ${members} members, and ${before?.name} before it has ${membersBefore}: no backup was ` +
+    `${newest.name} has ${members} members, and ${before?.name} before it has ${membersBefore}: no backup was ` +
       'removed. Look at the registry; --yes removes the older ones.',
   );
 }
 
-/** Lists the complete backups in a folder, newest first. */
-export const listDatedBackups = (parent: string): ListedBackup[] =>
-  readdirSync(parent, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
-    .flatMap(({ name }) => readComplete(join(parent, name)))
-    .sort(newestFirst)
-    .map(({ name, manifest }) => ({ name, backup: manifest }));
-
-interface Complete {
+/** A complete backup in a folder of backups. */
+interface DatedBackup {
+  /** Name of its folder. */
   readonly name: string;
   readonly manifest: Manifest;
 }
 
+/** Lists the complete backups in a folder, newest first. */
+export const listDatedBackups = (parent: string): DatedBackup[] =>
+  readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
+    .flatMap(({ name }) => readComplete(join(parent, name)))
+    .sort(newestFirst);
+
 /** Orders by folder number. Backups of 1.0.0 are older: their number is only in the manifest. */
-const newestFirst = (a: Complete, b: Complete): number =>
+const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
   numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
 
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
@@ -93,15 +95,15 @@ const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.
  * Accepts a folder with a reliable manifest, the files that it names and nothing else. Ledger files may be
  * missing, since the rest can still be restored.
  */
-function readComplete(folder: string): Complete[] {
+function readComplete(folder: string): DatedBackup[] {
   try {
     const manifest = readManifest(folder);
-    const found = new Set(listFiles(folder));
+    const paths = new Set(listFiles(folder));
     const names = manifest.files.map(({ name }) => name);
     const isComplete =
-      names.every((name) => found.delete(name) || isLedgerFileOfBackup(name)) &&
-      found.delete(MANIFEST_NAME) &&
-      found.size === 0;
+      names.every((name) => paths.delete(name) || isLedgerFileOfBackup(name)) &&
+      paths.delete(MANIFEST_NAME) &&
+      paths.size === 0;
     return isComplete ? [{ name: basename(folder), manifest }] : [];
   } catch {
     return [];
@@ -115,31 +117,32 @@ const listFiles = (folder: string): string[] =>
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 
 /**
- * Verifies the location's backups, newest first, until one is sound.
+ * Verifies the backups of the registry at a location, newest first, until one is sound.
+ * @returns its folder, and newer ones that are not sound
  * @throws StorageError `unusable` when none is sound or of the registry at the location; if there is none at
  * the location, also when the folder has backups of several registries
  */
-export async function findNewestBackupAt(databaseFile: string, parent: string): Promise<NewestBackup> {
+export async function findNewestBackup(databaseFile: string, parent: string) {
   const all = listDatedBackups(parent);
-  const here = readRegistryId(databaseFile);
-  const ids = new Set(all.map(({ backup }) => backup.registryId));
-  if (here === undefined && ids.size > 1)
+  const localId = readRegistryId(databaseFile);
+  const ids = new Set(all.map(({ manifest }) => manifest.registryId));
+  if (localId === undefined && ids.size > 1)
     throw new StorageError(
       'unusable',
       `${parent} has backups of ${ids.size} registries: name the folder of one, without --newest.`,
     );
   const newest = all[0];
-  if (here !== undefined && newest !== undefined && !ids.has(here))
+  if (localId !== undefined && newest !== undefined && !ids.has(localId))
     throw new StorageError(
       'unusable',
       `The backups in ${parent} are of another registry than the one at ${databaseFile}. To put that ` +
         `registry in its place: restore ${join(parent, newest.name)} --replace`,
     );
   const passedOver: { name: string; fault: string }[] = [];
-  for (const { name, backup } of all) {
-    if (here !== undefined && backup.registryId !== here) continue;
+  for (const { name, manifest } of all) {
+    if (localId !== undefined && manifest.registryId !== localId) continue;
     const folder = join(parent, name);
-    const { fault } = await verifyBackup(folder);
+    const { fault } = await checkBackup(folder);
     if (fault === null) return { folder, passedOver };
     passedOver.push({ name, fault });
   }
@@ -149,8 +152,23 @@ export async function findNewestBackupAt(databaseFile: string, parent: string): 
 
 // Records the last backup of a registry in a file beside it, for `status` and metrics.
 
+interface RememberedBackup {
+  /** Epoch of the backed-up sequence; null if the registry had lost its own. */
+  readonly epoch: string | null;
+  /** Absolute path. */
+  readonly folder: string;
+  /** Epoch milliseconds: every write acknowledged before this instant is in the backup. */
+  readonly instantMs: number;
+  /** Total size of its files. */
+  readonly bytes: number;
+  /** Time of the last complete `backup verify`, in epoch milliseconds; null if never verified. */
+  readonly verifiedAtMs: number | null;
+  /** Fault found when it was written or verified; null if none. */
+  readonly fault: string | null;
+}
+
 /** Treats an unreadable file as absent; the next backup rewrites it. */
-export function readRemembered(databaseFile: string): RememberedBackup | null {
+function readRemembered(databaseFile: string): RememberedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
     const types = { folder: 'string', instantMs: 'number', bytes: 'number' };
@@ -176,11 +194,17 @@ function remember(databaseFile: string, last: RememberedBackup): void {
   }
 }
 
-export async function writeRememberedBackup(
-  databaseFile: string,
+/**
+ * Writes a backup while others read and write, without blocking them.
+ * @param target new or empty; it gets this name once the backup is complete, checked and on disk
+ * @throws StorageError, or the reason of the signal
+ */
+export async function backUp(
+  storage: Storage,
   target: string,
   options: BackupOptions,
 ): Promise<WrittenBackup> {
+  const databaseFile = storage.complete();
   const backup = await writeBackup(databaseFile, target, options);
   remember(databaseFile, {
     epoch: backup.sequence?.epoch ?? null,
@@ -194,58 +218,62 @@ export async function writeRememberedBackup(
 }
 
 /**
- * Verifies a backup, and records the result if it concerns the last one.
+ * Reads every byte of a backup without changing it, and records the result if it is the location's last one.
  * @param now epoch milliseconds
+ * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
  */
-export async function verifyRemembered(
-  databaseFile: string,
+export async function verifyBackup(
+  { location }: Storage,
   folder: string,
   now: () => number,
 ): Promise<CheckedBackup> {
+  const rememberChecked = (fault: string | null, backup?: Manifest) => {
+    const last = readRemembered(location);
+    if (last?.folder !== resolve(folder)) return;
+    if (backup !== undefined && backup.instantMs !== last.instantMs) return;
+    remember(location, { ...last, verifiedAtMs: now(), fault });
+  };
   let checked: CheckedBackup;
   try {
-    checked = await verifyBackup(folder);
+    checked = await checkBackup(folder);
   } catch (error) {
     // A failure to record must not hide the original error.
     try {
-      rememberChecked(databaseFile, folder, now, { backup: undefined, fault: (error as Error).message });
+      rememberChecked((error as Error).message);
     } catch {}
     throw error;
   }
-  const { fault, ledgerFault } = checked;
-  rememberChecked(databaseFile, folder, now, { ...checked, fault: fault ?? ledgerFault });
+  rememberChecked(checked.fault ?? checked.ledgerFault, checked.backup);
   return checked;
 }
 
-function rememberChecked(
-  databaseFile: string,
-  folder: string,
-  now: () => number,
-  { backup, fault }: Pick<CheckedBackup, 'backup' | 'fault'>,
-): void {
-  const last = readRemembered(databaseFile);
-  if (last?.folder !== resolve(folder)) return;
-  if (backup !== undefined && backup.instantMs !== last.instantMs) return;
-  remember(databaseFile, { ...last, verifiedAtMs: now(), fault });
-}
-
-// Location of a backup relative to the registry, since one broken disk may take both (docs/backup.md#backup)
+/**
+ * Location of a backup or its folder relative to the registry, since one broken disk may take both
+ * (docs/backup.md#backup): `beside` it in its folder, elsewhere on the `same_disk`, or on another disk;
+ * `missing` if nothing exists there, as when a disk is not mounted.
+ */
+export type BackupPlace = 'missing' | 'beside' | 'same_disk' | 'elsewhere';
 
 /** @param path counts as `elsewhere` if it cannot be inspected, as in another user's folder */
 export function placeOf(databaseFile: string, path: string): BackupPlace {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return 'missing';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return 'missing';
     const home = realpathSync(dirname(databaseFile));
     if (!relative(home, realpathSync(path)).startsWith('..')) return 'beside';
-    return found.dev === statSync(home).dev ? 'same_disk' : 'elsewhere';
+    return stats.dev === statSync(home).dev ? 'same_disk' : 'elsewhere';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? 'missing' : 'elsewhere';
   }
 }
 
-/** Looks for the manifest, since the mount point of an unmounted disk may exist as an empty folder. */
-export const locate = (databaseFile: string, last: RememberedBackup): LastBackup => ({
-  ...last,
-  place: placeOf(databaseFile, join(last.folder, MANIFEST_NAME)),
-});
+export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
+
+/**
+ * Finds the location's last backup, with its place. Looks for its manifest, since the mount point of an
+ * unmounted disk may exist as an empty folder.
+ */
+export function findLastBackup(databaseFile: string) {
+  const last = readRemembered(databaseFile);
+  return last && { ...last, place: placeOf(databaseFile, join(last.folder, MANIFEST_NAME)) };
+}

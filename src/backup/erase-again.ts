@@ -3,11 +3,7 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import {
-  type OperationOptions,
-  type OperationScope,
-  openOperationScope,
-} from '../journal/command-transaction.ts';
+import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
 import { clearFreeSpace, eraseMembers } from '../people/corrections/persons-erase.ts';
 import { runCorrection } from '../people/corrections/run-correction.ts';
 import {
@@ -26,20 +22,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { erasuresFileOf } from '../sqlite/registry-files.ts';
+import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import type { RestoredErasures, RestoreOptions, SequencePosition } from './backup-types.ts';
+import type { RestoringFolder } from './restoring-folder.ts';
 
 const REASON = 'Erased again: the backup was older than the erasure.';
-
-/** Sources of erasures that the backup does not know. */
-interface ErasureSources {
-  /** Location of the registry that is being restored. */
-  readonly databaseFile: string;
-  /** The registry to be replaced, whether or not it exists. */
-  readonly oldDatabase: string;
-  /** Folder with the copies of the backup. */
-  readonly copies: string;
-}
 
 interface FoundErasures {
   /** All known erasures. */
@@ -50,19 +37,25 @@ interface FoundErasures {
   readonly isUpToDate: boolean;
 }
 
-/** @throws StorageError when a file of erasures cannot be used */
+/**
+ * Finds the erasures that the location, the registry to be replaced and a file from elsewhere know.
+ * @param sequence of the backup
+ * @throws StorageError when a file of erasures cannot be used
+ */
 export async function findErasures(
-  { databaseFile, oldDatabase, copies }: ErasureSources,
-  given: string | undefined,
+  { databaseFile, oldDatabase, copies }: RestoringFolder,
+  erasuresFile: string | undefined,
   sequence: SequencePosition | undefined,
 ): Promise<FoundErasures> {
   const copy = join(copies, 'registry.db');
-  const isOwn = (erasures: Erasures) => isOfRegistry(erasures, copy);
-  const fromElsewhere = given === undefined ? undefined : await readGiven(given, copies);
-  if (fromElsewhere !== undefined && !isOwn(fromElsewhere))
-    throw new StorageError('unusable', `${given} is a file of erasures of another registry.`);
-  const found = [readErasuresFile(erasuresFileOf(databaseFile)), fromElsewhere, readOldRegistry(oldDatabase)];
-  const beyond = mergeErasures(...(found.filter((each) => each !== undefined && isOwn(each)) as Erasures[]));
+  const fromElsewhere = erasuresFile === undefined ? undefined : await readElsewhere(erasuresFile, copies);
+  if (fromElsewhere !== undefined && !isOfRegistry(fromElsewhere, copy))
+    throw new StorageError('unusable', `${erasuresFile} is a file of erasures of another registry.`);
+  const beyond = mergeErasures(
+    ...[readErasuresFile(erasuresFileOf(databaseFile)), fromElsewhere, readOldRegistry(oldDatabase)]
+      .filter((erasures) => erasures !== undefined)
+      .filter((erasures) => isOfRegistry(erasures, copy)),
+  );
   const ofBackup = readErasuresFile(join(copies, basename(erasuresFileOf('registry.db'))));
   const isUpToDate = fromElsewhere !== undefined || isContinued(oldDatabase, sequence);
   return { newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup), beyond, isUpToDate };
@@ -75,20 +68,15 @@ export async function findErasures(
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
   try {
-    const sql = 'SELECT 1 FROM feed WHERE epoch = ? AND (SELECT coalesce(max(sequence), 0) FROM events) >= ?';
-    const { epoch, lastSequence } = sequence;
-    return withDatabase(
-      file,
-      { readOnly: true, waitMs: 0 },
-      (db) => db.row(sql, [epoch, lastSequence]) !== undefined,
-    );
+    const current = withDatabase(file, { readOnly: true, waitMs: 0 }, readSequence);
+    return current?.epoch === sequence.epoch && current.lastSequence >= sequence.lastSequence;
   } catch {
     return false;
   }
 }
 
-/** Reads a copy of the given file, as that may be on a read-only disk. */
-async function readGiven(file: string, copies: string): Promise<Erasures | undefined> {
+/** Reads a copy of the file, as that may be on a read-only disk. */
+async function readElsewhere(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
   if (!existsSync(file)) throw new StorageError('unusable', `There is no file ${file}.`);
   if (!statSync(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
@@ -117,53 +105,50 @@ function readOldRegistry(file: string): Erasures | undefined {
 const readRegistry = (file: string): Erasures =>
   withDatabase(file, { readOnly: true, waitMs: 0 }, readErasures);
 
-/** Requirements of an erasure: the format of the read model, and a clock that never steps back. */
-export type RestoreScope = Pick<OperationOptions, 'format' | 'monotonicMs'>;
-
-interface EraseOptions extends RestoreOptions {
-  /** Instant of the backup, in epoch milliseconds. */
-  readonly instantMs: number;
+interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** User recorded in the corrections that erase. */
+  readonly systemUser: string;
   /** Called after each change on disk. */
   readonly onStep: (step: string) => void;
 }
 
-export interface ErasedAgain {
-  /** All erasures known now. */
-  readonly all: Erasures;
-  readonly report: RestoredErasures;
-  /** True if the copy now has the newest schema, whichever release wrote the backup. */
-  readonly isMigrated: boolean;
-}
+export type RestoredErasures = ReturnType<typeof eraseAgain>['report'];
 
 /**
  * Erases the persons from a copy that no other process has open; one of an older release is migrated first.
  * @param copy of the registry, as it is in the backup
+ * @param instantMs of the backup, in epoch milliseconds
  * @throws StorageError when the disk is full
  */
 export function eraseAgain(
   copy: string,
   { newest, beyond, isUpToDate }: FoundErasures,
-  scope: RestoreScope,
+  instantMs: number,
   options: EraseOptions,
-): ErasedAgain {
-  const known = readRegistry(copy);
-  const since = new Set(erasedSince(newest, known));
-  const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, scope, options);
-  const all = mergeErasures(newest, known);
+) {
+  const ofBackup = readRegistry(copy);
+  const since = new Set(erasedSince(newest, ofBackup));
+  const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
+  const all = mergeErasures(newest, ofBackup);
   // Another copy of the registry may be as old as the backup, unless it has a later erasure.
-  const isNewer =
-    isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= options.instantMs);
+  const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
   // A source that lacks erasures of the backup is older than it, or of another registry.
   const isComplete =
-    beyond.secrets.includes(known.secrets[0] ?? '') && erasedSince(known, beyond).length === 0;
-  const last = all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values());
+    beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {
+    /** All erasures known now. */
     all,
+    /** True if the copy now has the newest schema, whichever release wrote the backup. */
     isMigrated: since.size > 0,
     report: {
+      /** Ids of the memberships that were erased again. */
       members,
-      unknownSinceMs: isNewer && isComplete ? undefined : options.instantMs,
-      lastSeconds: last,
+      /** Epoch milliseconds; undefined if all erasures since the backup are known. */
+      unknownSinceMs: isNewer && isComplete ? undefined : instantMs,
+      /** Epoch seconds of the last known erasure; undefined if there is none. */
+      lastSeconds: all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values()),
     },
   };
 }
@@ -172,10 +157,9 @@ function eraseFrom(
   copy: string,
   newest: Erasures,
   since: ReadonlySet<string>,
-  shared: RestoreScope,
-  { now, systemUser, onStep }: EraseOptions,
+  { format, monotonicMs, now, systemUser, onStep }: EraseOptions,
 ): number[] {
-  const scope = openOperationScope(copy, { ...shared, waitMs: 0 });
+  const scope = openOperationScope(copy, { format, monotonicMs, waitMs: 0 });
   const { db } = scope;
   const nowSeconds = Math.floor(now() / 1000);
   try {
@@ -189,20 +173,16 @@ function eraseFrom(
     }
     addErasures(db, newest, 'registry');
     onStep('erasures added');
-    if (persons.size > 0) clear(scope, nowSeconds);
+    if (persons.size > 0 && clearFreeSpace(db, nowSeconds, 0) !== undefined)
+      throw new StorageError(
+        'failed',
+        'The disk has no room to erase from the backup who was erased since. Nothing was restored.',
+      );
     return [...persons.values()].flat().sort((a, b) => a - b);
   } finally {
     db.close();
     syncPath(copy);
   }
-}
-
-function clear({ db }: OperationScope, nowSeconds: number): void {
-  if (clearFreeSpace(db, nowSeconds, 0) === undefined) return;
-  throw new StorageError(
-    'failed',
-    'The disk has no room to erase from the backup who was erased since. Nothing was restored.',
-  );
 }
 
 /** Finds each member's current national ID, and each former one that led to it at the time of the backup. */
@@ -218,14 +198,14 @@ function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
   const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
     keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));
-  const found = new Map<string, Set<number>>();
+  const persons = new Map<string, Set<number>>();
   for (const sql of NUMBERS)
     for (const row of db.raw.prepare(sql).raw().iterate()) {
       const [id, identityCard, number] = row as [number, string, string];
       const isErased = isAmong(since, number)
         ? !isAmong(newest.erasedAt, numberOfAnother(id, number))
         : isAmong(since, ownNumber(id, number));
-      if (isErased) found.set(identityCard, (found.get(identityCard) ?? new Set()).add(id));
+      if (isErased) persons.set(identityCard, (persons.get(identityCard) ?? new Set()).add(id));
     }
-  return new Map([...found].map(([identityCard, ids]) => [identityCard, [...ids]]));
+  return new Map([...persons].map(([identityCard, ids]) => [identityCard, [...ids]]));
 }

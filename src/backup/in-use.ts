@@ -5,8 +5,11 @@ import { isLocked } from '../sqlite/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
-/** True while a program may be serving the registry: services keep the keys open, a backup for a while. */
-export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
+/**
+ * True while a program on this machine may be serving the registry: a service keeps the keys open, a command
+ * only for moments, and a backup while it copies them.
+ */
+export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
 /** Grace for a process that checked just before opening was forbidden, and opens the file just after. */
 const LOOK_AGAIN_MS = 200;
@@ -22,15 +25,15 @@ export async function assertUnused(
   maxWaitMs: number,
   toMessage: (used: string) => string,
 ): Promise<void> {
-  const ledger = listAllFiles(databaseFile).slice(-1);
+  const newestOfLedger = listAllFiles(databaseFile).slice(-1);
   const files = [
     ...DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile)),
-    ...ledger.map(({ path }) => path),
+    ...newestOfLedger.map(({ path }) => path),
   ];
   for (let waitedMs = LOOK_AGAIN_MS; ; waitedMs += LOOK_AGAIN_MS) {
     await sleep(LOOK_AGAIN_MS);
-    const used = files.find(isLocked);
-    if (used === undefined) return;
-    if (waitedMs >= maxWaitMs) throw new StorageError('failed', toMessage(used));
+    const openFile = files.find(isLocked);
+    if (openFile === undefined) return;
+    if (waitedMs >= maxWaitMs) throw new StorageError('failed', toMessage(openFile));
   }
 }

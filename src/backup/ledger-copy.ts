@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashBatch } from '../ledger/batch-hash.ts';
+import { hashBatch } from '../ledger/ledger-entries.ts';
 import {
   createLedgerFolder,
   freeNameOf,
@@ -13,7 +13,7 @@ import {
   listAllFiles,
   listLedgerFiles,
 } from '../ledger/ledger-files.ts';
-import { openLedgerReaderAt } from '../ledger/ledger-reader.ts';
+import { openLedgerReader } from '../ledger/ledger-reader.ts';
 import {
   hasBatch,
   keyIdAt,
@@ -32,7 +32,6 @@ import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
 import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import type { RestoredLedger } from './backup-types.ts';
 import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from './copy-database.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
@@ -99,7 +98,7 @@ async function copyFile(
       return true;
     }
     beginSnapshot(db);
-    await copySnapshot({ db, bytes: 0 }, target, signal);
+    await copySnapshot(db, target, signal);
     if (part?.isClosed === false) withDatabase(target, { waitMs: 0, secureDelete: 'FAST' }, closePart);
     syncPath(target);
     return true;
@@ -116,7 +115,7 @@ const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsS
  * @throws the system's error when the disk is full
  */
 export async function copyReadable(source: string, target: string): Promise<FileHash | string> {
-  for (const left of withSideFiles(target)) rmSync(left, { force: true });
+  for (const path of withSideFiles(target)) rmSync(path, { force: true });
   try {
     return await copyPrivately(source, target);
   } catch (error) {
@@ -129,7 +128,7 @@ export async function copyReadable(source: string, target: string): Promise<File
 /** @param folder of a backup @returns the first fault of its ledger; null if it is sound or absent */
 export function findLedgerFault(folder: string): string | null {
   try {
-    const [fault] = openLedgerReaderAt(join(folder, 'registry.db')).verify().faults;
+    const [fault] = openLedgerReader(join(folder, 'registry.db')).verify().faults;
     return fault ?? null;
   } catch (error) {
     return `The access ledger: ${(error as Error).message}`;
@@ -137,12 +136,22 @@ export function findLedgerFault(folder: string): string | null {
 }
 
 /** A file with its sound parts: only batches that read as they were written count in comparisons. */
-interface Readable {
+interface ReadableFile {
   readonly path: string;
   readonly db: Connection;
   /** Each ends with its last sound batch. */
   readonly parts: readonly LedgerPart[];
   readonly isWhole: boolean;
+}
+
+/** Outcome for the backup's access ledger, whose entries are added to those at the location. */
+export interface RestoredLedger {
+  /** Number of accesses. */
+  readonly added: number;
+  /** Origins of chains that have diverged between the location and the backup; both versions are kept. */
+  readonly differing: readonly string[];
+  /** Files that could not be read or written, and what was done with them. */
+  readonly faults: readonly string[];
 }
 
 /**
@@ -165,26 +174,26 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   let local = listLedgerFiles(databaseFile).flatMap(({ path }) => read(path));
   try {
     for (const { name, path } of files) {
-      const [found] = read(path);
+      const [copy] = read(path);
       const beginning = local.find(
-        (each) => found?.isWhole && each.isWhole && each.parts.length > 0 && isCovered(each, [found]),
+        (file) => copy?.isWhole && file.isWhole && file.parts.length > 0 && isCovered(file, [copy]),
       );
-      const isNew = !(found !== undefined && isCovered(found, local)) && !isHere(path, databaseFile);
-      if (isNew && found?.isWhole !== true)
+      const isNew = !(copy !== undefined && isCovered(copy, local)) && !isHere(path, databaseFile);
+      if (isNew && copy?.isWhole !== true)
         faults.push(`${name} of the backup cannot be read: it was added as it is.`);
-      if (isNew && found !== undefined) {
-        added += countNew(found, local);
-        const apart = overlapping(found, local).filter((each) => !isCovered(each, [found]));
-        for (const { origin } of apart.flatMap(({ parts }) => parts)) differing.add(origin);
+      if (isNew && copy !== undefined) {
+        added += countNew(copy, local);
+        const diverged = overlapping(copy, local).filter((file) => !isCovered(file, [copy]));
+        for (const { origin } of diverged.flatMap(({ parts }) => parts)) differing.add(origin);
       }
-      found?.db.close();
+      copy?.db.close();
       if (!isNew) continue;
       const target = beginning?.path ?? join(folder, freeNameOf(folder, name));
       beginning?.db.close();
       if (beginning !== undefined) leaveLogMode(target);
       syncPath(path);
       renameSync(path, target);
-      local = [...local.filter((each) => each !== beginning), ...read(target)];
+      local = [...local.filter((file) => file !== beginning), ...read(target)];
     }
   } finally {
     for (const { db } of local) db.close();
@@ -202,12 +211,12 @@ const isHere = (copy: string, databaseFile: string): boolean =>
   );
 
 /** Reads a file to its end. Returns nothing if it cannot be read at all. */
-function read(path: string): Readable[] {
-  const found = readLedgerFile(path);
-  if (found instanceof StorageError) return [];
+function read(path: string): ReadableFile[] {
+  const content = readLedgerFile(path);
+  if (content instanceof StorageError) return [];
   const db = openLedgerFile(path);
-  const parts = found.parts.map((part) => readSound(db, part));
-  const isWhole = parts.every(({ lastHash }, i) => lastHash === found.parts[i]?.lastHash);
+  const parts = content.parts.map((part) => readSound(db, part));
+  const isWhole = parts.every(({ lastHash }, i) => lastHash === content.parts[i]?.lastHash);
   // Frees the page cache, as the file stays open.
   db.raw.pragma('shrink_memory');
   return [{ path, db, parts, isWhole }];
@@ -230,52 +239,50 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
 }
 
 /** True if the others have everything in the file: a batch's hash commits to all batches before it. */
-const isCovered = ({ parts }: Readable, others: readonly Readable[]): boolean =>
+const isCovered = ({ parts }: ReadableFile, others: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
     others.some((other) =>
       other.parts.some(
-        (same) =>
-          same.origin === origin &&
-          same.first <= first &&
-          same.last >= last &&
+        (part) =>
+          part.origin === origin &&
+          part.first <= first &&
+          part.last >= last &&
           // An empty file has no batch to compare; the file that follows names it.
-          (last < first || has(other, same, last, lastHash)),
+          (last < first || has(other, origin, last, lastHash)),
       ),
     ),
   );
 
-function has({ db }: Readable, part: LedgerPart, last: number, hash: string): boolean {
-  try {
-    return last <= part.last && hasBatch(db, part, last, hash);
-  } catch (error) {
-    faultOf(error);
-    return false;
-  }
-}
+/** True if a batch of the chain ends in the file with that sequence and hash. */
+const has = ({ db, parts }: ReadableFile, origin: string, last: number, hash: string): boolean =>
+  parts.some((part) => {
+    try {
+      return part.origin === origin && last <= part.last && hasBatch(db, part, last, hash);
+    } catch (error) {
+      faultOf(error);
+      return false;
+    }
+  });
 
-const overlapping = ({ parts }: Readable, others: readonly Readable[]): Readable[] =>
+const overlapping = ({ parts }: ReadableFile, others: readonly ReadableFile[]): ReadableFile[] =>
   others.filter((other) =>
-    other.parts.some((same) =>
+    other.parts.some((part) =>
       parts.some(
-        ({ origin, first, last }) => same.origin === origin && same.first <= last && first <= same.last,
+        ({ origin, first, last }) => part.origin === origin && part.first <= last && first <= part.last,
       ),
     ),
   );
 
-function countNew(found: Readable, local: readonly Readable[]): number {
-  const others = overlapping(found, local);
+/** Counts the entries of a file that the others lack. */
+function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
+  const others = overlapping(file, local);
   let count = 0;
-  for (const part of found.parts) {
+  for (const part of file.parts) {
     count += part.last - part.first + 1;
     if (others.length === 0 || part.last < part.first) continue;
-    for (const { id, count: entries, hash } of readRows(found.db, part)) {
+    for (const { id, count: entries, hash } of readRows(file.db, part)) {
       const last = id + entries - 1;
-      if (
-        others.some((other) =>
-          other.parts.some((same) => same.origin === part.origin && has(other, same, last, hash)),
-        )
-      )
-        count -= entries;
+      if (others.some((other) => has(other, part.origin, last, hash))) count -= entries;
       // Everything after this batch is damaged.
       if (last >= part.last) break;
     }

@@ -2,28 +2,44 @@
  * Reads and writes a backup's `manifest.json`, which describes its files (listed in
  * src/sqlite/registry-files.ts). A folder without one is not a backup.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES } from '../sqlite/registry-files.ts';
+import type { SequencePosition } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import type { Backup, BackupFile } from './backup-types.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 /** Increased when an older release would misread a backup. */
 const FORMAT = 2;
 
-export interface ManifestFile extends BackupFile {
+export interface ManifestFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
   /** As in SQLite's header. */
   readonly applicationId: number;
+  readonly schemaVersion: number;
 }
 
-export interface Manifest extends Backup {
+/** Description of a backup. */
+export interface Manifest {
+  /** Version of the program that wrote it. */
+  readonly program: string;
+  /** Epoch milliseconds: every write acknowledged before this instant is in the backup. */
+  readonly instantMs: number;
+  readonly files: readonly ManifestFile[];
+  /** Row counts by table, as a measure of the registry's size. */
+  readonly rows: { readonly [table: string]: number };
+  /** Undefined for a registry that has lost its epoch, which `check` reports. */
+  readonly sequence: SequencePosition | undefined;
+  /** Undefined if the registry's id cannot be read. */
+  readonly registryId: string | undefined;
   /** Place among the backups of 1.0.0 in one folder; 0 in later ones, whose folders are numbered. */
   readonly number: number;
-  readonly files: readonly ManifestFile[];
 }
 
 /** A manifest that cannot be relied on; the message begins with the file's name. */
@@ -59,8 +75,7 @@ const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: M
   registry_id: registryId,
 });
 
-const hashOf = (document: object): string =>
-  createHash('sha256').update(JSON.stringify(document)).digest('hex');
+const hashOf = (document: object): string => hash('sha256', JSON.stringify(document));
 
 /**
  * Reads the manifest of a folder.
@@ -81,7 +96,7 @@ export function readManifest(folder: string): Manifest {
 
 /** A matching hash means that `formatManifest` wrote the text; file names are checked nevertheless. */
 function parseManifest(text: string, folder: string): Manifest {
-  const { manifest_sha256: hash, ...document } = parseDocument(text);
+  const { manifest_sha256: sha256, ...document } = parseDocument(text);
   if (document.format > FORMAT) {
     throw new StorageError(
       'unusable',
@@ -89,7 +104,7 @@ function parseManifest(text: string, folder: string): Manifest {
         `(format ${document.format}, this one knows ${FORMAT}). Use that release.`,
     );
   }
-  if (hash !== hashOf(document)) throw new ManifestError('it was changed after it was written.');
+  if (sha256 !== hashOf(document)) throw new ManifestError('it was changed after it was written.');
   const { program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
   assertKnown(files.map(({ name }) => name));
   return {
@@ -133,7 +148,7 @@ function assertKnown(names: readonly string[]): void {
   if (names.some((name) => !isLedgerFileOfBackup(name) && !DATABASE_FILES.some((file) => file.name === name)))
     throw new ManifestError('it names a file that no backup has.');
   for (const { name, isOptional } of DATABASE_FILES) {
-    const count = names.filter((each) => each === name).length;
+    const count = names.filter((other) => other === name).length;
     if (count > 1 || (count === 0 && !isOptional))
       throw new ManifestError(`it names ${name} ${count === 0 ? 'nowhere' : 'twice'}.`);
   }

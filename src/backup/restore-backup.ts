@@ -27,10 +27,10 @@ import {
   withSideFiles,
 } from '../sqlite/registry-files.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import { KIGALI, type TimeZone } from '../values/date-time.ts';
-import type { Restored, RestoreOptions } from './backup-types.ts';
-import { type ErasedAgain, eraseAgain, findErasures } from './erase-again.ts';
+import { KIGALI } from '../values/date-time.ts';
+import { eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { copyReadable, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
@@ -51,22 +51,13 @@ const MAX_ID = 999_999_999_999;
  */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
-interface CopiedFiles {
-  readonly registry: string;
-  readonly keys: string;
-  readonly webhooks: string;
-}
-
 /**
  * Moves all id counters ahead.
- * @param copies of a registry that no other process has open
+ * @param registry copy that no other process has open, as those beside it
  * @param leap returns a random number in the range; replaced in tests
  * @throws StorageError `failed` when an id would exceed its maximum; nothing is restored
  */
-export function leapIds(
-  { registry, keys, webhooks }: CopiedFiles,
-  leap: (from: number, to: number) => number = randomInt,
-): void {
+export function leapIds(registry: string, leap: (from: number, to: number) => number = randomInt): void {
   const next = (table: string, last: number): number => {
     const { from, to, max } = table === 'cooperatives' ? COOPERATIVES : { ...LEAP, max: MAX_ID };
     const id = last + leap(from, to);
@@ -82,6 +73,7 @@ export function leapIds(
       leapSequences(db, next);
     }),
   );
+  const keys = keysFileOf(registry);
   if (existsSync(keys))
     withDatabase(keys, { waitMs: 0, schema: KEYS_SCHEMA }, (db) => {
       const last = db.value<number>(
@@ -89,6 +81,7 @@ export function leapIds(
       );
       db.run('UPDATE last_key_id SET last_id = ?', [next('api_keys', last)]);
     });
+  const webhooks = webhooksFileOf(registry);
   if (existsSync(webhooks))
     withDatabase(webhooks, { waitMs: 0 }, (db) => db.transaction.immediate(() => leapSequences(db, next)));
 }
@@ -116,20 +109,33 @@ function leapSequences(db: Connection, next: (table: string, last: number) => nu
 /** Allows for a command that is about to end, such as `keys list`. */
 const MAX_WAIT_MS = 1_000;
 
-/** The process's time zone, if configured, and a clock that never steps back. */
-export interface RestoreScope {
-  readonly zone: TimeZone | undefined;
-  readonly monotonicMs: () => number;
+interface RestoreOptions {
+  /** Moves existing files aside; without it, the location must be empty. */
+  readonly replace: boolean;
+  /** File of erasures from elsewhere, newer than the backup. */
+  readonly erasuresFile?: string | undefined;
+  /** Epoch milliseconds, used to name the folder of the old files and for erasures. */
+  readonly now: () => number;
+  /** User recorded in the corrections that erase. */
+  readonly systemUser: string;
+  /** Called after each change on disk; tests use it to kill the process at that point. */
+  readonly onStep?: (step: string) => void;
 }
 
-/** @param onStep called after each change on disk; tests use it to kill the process at that point */
-export async function restoreBackup(
-  location: string,
+export type Restored = Awaited<ReturnType<typeof restore>>;
+
+/**
+ * Replaces the files at the location with a backup. A process killed midway leaves either the old registry or
+ * a location that only another restore can use.
+ * @throws StorageError when the backup is not sound, the location is in use, or it has files that may not be
+ * replaced; nothing has then changed
+ */
+export async function restore(
+  storage: Storage,
   folder: string,
-  scope: RestoreScope,
-  options: RestoreOptions,
-  onStep: (step: string) => void = () => undefined,
-): Promise<Restored> {
+  { onStep = () => undefined, ...options }: RestoreOptions,
+) {
+  const { location } = storage;
   const databaseFile = resolve(location);
   const manifest = readSound(folder);
   const isResumed = wasInterrupted(databaseFile);
@@ -137,12 +143,9 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
-      ...options,
-      location,
-      scope,
-      onStep,
-    });
+    const backup = { folder, manifest };
+    const prepared = await prepare(backup, restoring, storage, { ...options, onStep });
+    const { all, report, isMigrated, ledgerFaults } = prepared;
     removeStaleStagingAt(databaseFile);
     restoring.moveOldFiles(onStep, foreignErasures(restoring));
     onStep('moved');
@@ -159,7 +162,15 @@ export async function restoreBackup(
         file.schemaVersion < newestOf(file) &&
         !(isMigrated && file === registryOf(manifest)),
     );
-    return { backup: manifest, replacedFolder, isOlder, erasures: report, ledger };
+    return {
+      backup: manifest,
+      /** Folder with the files that were at the location; undefined if there were none. */
+      replacedFolder,
+      /** True if an older release wrote the backup, which is then migrated when the registry is opened. */
+      isOlder,
+      erasures: report,
+      ledger,
+    };
   } catch (error) {
     throw toRestoreError(error, location);
   } finally {
@@ -167,28 +178,22 @@ export async function restoreBackup(
   }
 }
 
-interface Preparation extends RestoreOptions {
-  /** Location as written in the configuration. */
-  readonly location: string;
-  readonly scope: RestoreScope;
-  readonly onStep: (step: string) => void;
-}
-
 /** Changes nothing at the location except the name of a ledger of 1.0.0, so that a failure has no effect. */
 async function prepare(
-  folder: string,
-  manifest: Manifest,
+  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
   restoring: RestoringFolder,
-  { location, scope, onStep, ...options }: Preparation,
-): Promise<ErasedAgain & { readonly ledgerFaults: readonly string[] }> {
+  { location, configuredZone: zone, monotonicMs }: Storage,
+  options: RestoreOptions & { readonly onStep: (step: string) => void },
+) {
+  const { onStep } = options;
   const { copies } = restoring;
   try {
     onStep('announced');
     await assertUnused(
-      resolve(location),
+      restoring.databaseFile,
       MAX_WAIT_MS,
-      (used) =>
-        `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
+      (file) =>
+        `A process has ${file} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
     // Stamped with the replaced registry's id, as the readings are of that registry.
@@ -208,18 +213,13 @@ async function prepare(
       onStep(`copied ${file.name}`);
     }
     ledgerFaults.push(...keepMonthKeys(restoring));
-    const found = await findErasures(restoring, options.erasuresFile, manifest.sequence);
+    const erasures = await findErasures(restoring, options.erasuresFile, manifest.sequence);
     const registry = join(copies, registryOf(manifest).name);
-    if (scope.zone !== undefined) assertTimeZone(registry, scope.zone);
-    leapIds({
-      registry,
-      keys: join(copies, keysFileOf('registry.db')),
-      webhooks: join(copies, webhooksFileOf('registry.db')),
-    });
-    const format = createReadModelFormat(scope.zone ?? timeZoneOf(registry) ?? KIGALI);
-    const erasing = { ...options, onStep, instantMs: manifest.instantMs };
-    const erased = eraseAgain(registry, found, { format, monotonicMs: scope.monotonicMs }, erasing);
-    return { ...erased, ledgerFaults };
+    if (zone !== undefined) assertTimeZone(registry, zone);
+    leapIds(registry);
+    const format = createReadModelFormat(zone ?? timeZoneOf(registry) ?? KIGALI);
+    const erasing = { ...options, format, monotonicMs };
+    return { ...eraseAgain(registry, erasures, manifest.instantMs, erasing), ledgerFaults };
   } catch (error) {
     restoring.abandon();
     throw error;
@@ -265,11 +265,11 @@ function readSound(folder: string): Manifest {
 
 function assertNothingAt(databaseFile: string): void {
   // The record of backups may be all that is left of a lost registry.
-  const found = filesAt(databaseFile).filter((file) => file !== backupsFileOf(databaseFile));
-  if (found.length === 0) return;
+  const files = filesAt(databaseFile).filter((file) => file !== backupsFileOf(databaseFile));
+  if (files.length === 0) return;
   throw new StorageError(
     'failed',
-    `There are files of a registry already: ${found.join(', ')}. To move them aside, add --replace.`,
+    `There are files of a registry already: ${files.join(', ')}. To move them aside, add --replace.`,
   );
 }
 
@@ -306,8 +306,8 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
     return `${file.name}: its content has changed: the SHA-256 differs.`;
   if (isOfLedger) return undefined;
   // Files of an older schema are not inspected again before their migration.
-  const found = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
-  const fault = findWrongContent(found, file);
+  const inspection = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  const fault = findWrongContent(inspection, file);
   if (fault !== undefined) return `${file.name}: ${fault}`;
   // Switches to WAL mode, as any process of this program would on opening the file.
   withDatabase(path, { waitMs: 0 }, renewEpoch);

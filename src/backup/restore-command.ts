@@ -8,8 +8,10 @@ import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { describeBackup, formatInstant } from './backup-command.ts';
-import type { Restored, RestoredErasures, RestoredLedger } from './backup-types.ts';
-import { findNewestBackup, restore } from './open-backups.ts';
+import { findNewestBackup } from './dated-backups.ts';
+import type { RestoredErasures } from './erase-again.ts';
+import type { RestoredLedger } from './ledger-copy.ts';
+import { type Restored, restore } from './restore-backup.ts';
 
 interface RestoreCommandOptions extends PrintOptions {
   readonly replace?: true;
@@ -75,7 +77,7 @@ async function folderOf(run: Run<RestoreCommandOptions>, given: string | undefin
   if (newest === undefined) return given ?? '';
   const { folder, passedOver } = await refusing(
     (code) => new CommandError(EXIT.usage, `The folder ${newest} cannot be read (${code}).`),
-    () => findNewestBackup(run.storage, newest),
+    () => findNewestBackup(run.storage.location, newest),
   );
   for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
   return folder;

@@ -5,10 +5,8 @@
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type Database from 'better-sqlite3';
 import { createFolder, createPrivateFolder } from '../runtime/process.ts';
-import { createPrivateFile, syncPath } from '../sqlite/durable-files.ts';
-import { lockFile } from '../sqlite/file-use.ts';
+import { lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,
@@ -46,22 +44,21 @@ export class RestoringFolder {
   readonly databaseFile: string;
   /** Receives the replaced files. */
   readonly oldFolder: string;
-  private readonly lock: Database.Database;
+  private readonly lock: NonNullable<ReturnType<typeof lockPrivateFile>>;
 
   /** @throws StorageError when another restore is running, or the folder cannot be created */
   constructor(databaseFile: string) {
     this.databaseFile = databaseFile;
     this.oldFolder = restoringFolderOf(databaseFile);
     this.copies = join(this.oldFolder, NEW);
+    let lock: ReturnType<typeof lockPrivateFile>;
     try {
-      createFolder(dirname(this.oldFolder));
-      if (!existsSync(this.oldFolder)) createPrivateFolder(this.oldFolder);
-      if (!existsSync(join(this.oldFolder, LOCK))) createPrivateFile(join(this.oldFolder, LOCK));
+      createFolder(this.oldFolder);
+      lock = lockPrivateFile(join(this.oldFolder, LOCK));
     } catch (error) {
       const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
       throw new StorageError('unusable', message, { cause: error });
     }
-    const lock = lockFile(join(this.oldFolder, LOCK));
     if (lock === undefined)
       throw new StorageError('failed', `Another restore into ${databaseFile} is running.`);
     this.lock = lock;

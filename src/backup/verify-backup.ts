@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { COUNTED } from '../check/check.ts';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
+import { Connection } from '../sqlite/connection.ts';
 import { hashFile } from '../sqlite/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
-import type { CheckedBackup, SequencePosition } from './backup-types.ts';
+import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { findLedgerFault } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
@@ -29,10 +30,11 @@ export interface Inspection {
  * which takes several times as long
  */
 export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspection {
-  let db: Database.Database | undefined;
+  let raw: Database.Database | undefined;
   try {
-    db = new Database(file, { readonly: true, fileMustExist: true });
-    const read = (pragma: string) => db?.pragma(pragma, { simple: true });
+    raw = new Database(file, { readonly: true, fileMustExist: true });
+    const db = new Connection(raw, { readOnly: true });
+    const read = (pragma: string) => raw?.pragma(pragma, { simple: true });
     // With SQLite's default of 16 MiB, checking 3.4 GB reads 84 GB.
     read('cache_size = -262144');
     const result = read(depth === 'full' ? 'integrity_check(1)' : 'quick_check(1)');
@@ -42,13 +44,13 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
       schemaVersion: read('user_version') as number,
       fault: isIntact ? null : toOneLine(String(result)),
       rows: isIntact ? countRows(db) : {},
-      sequence: isIntact ? readSequencePosition(db) : undefined,
+      sequence: isIntact && hasTable(db, 'feed') ? readSequence(db) : undefined,
     };
   } catch (error) {
     const fault = (error as Error).message;
     return { applicationId: 0, schemaVersion: 0, fault, rows: {}, sequence: undefined };
   } finally {
-    db?.close();
+    raw?.close();
   }
 }
 
@@ -59,29 +61,29 @@ const toOneLine = (result: string): string =>
     .replaceAll('\n', ' ')
     .replace(/\.$/, '');
 
-function countRows(db: Database.Database): Inspection['rows'] {
-  const tables = COUNTED.filter((table) => hasTable(db, table));
-  const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-  return Object.fromEntries(tables.map((table) => [table, count(table)]));
-}
+const countRows = (db: Connection): Inspection['rows'] =>
+  Object.fromEntries(COUNTED.filter((table) => hasTable(db, table)).map((table) => [table, db.count(table)]));
 
-function readSequencePosition(db: Database.Database): SequencePosition | undefined {
-  if (!hasTable(db, 'feed')) return undefined;
-  return db
-    .prepare(
-      'SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence FROM feed WHERE id = 1',
-    )
-    .get() as SequencePosition | undefined;
-}
+const hasTable = (db: Connection, name: string): boolean =>
+  db.has(`sqlite_schema WHERE type = 'table' AND name = '${name}'`);
 
-const hasTable = (db: Database.Database, name: string): boolean =>
-  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+export interface CheckedBackup {
+  /** Undefined if it cannot be relied on. */
+  readonly backup: Manifest | undefined;
+  /** First difference, beginning with the file's name; null if the backup is sound. */
+  readonly fault: string | null;
+  /**
+   * Fault of the access ledger, which is copied even if damaged and does not make the backup unusable; null
+   * if none.
+   */
+  readonly ledgerFault: string | null;
+}
 
 /**
  * Reads every byte of a backup and changes nothing.
  * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
  */
-export async function verifyBackup(folder: string): Promise<CheckedBackup> {
+export async function checkBackup(folder: string): Promise<CheckedBackup> {
   let manifest: Manifest;
   try {
     manifest = readManifest(folder);
@@ -106,10 +108,10 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
 
 /** Checks presence and size against the manifest, without reading the file. */
 export function findWrongFile(path: string, { bytes }: ManifestFile): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return 'it is missing.';
-  if (!found.isFile()) return 'it is not a file.';
-  if (found.size !== bytes) return `it has ${found.size} bytes instead of ${bytes}.`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 'it is missing.';
+  if (!stats.isFile()) return 'it is not a file.';
+  if (stats.size !== bytes) return `it has ${stats.size} bytes instead of ${bytes}.`;
   // SQLite would treat a side file as part of the database.
   const side = SIDE_SUFFIXES.find((suffix) => existsSync(path + suffix));
   return side === undefined
@@ -143,15 +145,19 @@ export function findWrongContent(
 }
 
 /** Extends `findWrongContent`: for the registry, also compares rows and sequence with the manifest. */
-function findWrongInside(found: Inspection, file: ManifestFile, manifest: Manifest): string | undefined {
-  const wrong = findWrongContent(found, file);
+function findWrongInside(
+  inspection: Inspection,
+  file: ManifestFile,
+  { rows, sequence }: Manifest,
+): string | undefined {
+  const fault = findWrongContent(inspection, file);
   const isRegistry = DATABASE_FILES.some(({ name, isOptional }) => name === file.name && !isOptional);
-  if (wrong !== undefined || !isRegistry) return wrong;
-  const { rows, sequence } = manifest;
-  const table = Object.keys(found.rows).find((name) => name in rows && rows[name] !== found.rows[name]);
-  if (table !== undefined) return `it has ${found.rows[table]} rows of ${table} instead of ${rows[table]}.`;
+  if (fault !== undefined || !isRegistry) return fault;
+  const { rows: counts, sequence: position } = inspection;
+  const table = Object.keys(counts).find((name) => name in rows && rows[name] !== counts[name]);
+  if (table !== undefined) return `it has ${counts[table]} rows of ${table} instead of ${rows[table]}.`;
   if (sequence === undefined) return undefined;
-  return found.sequence?.epoch === sequence.epoch && found.sequence.lastSequence === sequence.lastSequence
+  return position?.epoch === sequence.epoch && position.lastSequence === sequence.lastSequence
     ? undefined
     : 'its sequence of changes is not the one that the manifest names.';
 }

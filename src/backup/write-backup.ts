@@ -10,7 +10,6 @@ import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import { type BackupOptions, isDatedName, type WrittenBackup } from './backup-types.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
 import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
@@ -18,6 +17,26 @@ import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
 // A backup is written in a folder `NAME.incomplete-PID`, which is then renamed. A killed backup leaves it
 // behind; the next backup of the same name removes it, and for dated names the next dated backup does.
+
+export interface BackupOptions {
+  /** Version of the program, for the manifest. */
+  readonly program: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Stops the work before its next step, and leaves nothing behind. */
+  readonly signal?: AbortSignal;
+  /** @param part copied share of the databases, up to 1; reading them back takes about as long again */
+  readonly onProgress?: (part: number) => void;
+}
+
+export interface WrittenBackup extends Manifest {
+  /** Fault of an access ledger that was not copied completely; null if it was. */
+  readonly ledgerFault: string | null;
+}
+
+/** Also accepts names of 1.0.0, which have no number. */
+export const isDatedName = (name: string): boolean =>
+  /^(?:[0-9]{6,12}-)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);
 
 /** Returns the name of a folder while a backup is being written to it or removed. */
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
@@ -40,9 +59,9 @@ function createWorkFolder(target: string): string {
 }
 
 function assertNewOrEmpty(target: string): void {
-  const found = statSync(target, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isDirectory()) throw new StorageError('unusable', `${target} is not a folder.`);
+  const stats = statSync(target, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) throw new StorageError('unusable', `${target} is not a folder.`);
   let names: string[];
   try {
     names = readdirSync(target);
@@ -84,9 +103,6 @@ function removeIncomplete(parent: string, target: string): void {
 /** In a container every backup may have the same process id: our own id then belongs to an earlier one. */
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
-/** Returns the free bytes on a path's disk. */
-type ReadFreeBytes = (path: string) => number;
-
 /**
  * Writes a backup to a folder that is missing or empty. The folder gets its name once everything in it is
  * complete, checked and on disk.
@@ -96,27 +112,28 @@ export async function writeBackup(
   databaseFile: string,
   target: string,
   options: BackupOptions,
-  freeBytes: ReadFreeBytes = readFreeBytes,
+  freeBytes = readFreeBytes,
 ): Promise<WrittenBackup> {
   const instantMs = options.now();
-  completeErasures(databaseFile);
+  // A killed command may have committed erasures without writing them to their file.
+  if (existsSync(databaseFile))
+    withDatabase(databaseFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
+      keepErasures(db, databaseFile),
+    );
   let folder: string | undefined;
   let snapshots: readonly Snapshot[] = [];
   try {
     folder = createWorkFolder(target);
-    assertRoom(ledgerBytes(databaseFile), folder, target, freeBytes);
+    const free = () => freeBytes(folder as string);
+    assertRoom(ledgerBytes(databaseFile), target, free);
     // The ledger precedes the keys, so that the copied keys include those of all its months.
     const ledger = await copyLedger(databaseFile, folder, options.signal);
     snapshots = takeSnapshots(databaseFile);
-    assertRoom(
-      snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
-      folder,
-      target,
-      freeBytes,
-    );
-    await copySnapshots(snapshots, folder, options);
+    const bytes = snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);
+    assertRoom(bytes, target, free);
+    await copySnapshots(snapshots, bytes, folder, options);
     closeSnapshots(snapshots);
-    const manifest = await describe(folder, ledger, { ...options, instantMs });
+    const manifest = await describe(folder, ledger, instantMs, options);
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
     return { ...manifest, ledgerFault: ledger.faults[0] ?? null };
@@ -130,23 +147,16 @@ export async function writeBackup(
 
 async function copySnapshots(
   snapshots: readonly Snapshot[],
+  all: number,
   folder: string,
   { signal, onProgress }: BackupOptions,
 ): Promise<void> {
-  const all = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
   let before = 0;
-  for (const snapshot of snapshots) {
-    const report = onProgress && ((copied: number) => onProgress((before + copied) / all));
-    await copySnapshot(snapshot, join(folder, snapshot.file.name), signal, report);
-    before += snapshot.bytes;
+  for (const { file, db, bytes } of snapshots) {
+    const report = onProgress && ((part: number) => onProgress((before + bytes * part) / all));
+    await copySnapshot(db, join(folder, file.name), signal, report);
+    before += bytes;
   }
-}
-
-/** Writes erasures to their file that a killed command committed but did not write there. */
-function completeErasures(databaseFile: string): void {
-  if (!existsSync(databaseFile)) return;
-  const settings = { readOnly: true, waitMs: WAIT_MS.command };
-  withDatabase(databaseFile, settings, (db) => keepErasures(db, databaseFile));
 }
 
 /** @returns the error with the backup's path if its disk caused it */
@@ -165,38 +175,40 @@ const diskFull = (target: string, cause?: unknown) =>
   });
 
 /** Includes the reserve: the disk may be the registry's, which refuses writes with less than that free. */
-function assertRoom(bytes: number, folder: string, target: string, freeBytes: ReadFreeBytes): void {
-  if (freeBytes(folder) < bytes + RESERVED_BYTES) throw diskFull(target);
+function assertRoom(bytes: number, target: string, free: () => number): void {
+  if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }
 
 /** Reads the copies back, so that the manifest describes what is really on disk. */
 async function describe(
   folder: string,
   ledger: CopiedLedger,
-  { program, instantMs, signal }: BackupOptions & Pick<Manifest, 'instantMs'>,
+  instantMs: number,
+  { program, signal }: BackupOptions,
 ): Promise<Manifest> {
   const files: ManifestFile[] = [];
+  async function add(name: string): Promise<Inspection> {
+    const path = join(folder, name);
+    const hash = await hashFile(path, undefined, signal);
+    const inspection = inspectDatabase(path, 'quick');
+    const { applicationId, schemaVersion } = inspection;
+    files.push({ name, ...hash, applicationId, schemaVersion });
+    return inspection;
+  }
   let registry: Inspection | undefined;
   for (const { name, isOptional } of DATABASE_FILES) {
-    const path = join(folder, name);
-    if (!existsSync(path)) continue;
-    const hash = await hashFile(path, undefined, signal);
-    const found = inspectDatabase(path, 'quick');
-    if (found.fault !== null) {
+    if (!existsSync(join(folder, name))) continue;
+    const inspection = await add(name);
+    if (inspection.fault !== null)
       throw new StorageError(
         'failed',
-        `The copy of ${name} is damaged: ${found.fault}. No backup was written. Run check.`,
+        `The copy of ${name} is damaged: ${inspection.fault}. No backup was written. Run check.`,
       );
-    }
-    if (!isOptional) registry = found;
-    const { applicationId, schemaVersion } = found;
-    files.push({ name, ...hash, applicationId, schemaVersion });
+    if (!isOptional) registry = inspection;
   }
   for (const name of ledger.names) {
-    const path = join(folder, name);
-    const { applicationId, schemaVersion, fault } = inspectDatabase(path, 'quick');
+    const { fault } = await add(name);
     if (fault !== null) ledger.faults.push(`${basename(name)}: it cannot be read: ${fault}.`);
-    files.push({ name, ...(await hashFile(path, undefined, signal)), applicationId, schemaVersion });
   }
   const { rows, sequence } = registry as Inspection;
   const registryId = readRegistryId(join(folder, 'registry.db'));

@@ -1,8 +1,8 @@
 /** `check`: verifies all files of a registry, and changes nothing (docs/trouble.md#check). */
 
 import type { Command } from 'commander';
-import { hasLedgerAt } from '../ledger/ledger-files.ts';
-import { openLedgerReaderAt } from '../ledger/ledger-reader.ts';
+import { listAllFiles } from '../ledger/ledger-files.ts';
+import { openLedgerReader } from '../ledger/ledger-reader.ts';
 import {
   EVENT_ACTIONS,
   EVENT_ENTITIES,
@@ -312,8 +312,8 @@ function checkErasures(registry: Connection, file: string): Finding[] {
 }
 
 function checkLedger(databaseFile: string): Finding[] {
-  if (!hasLedgerAt(databaseFile)) return [];
-  const { entries, faults } = openLedgerReaderAt(databaseFile).verify();
+  if (listAllFiles(databaseFile).length === 0) return [];
+  const { entries, faults } = openLedgerReader(databaseFile).verify();
   return [
     { check: 'access ledger', isOfLedger: true, fault: faults[0] ?? null, value: `${entries} readings` },
   ];

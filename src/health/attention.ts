@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import { type ApiKey, hasExpired } from '../access/api-keys.ts';
-import { isServed } from '../backup/open-backups.ts';
+import { isServed } from '../backup/in-use.ts';
 import { refusalsOf } from '../keys/key-text.ts';
 import { findLostKeys, type LedgerStatus, lostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
 import type { Config } from '../runtime/config.ts';
@@ -254,15 +254,15 @@ export async function readFacts(
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
   // Checked before this process opens any file itself.
-  const isOpen = isServed(storage);
+  const isOpen = isServed(storage.location);
   const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
   try {
     const [keys, uses] = [store?.list(now) ?? [], store?.uses(now) ?? []];
     const { location } = storage;
-    const found = readLedgerStatus(storage, { nowMs: now * 1000, days });
+    const found = readLedgerStatus(location, { nowMs: now * 1000, days });
     const ledger = { isLedgerOn, ledgerFolder: ledgerFolderOf(location), ledger: found };
-    const lostKeysFile = findLostKeys(storage);
+    const lostKeysFile = findLostKeys(storage.complete());
     return { location, condition, ...ledger, lostKeysFile, keys, uses, isServed: isOpen, now, zone, command };
   } finally {
     store?.close();

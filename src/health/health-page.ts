@@ -1,7 +1,6 @@
 /** The desk's `/health` page: status, checks and backups (docs/operating.md#status). */
 import { dirname, isAbsolute } from 'node:path';
-import { datedFolderIn } from '../backup/dated-backups.ts';
-import { backupPlaceOf } from '../backup/open-backups.ts';
+import { datedFolderIn, placeOf } from '../backup/dated-backups.ts';
 import type { Finding } from '../check/check.ts';
 import { failure, fields, form, input, table, typed, workUnderWay } from '../desk/parts.ts';
 import type { Page, Screen, Visit } from '../desk/screen.ts';
@@ -137,7 +136,7 @@ export const healthPage = (added: readonly ReadAdded[]): Screen => ({
       });
       if (!isAbsolute(folder))
         return await refuse(visit.say('Give the complete path of a folder, such as /var/backups/registry.'));
-      if (!mayCreate && backupPlaceOf(storage, folder) === 'missing')
+      if (!mayCreate && placeOf(storage.location, folder) === 'missing')
         return await refuse(
           visit.say('There is no such folder. Mount its disk, or tick the box to create it.'),
         );

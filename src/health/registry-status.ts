@@ -1,7 +1,6 @@
 /** Reads the condition of a registry, in a few milliseconds whatever its size, for `status` and metrics. */
 import type { ApiKey } from '../access/api-keys.ts';
-import type { LastBackup, SequencePosition } from '../backup/backup-types.ts';
-import { locate, readRemembered } from '../backup/dated-backups.ts';
+import { findLastBackup, type LastBackup } from '../backup/dated-backups.ts';
 import type { Visit } from '../desk/screen.ts';
 import { type RegistrySize, readRunningImports, readSize } from '../import/staging/session.ts';
 import { findOperation, type Operation } from '../journal/operations.ts';
@@ -12,7 +11,13 @@ import type { Connection } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes, sizeOf } from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
-import { readSequence, type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
+import {
+  readSequence,
+  type SequencePosition,
+  type Storage,
+  type StorageUse,
+  waitMsFor,
+} from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Html } from '../values/html.ts';
 import type { Message } from '../values/message.ts';
@@ -126,8 +131,8 @@ function readStatusAt(
 
 /** A backup of another epoch is of another registry, or of this one before a restore. */
 function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
-  const last = readRemembered(databaseFile);
-  return last?.epoch === (sequence?.epoch ?? null) ? locate(databaseFile, last) : null;
+  const last = findLastBackup(databaseFile);
+  return last?.epoch === (sequence?.epoch ?? null) ? last : null;
 }
 
 function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelStatus {

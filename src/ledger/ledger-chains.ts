@@ -5,6 +5,7 @@
 
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import type { LedgerBatch } from './ledger-entries.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
 import {
   hasBatch,
@@ -15,7 +16,6 @@ import {
   readLedgerFile,
   readRows,
 } from './ledger-rows.ts';
-import type { LedgerBatch } from './reading-text.ts';
 
 /** A ledger file that is damaged, or that this user may not open. */
 export interface UnreadableFile {
@@ -55,21 +55,21 @@ export function readChains(databaseFile: string): LedgerChains {
   const removals = new Map<string, RemovedRow>();
   const parts: ChainPart[] = [];
   for (const file of files) {
-    const found = readLedgerFile(file.path);
-    if (found instanceof StorageError) {
-      unreadable.push({ name: file.name, reason: found.message });
+    const content = readLedgerFile(file.path);
+    if (content instanceof StorageError) {
+      unreadable.push({ name: file.name, reason: content.message });
       continue;
     }
-    for (const row of found.removed) removals.set(row.name, row);
-    for (const part of found.parts)
+    for (const row of content.removed) removals.set(row.name, row);
+    for (const part of content.parts)
       if (registry === undefined || part.registry === '' || part.registry === registry)
         parts.push(place(file, part, parts));
   }
-  const known = new Set(['', ...files.map(({ name }) => name), ...removals.keys()]);
+  const names = new Set(['', ...files.map(({ name }) => name), ...removals.keys()]);
   return {
     parts,
     unreadable,
-    missing: [...new Set(parts.map(({ part }) => part.follows))].filter((name) => !known.has(name)),
+    missing: [...new Set(parts.map(({ part }) => part.follows))].filter((name) => !names.has(name)),
     removals: {
       entries: [...removals.values()].reduce((sum, { entries }) => sum + entries, 0),
       atMs: removals.size === 0 ? null : Math.max(...[...removals.values()].map((row) => row.removed_at)),
@@ -78,42 +78,37 @@ export function readChains(databaseFile: string): LedgerChains {
 }
 
 function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]): ChainPart {
-  const ofOrigin = parts.filter((each) => each.part.origin === part.origin);
+  const ofOrigin = parts.filter((earlier) => earlier.part.origin === part.origin);
   const overlapping = ofOrigin.filter(
-    (each) => each.part.first <= part.last && part.first <= each.part.last && part.last >= part.first,
+    (earlier) =>
+      earlier.part.first <= part.last && part.first <= earlier.part.last && part.last >= part.first,
   );
-  const chain = parts.reduce((highest, each) => Math.max(highest, each.chain), 0) + 1;
-  const before = ofOrigin.findLast(
-    (each) => each.part.last + 1 === part.first && each.part.lastHash === part.previousHash,
+  const predecessor = ofOrigin.findLast(
+    (earlier) => earlier.part.last + 1 === part.first && earlier.part.lastHash === part.previousHash,
   );
-  if (before !== undefined) return { file, part, chain: before.chain, before, overlapping };
-  // The entries in between are missing; `verify` reports the gap.
   const last = ofOrigin.at(-1);
-  if (last !== undefined && overlapping.length === 0 && last.part.last < part.first)
-    return { file, part, chain: last.chain, before: last, overlapping };
-  return { file, part, chain, before: undefined, overlapping };
+  // Entries between the last part and this one are missing; `verify` reports the gap.
+  const hasGap = last !== undefined && overlapping.length === 0 && last.part.last < part.first;
+  const before = predecessor ?? (hasGap ? last : undefined);
+  const chain = before?.chain ?? Math.max(0, ...parts.map((earlier) => earlier.chain)) + 1;
+  return { file, part, chain, before, overlapping };
 }
 
 /** Last sequence read from each part during one pass over all parts. */
 export type Pass = Map<ChainPart, number>;
 
 /** Detects batches that an earlier file has already yielded, so that each entry counts once. */
-function openRepeats(
-  { overlapping }: ChainPart,
-  pass: Pass,
-): {
-  has(last: number, hash: string): boolean;
-  close(): void;
-} {
-  const opened = overlapping.flatMap((each) => {
+function openRepeats({ overlapping }: ChainPart, pass: Pass) {
+  const opened = overlapping.flatMap((earlier) => {
     try {
-      return [{ db: openLedgerFile(each.file.path), part: each.part, readThrough: pass.get(each) ?? 0 }];
+      const { file, part } = earlier;
+      return [{ db: openLedgerFile(file.path), part, readThrough: pass.get(earlier) ?? 0 }];
     } catch {
       return [];
     }
   });
   return {
-    has: (last, hash) =>
+    has: (last: number, hash: string) =>
       opened.some(({ db, part, readThrough }) => {
         if (last < part.first || last > readThrough) return false;
         try {
@@ -139,16 +134,16 @@ interface PartBatch {
  * requested.
  * @throws StorageError, the driver's error when the file is damaged
  */
-export function* readPart(each: ChainPart, pass: Pass): Generator<PartBatch, void> {
-  const { file, part, chain } = each;
+export function* readPart(chainPart: ChainPart, pass: Pass): Generator<PartBatch, void> {
+  const { file, part, chain } = chainPart;
   const { origin } = part;
   const db = openLedgerFile(file.path);
-  const repeats = openRepeats(each, pass);
+  const repeats = openRepeats(chainPart, pass);
   try {
     for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
       const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
       yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
-      pass.set(each, first + count - 1);
+      pass.set(chainPart, first + count - 1);
     }
   } finally {
     repeats.close();

@@ -1,18 +1,17 @@
 /** The `ledger` commands, which show, check, prune and export the access ledger (docs/ledger.md). */
 import type { Command } from 'commander';
-import { describeEntry } from '../journal/history-commands.ts';
+import { describeEntry as describeHistoryEntry } from '../journal/history-commands.ts';
 import { NO_KEY } from '../keys/key-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
 import { formatActor } from '../registry/changes/labels.ts';
 import { CREATED } from '../registry/changes/record-changes.ts';
-import type { CooperativeSummary } from '../registry/cooperatives.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf, readNumber } from '../terminal/options.ts';
 import { formatTable } from '../terminal/output.ts';
-import { NAMES, recordAccess, recordAll } from '../terminal/record-reading.ts';
+import { NAMES, recordAccess, recordAll, recordNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, addSettingOptions, type PrintOptions } from '../terminal/settings.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/signals.ts';
@@ -25,90 +24,74 @@ import {
 } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { type Message, say, type Text } from '../values/message.ts';
-import { type EntryFilter, findEntries, findKeyAccesses, type KeyAccesses } from './key-readings.ts';
-import { findOldLedgerFiles, openLedgerReader, pruneLedger } from './open-ledger.ts';
+import { type EntryFilter, findEntries, findKeyAccesses, type KeyAccesses } from './key-accesses.ts';
+import { openLedgerReader, type VerifiedChain } from './ledger-reader.ts';
+import { pruneLedger } from './open-ledger.ts';
 import {
-  describeReading,
+  describeAccess,
+  describeEntry,
   findPersonAccesses,
+  formatAccesses,
   formatEverybody,
-  formatReadings,
   ofEverybody,
   ofPerson,
   shownTime,
   tellUnreadable,
-} from './person-readings.ts';
-import { verify } from './verify-command.ts';
+} from './person-accesses.ts';
+import { findOldFiles } from './retention.ts';
 
-interface Showing {
-  readonly zone: TimeZone;
-  readonly cooperatives: readonly CooperativeSummary[];
-}
-
-export const WITHOUT_KEY = say(
+const WITHOUT_KEY = say(
   'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
 );
 
-/** Codes of the cooperatives that were exported in full; null: all cooperatives. */
-const exportedCodes = ({ exported }: KeyAccesses, { cooperatives }: Showing): string[] | null =>
-  exported && [...exported].map((id) => cooperatives.find((each) => each.id === id)?.code ?? `id ${id}`);
+function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
+  const { pages, exports, exportedCodes, unknown, withoutKey } = counts;
+  return {
+    persons: persons.map(({ identityCard, times, first, last }) => ({
+      identity_card: identityCard,
+      times,
+      first: shownTime(first, zone),
+      last: shownTime(last, zone),
+    })),
+    pages,
+    exports,
+    exported_cooperatives: exportedCodes,
+    unknown,
+    without_key: withoutKey,
+  };
+}
 
-const describeKeyReadings = (readings: KeyAccesses, showing: Showing) => ({
-  persons: readings.persons.map(({ identityCard, times, first, last }) => ({
-    identity_card: identityCard,
-    times,
-    first: shownTime(first, showing.zone),
-    last: shownTime(last, showing.zone),
-  })),
-  pages: readings.pages,
-  exports: readings.exports,
-  exported_cooperatives: exportedCodes(readings, showing),
-  unknown: readings.unknown,
-  without_key: readings.withoutKey,
-});
-
-function remarksOn(readings: KeyAccesses, showing: Showing): Message[] {
-  const { persons, pages, exports, unknown, withoutKey } = readings;
-  const codes = exportedCodes(readings, showing);
-  return [
+function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey }: KeyAccesses): Message[] {
+  const ofExports =
+    exportedCodes === null
+      ? say('Of {n|an export|# exports} everybody has to be counted too: all cooperatives.', { n: exports })
+      : say('Of {n|an export|# exports} everybody has to be counted too, in: {codes}.', {
+          n: exports,
+          codes: exportedCodes,
+        });
+  const remarks = [
     say('{n|# person was|# persons were} read.', { n: persons.length }),
-    ...(pages === 0 ? [] : [say('Everybody on the {n|page|# pages} of lists is among them.', { n: pages })]),
-    ...(exports > 0 && codes === null
-      ? [say('Of {n|an export|# exports} everybody has to be counted too: all cooperatives.', { n: exports })]
-      : []),
-    ...(exports > 0 && codes !== null
-      ? [
-          say('Of {n|an export|# exports} everybody has to be counted too, in: {codes}.', {
-            n: exports,
-            codes,
-          }),
-        ]
-      : []),
-    ...(unknown === 0
-      ? []
-      : [
-          say('{n|# reading was|# readings were} of numbers or members that nobody has now.', { n: unknown }),
-        ]),
-    ...(withoutKey === 0 ? [] : [WITHOUT_KEY]),
+    pages > 0 && say('Everybody on the {n|page|# pages} of lists is among them.', { n: pages }),
+    exports > 0 && ofExports,
+    unknown > 0 &&
+      say('{n|# reading was|# readings were} of numbers or members that nobody has now.', { n: unknown }),
+    withoutKey > 0 && WITHOUT_KEY,
   ];
+  return remarks.filter((remark) => remark !== false);
 }
 
 /** Formats text with national IDs, meant for an authority; otherwise only `persons show` prints them. */
-function formatKeyReadings(
-  readings: KeyAccesses,
-  showing: Showing,
-  translate: (text: Text) => string,
-): string {
-  const rows = readings.persons.map(({ identityCard, times, first, last }) => [
+function formatKeyAccesses(accesses: KeyAccesses, zone: TimeZone, translate: (text: Text) => string): string {
+  const rows = accesses.persons.map(({ identityCard, times, first, last }) => [
     identityCard,
     String(times),
-    shownTime(first, showing.zone),
-    shownTime(last, showing.zone),
+    shownTime(first, zone),
+    shownTime(last, zone),
   ]);
   const headings = ['NATIONAL ID', 'TIMES', 'FIRST', 'LAST'].map(translate);
   const table = rows.length === 0 ? '' : `${formatTable(headings, rows)}\n`;
-  return `${table}${remarksOn(readings, showing)
-    .map((text) => `${translate(text)}\n`)
-    .join('')}`;
+  const remarks = remarksOn(accesses).map((text) => `${translate(text)}\n`);
+  return table + remarks.join('');
 }
 
 interface TimeOptions extends PrintOptions {
@@ -118,6 +101,10 @@ interface TimeOptions extends PrintOptions {
 
 interface ExportOptions extends TimeOptions {
   readonly key?: number;
+}
+
+interface VerifyOptions extends PrintOptions {
+  readonly receipt?: string;
 }
 
 type PruneOptions = PrintOptions & ConfirmOptions;
@@ -154,41 +141,41 @@ const addTimeOptions = (command: Command): Command =>
 async function showPerson(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { storage, zone } = run;
-  const { traces, person } = await withStore(openStoredData(storage), async (store) => ({
+  const { traces, person } = await withStore(openStoredData(storage), (store) => ({
     traces: store.findTraces(identityCard),
     person: store.findPerson(identityCard),
   }));
-  // An entry made on creation is not a reading.
-  const entered = (person?.history ?? []).filter(
+  // An entry made on creation is not an access.
+  const creations = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );
-  const { readings, isKeyLost, unreadable } = await withStore(openLedgerReader(storage), (ledger) =>
-    findPersonAccesses(ledger, traces),
-  );
-  const shown = { zone, keyNames: await readKeyNames(run, storage) };
+  const ledger = openLedgerReader(storage.readable());
+  const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
+  const context = { zone, keyNames: await readKeyNames(run, storage) };
   await recordAccess(run, { identityCards: [identityCard], fields: [] });
-  const table = (some: typeof readings) => formatReadings(some, shown, (text) => translate(run, text));
-  const [own, others] = [ofPerson(readings), ofEverybody(readings)];
+  const tableOf = (some: typeof accesses) =>
+    some.length === 0 ? '' : formatAccesses(some, context, (text) => translate(run, text));
+  const everybody = ofEverybody(accesses);
   const parts = [
-    entered
+    creations
       .map(({ row, at, actor, user }) => {
         const values = { row, at: formatDateTime(at, zone), actor: formatActor(actor, user) };
         return `${translate(run, say('Entered as {row} at {at} by {actor}.', values))}\n`;
       })
       .join(''),
-    ...(readings.length === 0
-      ? [`${translate(run, 'The access ledger has no reading of this person.')}\n`]
-      : []),
-    ...(own.length > 0 ? [table(own)] : []),
-    ...(others.length > 0 ? [`${translate(run, formatEverybody(others.length))}\n${table(others)}`] : []),
+    accesses.length === 0 ? `${translate(run, 'The access ledger has no reading of this person.')}\n` : '',
+    tableOf(ofPerson(accesses)),
+    everybody.length === 0
+      ? ''
+      : `${translate(run, formatEverybody(everybody.length))}\n${tableOf(everybody)}`,
   ];
   run.show(
     {
-      entered: entered.map(({ row, ...entry }) => {
-        const { at, actor, user } = describeEntry(entry, zone);
+      entered: creations.map(({ row, ...entry }) => {
+        const { at, actor, user } = describeHistoryEntry(entry, zone);
         return { row, at, actor, user };
       }),
-      entries: readings.map((reading) => describeReading(reading, shown)),
+      entries: accesses.map((access) => describeAccess(access, context)),
     },
     parts.filter((part) => part !== '').join('\n'),
   );
@@ -205,13 +192,13 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   // Refuses a location without a registry of this release.
   sequenceOf(storage);
   const retention = { nowMs: clock.now(), days: config.accessLedgerDays };
-  const { removable, waiting } = findOldLedgerFiles(storage, retention);
+  const { removable, waiting } = findOldFiles(storage.readable(), retention);
   const files = [...removable, ...waiting];
   await recordAccess(run, { fields: [], isOfLedger: true });
   const list = files.map((name) => `${name}\n`).join('');
   if (files.length > 0) await confirm(run, options, () => run.err(list));
   const isToGo = files.length > 0 && options.dryRun !== true;
-  const entries = isToGo ? pruneLedger(storage, { ...retention, named: files }).entries : 0;
+  const entries = isToGo ? pruneLedger(storage.location, { ...retention, named: files }).entries : 0;
   const done = isToGo
     ? say('Removed {n|# file|# files} with {entries|# reading|# readings}.', { n: files.length, entries })
     : say('{n|# file is|# files are} too old.', { n: files.length });
@@ -238,41 +225,32 @@ const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-
  * files might.
  * @throws CommandError for an unknown id
  */
-async function assertKey(run: Run, id: number | undefined, mayHaveReadings: boolean): Promise<void> {
-  if (id === undefined || mayHaveReadings || (await readKeyNames(run, run.storage)).has(id)) return;
+async function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): Promise<void> {
+  if (id === undefined || mayHaveAccesses || (await readKeyNames(run, run.storage)).has(id)) return;
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** Above this number of persons, the reading is recorded as one of everybody. */
+/** Above this number of persons, the access is recorded as one of everybody. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId };
-  const { readings, cooperatives } = await withStore(openStoredData(storage), async (store) => ({
-    readings: await withStore(openLedgerReader(storage), (ledger) => findKeyAccesses(ledger, filter, store)),
-    cooperatives: store.listCooperatives(),
-  }));
-  const { pages, exports, unknown, withoutKey } = readings;
-  await assertKey(
-    run,
-    keyId,
-    readings.persons.length + pages + exports + unknown + withoutKey + readings.unreadable.length > 0,
+  const accesses = await withStore(openStoredData(storage), (store) =>
+    findKeyAccesses(openLedgerReader(storage.readable()), filter, store),
   );
-  const identityCards = readings.persons.map(({ identityCard }) => identityCard);
+  const { persons, pages, exports, unknown, withoutKey, unreadable } = accesses;
+  const mayHaveAccesses = persons.length + pages + exports + unknown + withoutKey + unreadable.length > 0;
+  await assertKey(run, keyId, mayHaveAccesses);
+  const identityCards = persons.map(({ identityCard }) => identityCard);
+  const fields = identityCards.length > 0 ? NAMES : [];
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
-  else
-    await recordAccess(run, {
-      identityCards,
-      fields: identityCards.length > 0 ? NAMES : [],
-      isOfLedger: true,
-    });
-  const showing = { zone, cooperatives };
+  else await recordAccess(run, { identityCards, fields, isOfLedger: true });
   run.show(
-    describeKeyReadings(readings, showing),
-    formatKeyReadings(readings, showing, (text) => translate(run, text)),
+    describeKeyAccesses(accesses, zone),
+    formatKeyAccesses(accesses, zone, (text) => translate(run, text)),
   );
-  tellUnreadable(run, readings.unreadable);
+  tellUnreadable(run, unreadable);
 }
 
 /** Streams one line for each entry. */
@@ -281,14 +259,71 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   const filter = { ...filterOf(options, zone), keyId: options.key };
   await recordAll(run, []);
   const writer = createJsonWriter(run.out);
-  await withStore(openLedgerReader(storage), async (ledger) => {
-    let hasEntries = false;
-    for (const { entry } of findEntries(ledger, filter)) {
-      hasEntries = true;
-      await writer.write(`${JSON.stringify(entry)}\n`);
-    }
-    writer.flush();
-    tellUnreadable(run, ledger.unreadable);
-    await assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
-  });
+  const ledger = openLedgerReader(storage.readable());
+  let hasEntries = false;
+  for (const { entry } of findEntries(ledger, filter)) {
+    hasEntries = true;
+    await writer.write(`${JSON.stringify(entry)}\n`);
+  }
+  writer.flush();
+  tellUnreadable(run, ledger.unreadable);
+  await assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
+}
+
+/** Checks the ledger, or a receipt against it. @throws CommandError with status 1 if it fails */
+async function verify(run: Run<VerifyOptions>): Promise<void> {
+  const { storage } = run;
+  if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no database at ${storage.location}.`);
+  if (run.options.receipt === undefined) verifyAll(run);
+  else await verifyOne(run, run.options.receipt);
+}
+
+/** Shows no personal data, and so is not recorded as an access. */
+function verifyAll(run: Run): void {
+  const { entries, chains, faults } = openLedgerReader(run.storage.readable()).verify();
+  recordNobody(run);
+  const isEmpty = chains.length + faults.length === 0;
+  // A registry that cannot be used may have had one.
+  if (isEmpty) sequenceOf(run.storage);
+  const counts = { entries, chains: chains.length };
+  const lines = [
+    ...faults,
+    ...chains.map(formatChain),
+    isEmpty
+      ? say('Nothing has been recorded yet.')
+      : say('{entries|# entry is|# entries are} sound, in {chains|# chain|# chains}.', counts),
+  ];
+  run.show(
+    { sound: faults.length === 0, entries, chains: chains.map(describeChain), faults },
+    lines.map((line) => `${translate(run, line)}\n`).join(''),
+  );
+  if (faults.length > 0)
+    throw new CommandError(EXIT.refused, 'The access ledger is NOT sound. See docs/ledger.md#damage.');
+}
+
+const describeChain = (chain: VerifiedChain) => ({
+  chain: chain.chain,
+  origin: chain.origin,
+  entries: chain.entries,
+  removed_through: chain.removedThrough,
+  last_sequence: chain.lastSequence,
+  last_hash: chain.lastHash,
+  fault: chain.fault,
+});
+
+/** For safekeeping elsewhere: a copy later proves that nothing earlier has changed. */
+const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
+  say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
+
+async function verifyOne(run: Run, receipt: string): Promise<void> {
+  const { storage, zone } = run;
+  const { entry, message } = openLedgerReader(storage.readable()).verifyReceipt(receipt);
+  const context = { zone, keyNames: await readKeyNames(run, storage) };
+  await recordAccess(run, { fields: [], isOfLedger: true });
+  const table = entry && formatAccesses([{ entry }], context, (text) => translate(run, text));
+  run.show(
+    { found: entry !== undefined, message, entry: entry ? describeEntry(entry, context) : null },
+    `${table ?? ''}${message}\n`,
+  );
+  if (entry === undefined) throw new CommandError(EXIT.refused, '');
 }

@@ -5,11 +5,12 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFolder } from '../runtime/process.ts';
-import { type FileLock, lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import { insertPartRow, type PartRow } from './ledger-rows.ts';
 
 export interface LedgerFile {
   /** `2026-11-3fa9c1d2-0001.db`: month, first digits of the origin, number. */
@@ -72,9 +73,6 @@ export function listAllFiles(databaseFile: string): LedgerFile[] {
   return [...first, ...listLedgerFiles(databaseFile)];
 }
 
-/** True if the location has any ledger file. */
-export const hasLedgerAt = (databaseFile: string): boolean => listAllFiles(databaseFile).length > 0;
-
 /** @throws StorageError when the folder cannot be created */
 export function createLedgerFolder(databaseFile: string): string {
   const folder = ledgerFolderOf(databaseFile);
@@ -95,64 +93,45 @@ export function createLedgerFolder(databaseFile: string): string {
  */
 export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: () => T): T {
   const file = join(createLedgerFolder(databaseFile), LOCK_NAME);
-  const lock = waitForLock(file, waitMs);
-  try {
-    return work();
-  } finally {
-    lock.release();
-  }
-}
-
-function waitForLock(file: string, waitMs: number): FileLock {
-  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
-    const lock = lockPrivateFile(file);
-    if (lock !== undefined) return lock;
+  let lock = lockPrivateFile(file);
+  for (let waitedMs = 0; lock === undefined; waitedMs += LOOK_AGAIN_MS) {
     if (waitedMs >= waitMs)
       throw new StorageError('failed', `Another process keeps ${file} locked. Try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
+    lock = lockPrivateFile(file);
   }
-}
-
-export interface NewPart {
-  readonly origin: string;
-  readonly registry: string;
-  readonly month: string;
-  readonly keyId: string;
-  readonly first: number;
-  readonly previousHash: string;
-  /** The previous file if it has disappeared; otherwise the newest existing file is used. */
-  readonly follows?: string | undefined;
+  try {
+    return work();
+  } finally {
+    lock.close();
+  }
 }
 
 const BEGINNING = '.beginning';
 export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const;
 
-/** Creates the next file. The caller holds the ledger's lock. @throws StorageError, the system's error */
-export function beginFile(databaseFile: string, part: NewPart, waitMs: number): LedgerFile {
+/**
+ * Creates the next file. The caller holds the ledger's lock.
+ * @param lostName the previous file if it has disappeared; otherwise the newest existing file is used
+ * @throws StorageError, the system's error
+ */
+export function beginFile(
+  databaseFile: string,
+  part: Omit<PartRow, 'follows' | 'last' | 'lastHash'>,
+  lostName: string | undefined,
+  waitMs: number,
+): LedgerFile {
   const folder = ledgerFolderOf(databaseFile);
   const newest = listAllFiles(databaseFile).at(-1);
-  const gone = numberOf(part.follows ?? '');
-  const name = nameOf({ ...part, number: Math.max(newest?.number ?? 0, gone) + 1 });
+  const number = Math.max(newest?.number ?? 0, numberOf(lostName ?? '')) + 1;
+  const name = nameOf({ ...part, number });
   // A killed process may have left an unfinished file.
-  for (const left of readdirSync(folder).filter((each) => each.startsWith(BEGINNING)))
-    rmSync(join(folder, left), { force: true });
+  for (const unfinished of readdirSync(folder).filter((entry) => entry.startsWith(BEGINNING)))
+    rmSync(join(folder, unfinished), { force: true });
   const beginning = join(folder, BEGINNING);
   const settings = { schema: LEDGER_SCHEMA, create: true, waitMs, ...LEDGER_SETTINGS };
-  withDatabase(beginning, settings, (db) =>
-    db.run(
-      `INSERT INTO ledger_part (id, origin, registry, month, key_id, first_sequence, previous_hash, follows)
-       VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        part.origin,
-        part.registry,
-        part.month,
-        part.keyId,
-        part.first,
-        part.previousHash,
-        part.follows ?? newest?.name ?? '',
-      ],
-    ),
-  );
+  const row = { ...part, follows: lostName ?? newest?.name ?? '', last: null, lastHash: null };
+  withDatabase(beginning, settings, (db) => insertPartRow(db, row));
   syncPath(beginning);
   renameSync(beginning, join(folder, name));
   syncPath(folder);

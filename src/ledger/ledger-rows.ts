@@ -1,7 +1,4 @@
-/**
- * Reads the rows of a ledger file, which has one part of one chain (a file of 1.0.0: several), and computes
- * the batch hashes and receipts (docs/decisions/0030).
- */
+/** Reads the rows of a ledger file, which has one part of one chain; a file of 1.0.0 has several. */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
@@ -18,7 +15,7 @@ interface BatchRow {
   readonly entries: string;
 }
 
-export interface Period {
+interface Period {
   /** First sequence whose national IDs are hashed with this key. */
   readonly first: number;
   /** In UTC, as `2026-11`. */
@@ -47,16 +44,47 @@ export interface LedgerPart {
   readonly offset: number;
 }
 
-interface PartRow {
+/** The row of `ledger_part`. */
+export interface PartRow {
   readonly origin: string;
   readonly registry: string;
   readonly month: string;
-  readonly key_id: string;
-  readonly first_sequence: number;
-  readonly previous_hash: string;
+  readonly keyId: string;
+  readonly first: number;
+  readonly previousHash: string;
   readonly follows: string;
-  readonly last_sequence: number | null;
-  readonly last_hash: string | null;
+  /** Null in the open file, as is the hash. */
+  readonly last: number | null;
+  readonly lastHash: string | null;
+}
+
+/** @throws StorageError without the row */
+export function readPartRow(db: Connection): PartRow {
+  const row = findPartRow(db);
+  if (row === undefined)
+    throw new StorageError(
+      'failed',
+      `${db.raw.name} has no part of the ledger in it. Restore it from a backup.`,
+    );
+  return row;
+}
+
+const findPartRow = (db: Connection): PartRow | undefined =>
+  db.has("sqlite_schema WHERE name = 'ledger_part'")
+    ? db.row(
+        `SELECT origin, registry, month, key_id AS keyId, first_sequence AS first,
+           previous_hash AS previousHash, follows, last_sequence AS last, last_hash AS lastHash
+         FROM ledger_part`,
+      )
+    : undefined;
+
+/** Adds the row to a file, unless it has one. */
+export function insertPartRow(db: Connection, row: PartRow): void {
+  db.run(
+    `INSERT OR IGNORE INTO ledger_part
+     VALUES (1, @origin, @registry, @month, @keyId, @first, @previousHash, @follows, @last, @lastHash)`,
+    { ...row },
+  );
 }
 
 /** Larger than any number of sequences a chain can reach. */
@@ -100,34 +128,21 @@ export const isOld = (db: Connection): boolean =>
 /** @throws StorageError for a file without a part; the driver's error when it is damaged */
 export function readParts(db: Connection): LedgerPart[] {
   if (isOld(db)) return readOldParts(db);
-  const row = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
-  if (row === undefined)
-    throw new StorageError(
-      'failed',
-      `${db.raw.name} has no part of the ledger in it. Restore it from a backup.`,
-    );
-  const { origin, registry, month, key_id: keyId, follows } = row;
-  const [first, previousHash] = [row.first_sequence, row.previous_hash];
-  const last = lastBatch(db, 0);
+  const row = readPartRow(db);
+  const { first, month, keyId } = row;
+  const end = endOf(db, 0, row);
   return [
     {
-      origin,
-      registry,
-      first,
-      previousHash,
-      follows,
-      last: row.last_sequence ?? (last === undefined ? first - 1 : last.id + last.count - 1),
-      lastHash: row.last_hash ?? last?.hash ?? previousHash,
-      isClosed: row.last_sequence !== null,
-      lastMs: last?.last_time ?? null,
+      ...row,
+      last: row.last ?? end.last,
+      lastHash: row.lastHash ?? end.lastHash,
+      isClosed: row.last !== null,
+      lastMs: end.lastMs,
       periods: [{ first, month, keyId }],
       offset: 0,
     },
   ];
 }
-
-export const readPartRow = (db: Connection): PartRow | undefined =>
-  db.row<PartRow>('SELECT * FROM ledger_part');
 
 export interface RemovedRow {
   readonly name: string;
@@ -142,23 +157,20 @@ const readRemoved = (db: Connection): RemovedRow[] =>
     : [];
 
 function readOldParts(db: Connection): LedgerPart[] {
-  const stamp = db.has("sqlite_schema WHERE name = 'ledger_part'") ? readPartRow(db) : undefined;
+  const registry = findPartRow(db)?.registry ?? '';
   const chains = db.rows<{ id: number; origin: string; removed_through: number; removed_hash: string }>(
     'SELECT id, origin, removed_through, removed_hash FROM ledger_chains ORDER BY id',
   );
   return chains.map(({ id, origin, removed_through, removed_hash }) => {
     const offset = id * OLD_CHAIN_SIZE;
-    const last = lastBatch(db, offset);
+    const start = { first: removed_through + 1, previousHash: removed_hash };
     return {
       origin,
-      registry: stamp?.registry ?? '',
-      first: removed_through + 1,
-      previousHash: removed_hash,
+      registry,
+      ...start,
       follows: '',
-      last: last === undefined ? removed_through : last.id - offset + last.count - 1,
-      lastHash: last?.hash ?? removed_hash,
+      ...endOf(db, offset, start),
       isClosed: true,
-      lastMs: last?.last_time ?? null,
       periods: db.rows<Period>(
         'SELECT first, month, key_id AS keyId FROM ledger_periods WHERE chain_id = ? ORDER BY first',
         [id],
@@ -171,9 +183,19 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** Returns the last batch without its entries, which may be the only damaged data. */
-export const lastBatch = (db: Connection, offset: number): Omit<BatchRow, 'entries'> | undefined =>
-  db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, offset + OLD_CHAIN_SIZE]);
+/** Returns the end of a part. Reads no entries, which may be the only damaged data. */
+export function endOf(
+  db: Connection,
+  offset: number,
+  { first, previousHash }: Pick<LedgerPart, 'first' | 'previousHash'>,
+): Pick<LedgerPart, 'last' | 'lastHash' | 'lastMs'> {
+  const batch = db.row<BatchRow>(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [
+    offset,
+    offset + OLD_CHAIN_SIZE,
+  ]);
+  if (batch === undefined) return { last: first - 1, lastHash: previousHash, lastMs: null };
+  return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
+}
 
 /** True if a batch ends with that sequence and hash, and the file so shares everything before it. */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {

@@ -1,19 +1,14 @@
 /** Thread module that writes a service's ledger, as a disk sync would block the event loop. */
 
 import { serveTasks } from '../runtime/task-thread.ts';
-import type { Recorded } from './batch-hash.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import type { RecordedBatch } from './ledger-entries.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { Reserve, reservedAccesses } from './reserve.ts';
-import type { RemovedLedgerFiles, Retention } from './retention.ts';
-
-export interface LedgerSetup {
-  readonly databaseFile: string;
-  /** Maximum wait of a batch for another process's lock, in milliseconds. */
-  readonly waitMs: number;
-}
+import type { Retention } from './retention.ts';
 
 /** Result of a batch: its place in the chain, with news for the service. */
-export interface Appended extends Recorded {
+export interface Appended extends RecordedBatch {
   /** Messages for the operator, one for each replaced file. */
   readonly notes: readonly string[];
   /** Approximate number of readings that still fit once the disk is full. */
@@ -25,52 +20,54 @@ const LOOK_AGAIN_BATCHES = 64;
 
 export type LedgerTasks = {
   append(text: string): Appended;
-  removeOld(retention: Retention): RemovedLedgerFiles;
+  removeOld(retention: Retention): ReturnType<LedgerWriter['removeOld']>;
 };
 
-serveTasks(({ databaseFile, waitMs }: LedgerSetup): LedgerTasks => {
+interface Setup {
+  readonly databaseFile: string;
+  /** Maximum wait of a batch for another process's lock, in milliseconds. */
+  readonly waitMs: number;
+}
+
+serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   const notes: string[] = [];
   const writer = new LedgerWriter(databaseFile, waitMs, (message) => void notes.push(message));
-  const reserves = new WeakMap<object, Reserve>();
+  let reserve: Reserve | undefined;
   let isScheduled = false;
-  let looked = { db: undefined as object | undefined, batches: 0, reserved: 0 };
+  /** Batches since the reserve was measured, and the result. */
+  let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
   /** Takes one step of the reserve after the batches that are queued. */
-  function keepReserve(): void {
-    const { connection: db } = writer;
-    if (db === undefined || isScheduled) return;
-    const reserve = reserves.get(db) ?? new Reserve(db);
-    reserves.set(db, reserve);
-    if (!reserve.isShort()) return;
+  function keep(current: Reserve): void {
+    if (isScheduled || !current.isShort()) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      if (writer.connection !== db) return;
+      if (writer.connection !== current.db) return;
       try {
-        reserve.take();
-        looked = { db: undefined, batches: 0, reserved: 0 };
+        current.take();
       } catch {
         // The next batch reports the fault of the file.
         return;
       }
-      if (reserve.goesOn) keepReserve();
+      batches = LOOK_AGAIN_BATCHES;
+      if (current.goesOn) keep(current);
     });
   }
 
-  function countReserved(): number {
-    const { connection: db } = writer;
-    if (db !== undefined && (looked.db !== db || ++looked.batches > LOOK_AGAIN_BATCHES)) {
-      looked = { db, batches: 0, reserved: reservedAccesses(db) };
-      reserves.get(db)?.lookAgain();
-    }
-    return looked.reserved;
+  function keepReserve(db: Connection): void {
+    if (reserve?.db !== db) [reserve, batches] = [new Reserve(db), LOOK_AGAIN_BATCHES];
+    keep(reserve);
+    if (++batches <= LOOK_AGAIN_BATCHES) return;
+    [batches, reserved] = [0, reservedAccesses(db)];
+    reserve.lookAgain();
   }
 
   return {
-    append: (text) => {
-      const recorded = writer.append(text);
-      keepReserve();
-      return { ...recorded, notes: notes.splice(0), reserved: countReserved() };
+    append(text) {
+      const batch = writer.append(text);
+      if (writer.connection !== undefined) keepReserve(writer.connection);
+      return { ...batch, notes: notes.splice(0), reserved };
     },
     removeOld: (retention) => writer.removeOld(retention),
   };

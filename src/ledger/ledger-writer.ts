@@ -20,7 +20,14 @@ import {
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
 import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import { hashBatch, NO_HASH, type Recorded } from './batch-hash.ts';
+import {
+  type HashPerson,
+  hashBatch,
+  NO_HASH,
+  type RecordedBatch,
+  timeOf,
+  toLines,
+} from './ledger-entries.ts';
 import {
   beginFile,
   createLedgerFolder,
@@ -29,23 +36,22 @@ import {
   type LedgerFile,
   listAllFiles,
   listLedgerFiles,
-  type NewPart,
   nameOf,
   withLedgerLock,
 } from './ledger-files.ts';
 import {
+  endOf,
+  insertPartRow,
   isOld,
-  keyIdAt,
   type LedgerPart,
-  lastBatch,
+  type PartRow,
   readLedgerFile,
   readPartRow,
   readParts,
 } from './ledger-rows.ts';
 import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
-import { type HashPerson, timeOf, toLines } from './reading-text.ts';
 import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
-import { type RemovedLedgerFiles, type Retention, removeOldFiles } from './retention.ts';
+import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
@@ -61,20 +67,20 @@ export function adoptOldLedger(databaseFile: string, registry: string, waitMs: n
   if (!hasTables(old)) return;
   withLedgerLock(databaseFile, waitMs, () => {
     if (!existsSync(old)) return;
-    const newest = close(old, registry);
+    const newest = closeOld(old, registry);
     const folder = ledgerFolderOf(databaseFile);
     const { origin } = newest ?? UNKNOWN;
     const month = newest?.periods.at(-1)?.month ?? UNKNOWN.month;
     // Number 0 sorts it before every other file, even files that already exist.
     const name = freeNameOf(folder, nameOf({ month, origin, number: 0 }));
-    for (const path of withSideFiles(old).filter((each) => existsSync(each)))
+    for (const path of withSideFiles(old).filter((file) => existsSync(file)))
       renameSync(path, join(folder, name + path.slice(old.length)));
     for (const path of [folder, dirname(old)]) syncPath(path);
   });
 }
 
 /** @returns the part written last; undefined if the file cannot be read or has no parts */
-function close(old: string, registry: string): LedgerPart | undefined {
+function closeOld(old: string, registry: string): LedgerPart | undefined {
   try {
     return withDatabase(old, { waitMs: 0 }, (db) => {
       if (!isOld(db)) return undefined;
@@ -93,24 +99,16 @@ function close(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-type Database = Parameters<Parameters<typeof withDatabase>[2]>[0];
-
 /** Adds the table that newer files have. Readers use only its registry id. */
-function stamp(
-  db: Database,
-  { origin, first, previousHash, last, lastHash, periods }: LedgerPart,
-  registry: string,
-) {
-  const { month = '', keyId = '' } = periods.at(-1) ?? {};
+function stamp(db: Connection, part: LedgerPart, registry: string): void {
+  const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {
     db.exec(`CREATE TABLE IF NOT EXISTS ledger_part (
       id INTEGER PRIMARY KEY, origin TEXT NOT NULL, registry TEXT NOT NULL,
       month TEXT NOT NULL, key_id TEXT NOT NULL,
       first_sequence INTEGER NOT NULL, previous_hash TEXT NOT NULL, follows TEXT NOT NULL,
       last_sequence INTEGER, last_hash TEXT) STRICT`);
-    db.run(`INSERT OR IGNORE INTO ledger_part VALUES (1, ?, ?, ?, ?, ?, ?, '', ?, ?)`, [
-      ...[origin, registry, month, keyId, first, previousHash, last, lastHash],
-    ]);
+    insertPartRow(db, { ...part, registry, month, keyId });
   });
 }
 
@@ -121,11 +119,8 @@ const MAX_FILE_BYTES = 1024 ** 3;
 /** Readings up to this late go into the current file, so that files do not alternate between months. */
 const LATE_MS = 24 * 3600 * 1000;
 
-/** Position and previous hash of the next batch. */
-interface Head {
-  readonly next: number;
-  readonly hash: string;
-}
+/** The end of a chain, which the next batch continues. */
+type Head = Pick<LedgerPart, 'last' | 'lastHash'>;
 
 /** The open file, with this connection's state. */
 interface OpenFile extends LedgerFile {
@@ -177,11 +172,11 @@ export class LedgerWriter {
   }
 
   /**
-   * Records readings as one batch, and returns once they are on disk.
-   * @param text from `encodeReadings`
+   * Records accesses as one batch, and returns once they are on disk.
+   * @param text from `encodeAccesses`
    * @throws StorageError, the driver's error; nothing is then acknowledged
    */
-  append(text: string): Recorded {
+  append(text: string): RecordedBatch {
     const timeMs = timeOf(text);
     let isReplaced = false;
     for (let file = this.fileFor(timeMs), room = makeRoom(file); ; ) {
@@ -192,23 +187,27 @@ export class LedgerWriter {
         if (isDiskFull(error) && room.next().done !== true) continue;
         if (error instanceof Closed) this.close();
         else if (isReplaced || isPassing(error, file)) throw error;
-        else isReplaced = this.replace(file, timeMs, (error as Error).message);
+        else {
+          this.replace(file, timeMs, (error as Error).message);
+          isReplaced = true;
+        }
         file = this.fileFor(timeMs);
         room = makeRoom(file);
       }
     }
   }
 
-  private appendTo(file: OpenFile, text: string): Recorded {
+  private appendTo(file: OpenFile, text: string): RecordedBatch {
     const { db, origin, keyId, hashPerson } = file;
     if (hashPerson === undefined) throw new StorageError('failed', `The key of ${file.name} is lost.`);
     return db.transaction.immediate(() => {
       keepToReserve(file);
-      const { next: first, hash: previous } = currentHead(file);
+      const { last, lastHash } = currentHead(file);
+      const first = last + 1;
       const { lines, count, firstMs, lastMs } = toLines(text, hashPerson);
-      const hash = hashBatch(previous, { origin, first, count, keyId }, lines);
+      const hash = hashBatch(lastHash, { origin, first, count, keyId }, lines);
       file.insert.run(first, count, firstMs, lastMs, hash, lines);
-      file.head = { next: first + count, hash };
+      file.head = { last: last + count, lastHash: hash };
       return { first, hash };
     });
   }
@@ -216,27 +215,30 @@ export class LedgerWriter {
   /** Returns the file for a batch of that instant. */
   private fileFor(timeMs: number): OpenFile {
     // SQLite would keep writing to a file that has no name any more.
-    if (this.file !== undefined && findFile(this.file.path)?.ino !== this.file.inode)
-      this.replace(this.file, timeMs, 'it was taken away');
+    if (this.file !== undefined && isGone(this.file)) this.replace(this.file, timeMs, 'it was taken away');
     this.file ??= this.openNewest();
-    const { file } = this;
     // Rotate only with room on the disk: the open file has a reserve, a new one has none yet.
-    if (file !== undefined && !(isDone(file, timeMs) && isRoomy(file.path))) return file;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(timeMs));
+    if (this.file === undefined || (isDone(this.file, timeMs) && isRoomy(this.file.path)))
+      this.file = this.rotate(timeMs);
     return this.file;
   }
 
-  /** The caller holds the lock. Another process may have begun the next file in the meantime. */
-  private continueIn(timeMs: number): OpenFile {
-    this.close();
-    const file = this.openNewest();
-    if (file === undefined) return this.begin(timeMs);
-    this.file = file;
-    if (!isDone(file, timeMs)) return file;
-    const end = closePart(file.db);
-    const { origin } = file;
-    this.close();
-    return this.begin(timeMs, { origin, first: end.next, previousHash: end.hash });
+  /** Closes the open file if it is done, and returns the next one, which another process may have begun. */
+  private rotate(timeMs: number): OpenFile {
+    return this.locked(() => {
+      this.close();
+      this.file = this.openNewest();
+      if (this.file === undefined) return this.begin(timeMs);
+      if (!isDone(this.file, timeMs)) return this.file;
+      const { db, origin } = this.file;
+      const { last, lastHash } = closePart(db);
+      this.close();
+      return this.begin(timeMs, { origin, first: last + 1, previousHash: lastHash });
+    });
+  }
+
+  private locked<T>(work: () => T): T {
+    return withLedgerLock(this.databaseFile, this.waitMs, work);
   }
 
   /** @returns undefined if the newest file is closed, belongs to another registry, or cannot be used */
@@ -254,21 +256,22 @@ export class LedgerWriter {
 
   private open(file: LedgerFile): OpenFile | undefined {
     // Opening a file for writing switches it to WAL mode, and a closed file must stay unchanged.
-    const found = readLedgerFile(file.path);
-    if (found instanceof StorageError) throw found;
-    const [part] = found.parts;
+    const content = readLedgerFile(file.path);
+    if (content instanceof StorageError) throw content;
+    const [part] = content.parts;
     const isOurs = part?.registry === this.registry || part?.registry === '' || this.registry === '';
     if (part?.isClosed !== false || !isOurs) return undefined;
     const settings = { schema: LEDGER_SCHEMA, keepsSchema: true, waitMs: this.waitMs, ...LEDGER_SETTINGS };
     const inode = findFile(file.path)?.ino ?? 0;
     const db = openDatabase(file.path, settings);
-    const keyId = keyIdAt(part, part.first);
+    const { origin, periods } = part;
+    const keyId = periods[0]?.keyId ?? '';
     try {
       return {
         ...file,
         db,
         inode,
-        origin: part.origin,
+        origin,
         keyId,
         hashPerson: readMonthKeys(keysFileOf(this.databaseFile)).get(keyId),
         insert: db.prepare<unknown[]>(
@@ -287,21 +290,20 @@ export class LedgerWriter {
     }
   }
 
-  /** The caller holds the lock. @param start continues an existing chain; without it a new one begins */
+  /**
+   * Begins the next file. The caller holds the lock.
+   * @param start continues an existing chain; without it a new one begins
+   * @param lostName the previous file, if it has disappeared
+   */
   private begin(
     timeMs: number,
-    start?: Pick<NewPart, 'origin' | 'first' | 'previousHash'>,
-    follows?: string,
+    start: Pick<PartRow, 'origin' | 'first' | 'previousHash'> = newChain(),
+    lostName?: string,
   ): OpenFile {
     const month = monthOf(timeMs);
-    const { id: keyId } = takeMonthKey(keysFileOf(this.databaseFile), month);
-    const chain = start ?? {
-      origin: newOrigin(),
-      first: 1,
-      previousHash: NO_HASH,
-    };
-    const part = { ...chain, registry: this.registry, month, keyId, follows };
-    return this.open(beginFile(this.databaseFile, part, this.waitMs)) as OpenFile;
+    const keyId = takeMonthKey(keysFileOf(this.databaseFile), month);
+    const part = { ...start, registry: this.registry, month, keyId };
+    return this.open(beginFile(this.databaseFile, part, lostName, this.waitMs)) as OpenFile;
   }
 
   /**
@@ -309,25 +311,23 @@ export class LedgerWriter {
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {
-    if (listAllFiles(this.databaseFile).length > 0) return;
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => this.continueIn(nowMs));
+    if (listAllFiles(this.databaseFile).length === 0) this.file = this.rotate(nowMs);
   }
 
   /**
    * Abandons a file, unchanged, for a new one.
    * @throws StorageError, the system's error when no new file can be created
    */
-  private replace(file: OpenFile, timeMs: number, reason: string): boolean {
-    const isGone = findFile(file.path)?.ino !== file.inode;
+  private replace(file: OpenFile, timeMs: number, reason: string): void {
+    const lostName = isGone(file) ? file.name : undefined;
     this.close();
-    this.file = withLedgerLock(this.databaseFile, this.waitMs, () => {
-      const newest = listLedgerFiles(this.databaseFile).at(-1);
+    this.file = this.locked(() => {
       // Another process may have replaced it already.
-      const other = newest !== undefined && newest.name !== file.name ? this.openNewest() : undefined;
-      return other ?? this.begin(timeMs, undefined, isGone ? file.name : undefined);
+      const isNewest = listLedgerFiles(this.databaseFile).at(-1)?.name === file.name;
+      const other = isNewest ? undefined : this.openNewest();
+      return other ?? this.begin(timeMs, undefined, lostName);
     });
     this.noteReplaced(file.name, reason);
-    return true;
   }
 
   private noteReplaced(name: string, reason: string): void {
@@ -340,10 +340,9 @@ export class LedgerWriter {
    * Removes files past their retention, with their keys.
    * @throws StorageError, the driver's error
    */
-  removeOld(retention: Retention): RemovedLedgerFiles {
-    const { databaseFile, waitMs } = this;
-    return withLedgerLock(databaseFile, waitMs, () =>
-      removeOldFiles(databaseFile, retention, () => {
+  removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
+    return this.locked(() =>
+      removeOldFiles(this.databaseFile, retention, () => {
         // Another process may have closed this connection's file, which may now be among those to remove.
         this.close();
         this.file = this.openNewest() ?? this.begin(retention.nowMs);
@@ -373,11 +372,15 @@ function assertWritable(folder: string): void {
   }
 }
 
+const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
+
 /** Starts with a letter: messages mask digit-only names as if they were national IDs. */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 
 const findFile = (path: string) => statSync(path, { throwIfNoEntry: false });
+
+const isGone = ({ path, inode }: OpenFile): boolean => findFile(path)?.ino !== inode;
 
 const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean =>
   ![timeMs, timeMs + LATE_MS].some((ms) => monthOf(ms) === month) ||
@@ -390,16 +393,8 @@ function currentHead(file: OpenFile): Head {
   if (version === file.seenVersion && file.head !== undefined) return file.head;
   file.seenVersion = version;
   const part = readPartRow(file.db);
-  if (part === undefined) throw new StorageError('failed', 'its first row is missing');
-  if (part.last_sequence !== null) throw new Closed();
-  return endOf(file.db, part.first_sequence, part.previous_hash);
-}
-
-function endOf(db: Connection, first: number, previousHash: string): Head {
-  const last = lastBatch(db, 0);
-  return last === undefined
-    ? { next: first, hash: previousHash }
-    : { next: last.id + last.count, hash: last.hash };
+  if (part.last !== null) throw new Closed();
+  return endOf(file.db, 0, part);
 }
 
 /**
@@ -408,14 +403,12 @@ function endOf(db: Connection, first: number, previousHash: string): Head {
  */
 export function closePart(db: Connection): Head {
   const end = db.transaction.immediate(() => {
-    const part = readPartRow(db);
-    if (part === undefined) throw new StorageError('failed', 'its first row is missing');
-    const { next, hash } = endOf(db, part.first_sequence, part.previous_hash);
+    const { last, lastHash } = endOf(db, 0, readPartRow(db));
     db.run('UPDATE ledger_part SET last_sequence = ?, last_hash = ? WHERE last_sequence IS NULL', [
-      next - 1,
-      hash,
+      last,
+      lastHash,
     ]);
-    return { next, hash };
+    return { last, lastHash };
   });
   giveBackReserve(db);
   leaveLog(db);
@@ -429,12 +422,9 @@ export function closePart(db: Connection): Head {
 export function closeOpenFile(databaseFile: string): void {
   const newest = listLedgerFiles(databaseFile).at(-1);
   if (newest === undefined) return;
-  const found = readLedgerFile(newest.path);
-  if (
-    found instanceof StorageError ||
-    found.parts.every(({ isClosed, lastMs }) => isClosed || lastMs === null)
-  )
-    return;
+  const content = readLedgerFile(newest.path);
+  if (content instanceof StorageError) return;
+  if (content.parts.every(({ isClosed, lastMs }) => isClosed || lastMs === null)) return;
   try {
     withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {

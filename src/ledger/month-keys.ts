@@ -4,22 +4,15 @@ import { existsSync } from 'node:fs';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
-import type { HashPerson } from './reading-text.ts';
+import type { HashPerson } from './ledger-entries.ts';
 
-interface MonthKey {
-  readonly id: string;
-  readonly hashPerson: HashPerson;
-}
-
-export interface MonthKeyName {
+export interface MonthKey {
   readonly id: string;
   readonly month: string;
-}
-
-interface KeyRow extends MonthKeyName {
   readonly secret: Buffer;
 }
 
+const ROWS = 'SELECT id, month, secret FROM ledger_keys';
 const KEY_BYTES = 32;
 const ID_DIGITS = 16;
 
@@ -28,7 +21,7 @@ export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(
 
 const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_DIGITS);
 
-const isIntact = ({ id, secret }: KeyRow): boolean => id === idOf(secret);
+const isIntact = ({ id, secret }: MonthKey): boolean => id === idOf(secret);
 
 /** @param keysFile created if missing @throws StorageError, the driver's error */
 const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
@@ -36,50 +29,45 @@ const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]
     db.transaction.immediate(() => work(db)),
   );
 
-/** Returns the key of a month, and creates one if none is intact. @param month as `2026-11` */
-export const takeMonthKey = (keysFile: string, month: string): MonthKey =>
+/** Returns the id of a month's key, and creates one if none is intact. @param month as `2026-11` */
+export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
-    const known = db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys WHERE month = ?', [month]);
-    const intact = known.find(isIntact);
+    const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);
+    const intact = rows.find(isIntact);
     const secret = intact?.secret ?? randomBytes(KEY_BYTES);
     const id = idOf(secret);
-    if (intact === undefined)
-      db.run('INSERT INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
-    return { id, hashPerson: createPersonHash(secret) };
+    if (intact === undefined) db.run('INSERT INTO ledger_keys VALUES (?, ?, ?)', [id, month, secret]);
+    return id;
   });
 
 /** Returns all intact keys by id. */
-export function readMonthKeys(keysFile: string): ReadonlyMap<string, HashPerson> {
-  const rows = readRows(keysFile).filter(isIntact);
-  return new Map(rows.map(({ id, secret }) => [id, createPersonHash(secret)]));
-}
+export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
+  new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
 /** Backups older than the ledger have no such table. */
-function readRows(keysFile: string): KeyRow[] {
+function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
-    db.has("sqlite_schema WHERE name = 'ledger_keys'")
-      ? db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys')
-      : [],
+    db.has("sqlite_schema WHERE name = 'ledger_keys'") ? db.rows<MonthKey>(ROWS).filter(isIntact) : [],
   );
 }
 
 /** Destroys keys: persons whose numbers they hashed can no longer be found in the ledger. */
-export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKeyName) => boolean): void {
+export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => boolean): void {
   if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {
-    for (const key of db.rows<MonthKeyName>('SELECT id, month FROM ledger_keys').filter(isDoomed))
-      db.run('DELETE FROM ledger_keys WHERE id = ?', [key.id]);
+    for (const { id } of db.rows<MonthKey>(ROWS).filter(isDoomed))
+      db.run('DELETE FROM ledger_keys WHERE id = ?', [id]);
   });
 }
 
 /** Adds another file's keys, for entries that were hashed with them. */
 export function addMonthKeys(keysFile: string, otherFile: string): void {
-  const others = readRows(otherFile).filter(isIntact);
-  if (others.length === 0) return;
+  const rows = readIntact(otherFile);
+  if (rows.length === 0) return;
   change(keysFile, (db) => {
-    for (const { id, month, secret } of others)
-      db.run('INSERT OR IGNORE INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
+    for (const { id, month, secret } of rows)
+      db.run('INSERT OR IGNORE INTO ledger_keys VALUES (?, ?, ?)', [id, month, secret]);
   });
 }
 

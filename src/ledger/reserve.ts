@@ -49,7 +49,7 @@ export const reservedAccesses = (db: Connection): number =>
 export class Reserve {
   /** True if the disk had room for the last step. */
   goesOn = true;
-  private readonly db: Connection;
+  readonly db: Connection;
   /** Prepared once, as it runs with every batch. */
   private readonly freePages: { get(): unknown };
   private steps: number | undefined;
@@ -75,34 +75,32 @@ export class Reserve {
   /** Takes one step, in a few milliseconds. @throws the driver's error, except for a full disk */
   take(): void {
     const { db } = this;
-    this.steps ??= countSteps(db);
+    const steps = this.steps ?? countSteps(db);
+    this.lookAgain();
     try {
       this.goesOn = isRoomy(db.raw.name);
       if (!this.goesOn) return;
       limitGrowth(db, false);
-      if (this.steps < STEPS) this.add(db, this.steps);
-      else this.grow(db);
+      if (steps < STEPS) addPages(db, steps + 1, STEP_BYTES);
+      else grow(db);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       this.goesOn = false;
     }
   }
+}
 
-  private add(db: Connection, steps: number): void {
-    write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [steps + 1, STEP_BYTES]));
-    this.steps = steps + 1;
-    db.raw.pragma('wal_checkpoint(PASSIVE)');
-  }
+function grow(db: Connection): void {
+  if (!db.has(`ledger_reserve WHERE id = ${GROWTH_ID}`))
+    addPages(db, GROWTH_ID, STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES);
+  else db.raw.pragma('wal_checkpoint(PASSIVE)');
+  write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
+}
 
-  private grow(db: Connection): void {
-    if (!db.has(`ledger_reserve WHERE id = ${GROWTH_ID}`)) {
-      const bytes = STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES;
-      write(db, () => db.run(`INSERT INTO ledger_reserve VALUES (${GROWTH_ID}, zeroblob(?))`, [bytes]));
-    }
-    // A checkpoint puts the pages on disk; they stay in use until it has succeeded.
-    db.raw.pragma('wal_checkpoint(PASSIVE)');
-    write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
-  }
+/** Adds a row; the checkpoint puts its pages on disk. They stay in use until it has succeeded. */
+function addPages(db: Connection, id: number, bytes: number): void {
+  write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
+  db.raw.pragma('wal_checkpoint(PASSIVE)');
 }
 
 /** Frees one step of the reserve. @returns false if none is left */

@@ -11,7 +11,7 @@ import { keysFileOf, ledgerFolderOf, withSideFiles } from '../sqlite/registry-fi
 import { StorageError } from '../sqlite/storage-error.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
 import { type FileContent, readLedgerFile } from './ledger-rows.ts';
-import { destroyMonthKeys, type MonthKeyName } from './month-keys.ts';
+import { destroyMonthKeys, type MonthKey } from './month-keys.ts';
 
 /** Retention period of readings. */
 export interface Retention {
@@ -37,9 +37,18 @@ export interface RemovedLedgerFiles {
   readonly entries: number;
 }
 
+/** Retention period of accesses. */
+export interface Retention {
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+  /** Minimum days to keep accesses. */
+  readonly days: number;
+  /** Names of files that an operator has inspected: they are removed although later months are missing. */
+  readonly named?: readonly string[];
+}
+
 /** A file with its content; undefined if it cannot be read. */
-export interface ReadFile {
-  readonly file: LedgerFile;
+interface ReadFile extends LedgerFile {
   readonly content: FileContent | undefined;
 }
 
@@ -49,36 +58,41 @@ const MONTH_DAYS = 365.25 / 12;
 /** Returns the retention in months, at least one. */
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
-export const readFiles = (databaseFile: string): ReadFile[] =>
+const readFiles = (databaseFile: string): ReadFile[] =>
   listLedgerFiles(databaseFile).map((file) => {
     const content = readLedgerFile(file.path);
-    return { file, content: content instanceof StorageError ? undefined : content };
+    return { ...file, content: content instanceof StorageError ? undefined : content };
   });
 
+/**
+ * Finds files past their retention: `removable` ones, and `waiting` ones, which lack files of as many later
+ * months and have to be inspected first.
+ * @throws errors that do not concern a single file
+ */
+export const findOldFiles = (databaseFile: string, retention: Retention) =>
+  selectOldFiles(readFiles(databaseFile), retention);
+
 /** @param files in order */
-export function findOldFiles(
-  files: readonly ReadFile[],
-  { nowMs, days, named = [] }: Retention,
-): OldLedgerFiles {
+function selectOldFiles(files: readonly ReadFile[], { nowMs, days, named = [] }: Retention) {
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
   // A file that ends in the future was written with the clock ahead, and before the files that follow it.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
-  for (const [i, { file }] of files.slice(0, -1).entries()) {
+  for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;
-    const later = new Set(files.slice(i + 1).map((each) => each.file.month));
-    later.delete(file.month);
-    if (later.size >= monthsOf(days) || named.includes(file.name)) removable.push(file.name);
-    else waiting.push(file.name);
+    const laterMonths = new Set(files.slice(i + 1).map((file) => file.month));
+    laterMonths.delete(month);
+    if (laterMonths.size >= monthsOf(days) || named.includes(name)) removable.push(name);
+    else waiting.push(name);
   }
   return { removable, waiting };
 }
 
-function lastMsOf({ file: { month }, content }: ReadFile): number {
-  const known = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
-  if (known.length > 0) return Math.max(...known);
+function lastMsOf({ month, content }: ReadFile): number {
+  const times = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
+  if (times.length > 0) return Math.max(...times);
   // Falls back to the end of the month in the file's name.
   const [year = 1970, number = 1] = month.split('-').map(Number);
   return Date.UTC(year, number);
@@ -90,39 +104,34 @@ function lastMsOf({ file: { month }, content }: ReadFile): number {
  * @param open returns a connection to the open file, which records the removals
  * @throws StorageError, the driver's or the system's error
  */
-export function removeOldFiles(
-  databaseFile: string,
-  retention: Retention,
-  open: () => Connection,
-): RemovedLedgerFiles {
+export function removeOldFiles(databaseFile: string, retention: Retention, open: () => Connection) {
   const files = readFiles(databaseFile);
-  const { removable } = findOldFiles(files, retention);
-  if (removable.length === 0) return { names: [], entries: 0 };
-  const removed = files.filter(({ file }) => removable.includes(file.name));
+  const { removable: names } = selectOldFiles(files, retention);
+  if (names.length === 0) return { names, entries: 0 };
+  const removed = files.filter(({ name }) => names.includes(name));
   const db = open();
-  const counted = removed.map(({ file: { name }, content }) => ({
-    name,
-    entries: content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0,
-    removedBefore: content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0,
-  }));
+  let total = 0;
   db.transaction.immediate(() => {
-    for (const { name, entries, removedBefore } of counted)
-      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', [
-        ...[name, entries + removedBefore, retention.nowMs],
-      ]);
+    for (const { name, content } of removed) {
+      const entries = content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0;
+      const removedBefore = content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0;
+      const row = [name, entries + removedBefore, retention.nowMs];
+      db.run('INSERT OR REPLACE INTO ledger_removed VALUES (?, ?, ?)', row);
+      total += entries;
+    }
   });
-  for (const { file } of removed) for (const path of withSideFiles(file.path)) rmSync(path, { force: true });
+  for (const path of removed.flatMap((file) => withSideFiles(file.path))) rmSync(path, { force: true });
   syncPath(ledgerFolderOf(databaseFile));
-  const gone = keysOf(removed);
-  const needed = keysOf(files.filter((file) => !removed.includes(file)));
-  destroyMonthKeys(keysFileOf(databaseFile), (key) => gone(key) && !needed(key));
-  return { names: removable, entries: counted.reduce((sum, { entries }) => sum + entries, 0) };
+  const isOfRemoved = keysOf(removed);
+  const isNeeded = keysOf(files.filter((file) => !removed.includes(file)));
+  destroyMonthKeys(keysFileOf(databaseFile), (key) => isOfRemoved(key) && !isNeeded(key));
+  return { names, entries: total };
 }
 
 /** Matches the keys that the files use; for an unreadable file, those of the month in its name. */
-function keysOf(files: readonly ReadFile[]): (key: MonthKeyName) => boolean {
+function keysOf(files: readonly ReadFile[]): (key: MonthKey) => boolean {
   const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
   const ids = periods.map(({ keyId }) => keyId);
-  const months = files.filter(({ content }) => content === undefined).map(({ file }) => file.month);
+  const months = files.filter(({ content }) => content === undefined).map((file) => file.month);
   return ({ id, month }) => ids.includes(id) || months.includes(month);
 }

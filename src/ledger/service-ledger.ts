@@ -6,44 +6,46 @@
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import { toReceipts, unrecorded } from './batch-hash.ts';
-import type { Appended, LedgerSetup, LedgerTasks } from './ledger-thread.ts';
+import { encodeAccesses, toReceipts, unrecorded } from './ledger-entries.ts';
+import type { Appended, LedgerTasks } from './ledger-thread.ts';
 import { LedgerWriter } from './ledger-writer.ts';
-import { encodeAccesses } from './reading-text.ts';
 
-export interface ServedLedgerOptions {
+interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };
-  /** Days for which readings are kept. */
+  /** Days for which accesses are kept. */
   readonly days: number;
   /** Logs a message for operators. */
   readonly note: (message: string) => void;
-  /** Must not throw. @param durationMs time until the readings were on disk, or could not be recorded */
-  readonly measure?: ((readings: number, durationMs: number, isRecorded: boolean) => void) | undefined;
+  /** Must not throw. @param durationMs time until the accesses were on disk, or could not be recorded */
+  readonly measure?: ((accesses: number, durationMs: number, isRecorded: boolean) => void) | undefined;
 }
 
-interface Waiting {
-  readonly readings: readonly AccessRecord[];
+/** Accesses of one call of `record`. */
+interface Recording {
+  readonly accesses: readonly AccessRecord[];
   readonly sinceMs: number;
   resolve(receipts: string[]): void;
   reject(error: unknown): void;
 }
 
-/** Readings passed to the thread together. */
+/** Recordings passed to the thread together. */
 interface Batch {
-  readonly waiting: Waiting[];
-  /** Fires once the first reading has waited too long, wherever the batch is. */
+  readonly recordings: Recording[];
+  /** Number of accesses. */
+  count: number;
+  /** Fires once the first access has waited too long, wherever the batch is. */
   readonly deadline: NodeJS.Timeout;
 }
 
-/** A reading that is not on disk after this time is refused (docs/ledger.md#what-it-costs). */
+/** An access that is not on disk after this time is refused (docs/ledger.md#what-it-costs). */
 export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the thread when the service shuts down. */
 const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
 /** Delays the first removal, as a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
-/** Maximum number of batches at the thread; the second must have at least `MANY` readings (decision 30). */
-const MAX_GIVEN = 2;
+/** Maximum number of batches at the thread; the second must have at least `MANY` accesses (decision 30). */
+const MAX_SENT = 2;
 const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
@@ -51,12 +53,12 @@ const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 interface WritingThread {
   readonly module: URL;
   /** Passed to the thread beside its setup. */
-  readonly flag?: Int32Array | undefined;
+  readonly flag?: Int32Array;
 }
 
 const WRITING: WritingThread = { module: moduleBeside(import.meta.url, 'ledger-thread') };
 
-/** @throws StorageError when the ledger cannot be used */
+/** Opens the ledger of a service, and creates what is missing. @throws StorageError when it cannot be used */
 export function openServiceLedger(
   databaseFile: string,
   options: ServedLedgerOptions,
@@ -68,18 +70,16 @@ export function openServiceLedger(
   } finally {
     writer.close();
   }
-  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag } satisfies LedgerSetup & Partial<WritingThread>;
-  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_GIVEN + 1 }), options);
+  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag };
+  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_SENT + 1 }), options);
 }
 
 class ServiceLedger implements AccessLedger {
   private readonly thread: TaskThread<LedgerTasks>;
   private readonly options: ServedLedgerOptions;
   /** Batches at the thread. */
-  private given: Batch[] = [];
+  private readonly sent = new Set<Batch>();
   private next: Batch | undefined;
-  /** Number of readings in `next`. */
-  private waiting = 0;
   private readonly timers: readonly NodeJS.Timeout[];
   private isStalled = false;
   private fault: string | undefined;
@@ -94,20 +94,20 @@ class ServiceLedger implements AccessLedger {
     this.timers = [setTimeout(remove, FIRST_REMOVAL_MS).unref(), setInterval(remove, DAY_MS).unref()];
   }
 
-  record(readings: readonly AccessRecord[]): Promise<readonly string[]> {
-    if (readings.length === 0) return Promise.resolve([]);
+  record(accesses: readonly AccessRecord[]): Promise<readonly string[]> {
+    if (accesses.length === 0) return Promise.resolve([]);
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
-      const waiting = { readings, sinceMs, resolve, reject };
+      const recording = { accesses, sinceMs, resolve, reject };
       if (this.isStalled) {
-        this.settle([waiting], STALLED);
+        this.settle([recording], STALLED);
         return;
       }
       this.next ??= this.startBatch();
-      this.next.waiting.push(waiting);
-      this.waiting += readings.length;
-      const { length } = this.given;
-      if (length === 0 || (length < MAX_GIVEN && this.waiting >= MANY)) void this.write();
+      this.next.recordings.push(recording);
+      this.next.count += accesses.length;
+      const { size } = this.sent;
+      if (size === 0 || (size < MAX_SENT && this.next.count >= MANY)) void this.write(this.next);
     });
   }
 
@@ -122,60 +122,53 @@ class ServiceLedger implements AccessLedger {
 
   private startBatch(): Batch {
     const deadline = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
-    return { waiting: [], deadline };
+    return { recordings: [], count: 0, deadline };
   }
 
-  /** Passes the waiting batch to the thread, then any that has formed in the meantime. */
-  private async write(): Promise<void> {
-    const given = this.next;
-    if (given === undefined) return;
+  /** Passes the next batch to the thread, then the one that has formed in the meantime. */
+  private async write(batch: Batch): Promise<void> {
     this.next = undefined;
-    this.waiting = 0;
-    this.given.push(given);
-    const result = await this.append(given.waiting);
+    this.sent.add(batch);
+    const result = await this.append(batch);
     this.isStalled = false;
     // The batch is no longer there if it was refused in the meantime.
-    const place = this.given.indexOf(given);
-    if (place >= 0) {
-      this.given.splice(place, 1);
-      this.settleBatch(given, result);
-    }
-    if (this.next !== undefined) void this.write();
-    else if (this.given.length === 0) this.onIdle();
+    if (this.sent.delete(batch)) this.settleBatch(batch, result);
+    if (this.next !== undefined) void this.write(this.next);
+    else if (this.sent.size === 0) this.onIdle();
   }
 
-  private async append(given: readonly Waiting[]): Promise<Appended | string> {
+  private async append({ recordings }: Batch): Promise<Appended | string> {
     try {
-      return await this.thread.run('append', encodeAccesses(given.flatMap(({ readings }) => readings)));
+      return await this.thread.run('append', encodeAccesses(recordings.flatMap(({ accesses }) => accesses)));
     } catch (error) {
       return (error as Error).message;
     }
   }
 
-  /** The thread's batches may still reach the disk: such readings are recorded although nothing was shown. */
+  /** The thread's batches may still reach the disk: such accesses are recorded although nothing was shown. */
   private refuseStalled(): void {
     this.isStalled = true;
-    const late = [...this.given.splice(0), ...(this.next === undefined ? [] : [this.next])];
+    const late = [...this.sent, ...(this.next === undefined ? [] : [this.next])];
+    this.sent.clear();
     this.next = undefined;
-    this.waiting = 0;
     for (const batch of late) this.settleBatch(batch, STALLED);
     this.onIdle();
   }
 
-  private settleBatch({ waiting, deadline }: Batch, result: Appended | string): void {
+  private settleBatch({ recordings, deadline }: Batch, result: Appended | string): void {
     clearTimeout(deadline);
-    this.settle(waiting, result);
+    this.settle(recordings, result);
   }
 
-  private settle(all: readonly Waiting[], result: Appended | string): void {
+  private settle(recordings: readonly Recording[], result: Appended | string): void {
     const { clock, measure, note } = this.options;
     const fault = typeof result === 'string' ? result : undefined;
     if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
     this.fault = fault;
     if (typeof result !== 'string') this.observe(result);
     let before = 0;
-    for (const { readings, sinceMs, resolve, reject } of all) {
-      const count = readings.length;
+    for (const { accesses, sinceMs, resolve, reject } of recordings) {
+      const count = accesses.length;
       measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
       // All share one batch, with consecutive sequences.
       if (typeof result === 'string') reject(unrecorded(new Error(result)));
@@ -203,7 +196,7 @@ class ServiceLedger implements AccessLedger {
 
   async close(): Promise<void> {
     for (const timer of this.timers) clearTimeout(timer);
-    if (this.given.length > 0 && !this.isStalled)
+    if (this.sent.size > 0 && !this.isStalled)
       await new Promise<void>((resolve) => {
         this.onIdle = resolve;
       });

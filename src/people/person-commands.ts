@@ -2,16 +2,16 @@
 import type { Command } from 'commander';
 import { describeEntry } from '../journal/history-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
-import { openLedgerReader } from '../ledger/open-ledger.ts';
+import { openLedgerReader } from '../ledger/ledger-reader.ts';
 import {
-  describeReading,
+  describeAccess,
   findPersonAccesses,
+  formatAccesses,
   formatEverybody,
-  formatReadings,
   ofEverybody,
   ofPerson,
   tellUnreadable,
-} from '../ledger/person-readings.ts';
+} from '../ledger/person-accesses.ts';
 import { formatActor } from '../registry/changes/labels.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredMembership, StoredPerson, StoredRow } from '../registry/stored/stored-data-types.ts';
@@ -45,18 +45,16 @@ async function show(run: Run, nid: string): Promise<void> {
     person: store.findPerson(identityCard),
     traces: store.findTraces(identityCard),
   }));
-  const { readings, unreadable } = await withStore(openLedgerReader(storage), (ledger) =>
-    findPersonAccesses(ledger, traces),
-  );
+  const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.readable()), traces);
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
   // An access without a match is recorded too.
   const memberIds = traces.memberIds;
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
-  const [own, everybody] = [ofPerson(readings), ofEverybody(readings).length];
+  const [own, everybody] = [ofPerson(accesses), ofEverybody(accesses).length];
   const last = own.slice(-SHOWN_READINGS).reverse();
   if (options.json === true) {
-    const entries = last.map((reading) => describeReading(reading, shown));
+    const entries = last.map((access) => describeAccess(access, shown));
     run.out(
       formatJson({
         ...describePerson(person, zone),
@@ -67,11 +65,11 @@ async function show(run: Run, nid: string): Promise<void> {
   }
   run.out(formatPerson(person, zone, (text) => translate(run, text)));
   tellUnreadable(run, unreadable);
-  if (readings.length === 0) return;
+  if (accesses.length === 0) return;
   run.out('\n');
   if (own.length > 0) {
     print(run, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
-    run.out(formatReadings(last, shown, (text) => translate(run, text)));
+    run.out(formatAccesses(last, shown, (text) => translate(run, text)));
   }
   if (everybody > 0) print(run, formatEverybody(everybody));
 }

@@ -1,11 +1,16 @@
 /** The oldest Node on which the database driver works; older ones end the process without a message. */
-const OLDEST = [22, 23, 2] as const;
+const OLDEST_NODE = '22.23.2';
 
 /** @returns a message if Node is too old, else undefined */
-export function faultOfRuntime(version: string): string | undefined {
-  const parts = version.split('.').map(Number);
-  const different = OLDEST.findIndex((part, i) => parts[i] !== part);
-  return different >= 0 && (parts[different] as number) < (OLDEST[different] as number)
-    ? `This needs Node ${OLDEST.join('.')} or newer; this is ${version}.`
-    : undefined;
+export const faultOfRuntime = (version: string): string | undefined =>
+  isOlder(version, OLDEST_NODE) ? `This needs Node ${OLDEST_NODE} or newer; this is ${version}.` : undefined;
+
+/** Compares versions of three numbers, such as `3.51.3`. */
+export function isOlder(version: string, oldest: string): boolean {
+  const [parts, minimum] = [version, oldest].map((text) => text.split('.').map(Number)) as [
+    number[],
+    number[],
+  ];
+  const difference = minimum.map((part, i) => (parts[i] ?? 0) - part).find((part) => part !== 0);
+  return difference !== undefined && difference < 0;
 }

@@ -28,15 +28,9 @@ export interface ConnectionSettings {
 const CACHE_KIB = 16 * 1024;
 const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-interface Pragma {
-  readonly name: string;
-  readonly value: string;
-  /** Value expected when it is read back. */
-  readonly expected: number | string;
-}
-
 /**
- * Every pragma but `busy_timeout`, which depends on the work. For staging, see import/staging/session.ts.
+ * Every pragma but `busy_timeout`, which depends on the work, with the value expected when it is read back.
+ * For staging, see import/staging/session.ts.
  */
 export function pragmasOf({
   readOnly = false,
@@ -44,11 +38,7 @@ export function pragmasOf({
   cacheKiB = CACHE_KIB,
   secureDelete = 'ON',
 }: ConnectionSettings) {
-  const pragma = (name: string, value: string, expected: number | string): Pragma => ({
-    name,
-    value,
-    expected,
-  });
+  const pragma = (name: string, value: string, expected: number | string) => ({ name, value, expected });
   return [
     // A reader leaves the file as it is: those of a backup have no -wal until something writes.
     ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
@@ -102,21 +92,23 @@ class LateStatement {
 // All transactions of a connection; writes over HTTP share one (group-commit.ts). Their work is synchronous:
 // if it awaited, another request's write on the same connection would become part of the transaction.
 
-type Run = () => void;
-
 export class Transactions {
   private readonly raw: Database.Database;
-  private readonly run: { readonly [statement in keyof typeof SQL]: Run };
+  private readonly statements = new Map<string, Database.Statement>();
   /** Error after which nothing may be kept: changes that should be undone may still be in the transaction. */
   private fault: unknown;
 
   constructor(raw: Database.Database) {
     this.raw = raw;
-    const prepared = Object.entries(SQL).map(([name, sql]) => {
-      const statement = new LateStatement(() => raw.prepare(sql));
-      return [name, () => void statement.run()];
-    });
-    this.run = Object.fromEntries(prepared) as typeof this.run;
+  }
+
+  private run(sql: string): void {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.raw.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    statement.run();
   }
 
   /**
@@ -125,13 +117,13 @@ export class Transactions {
    * @throws errors of the work and of COMMIT; nothing of the work is kept then
    */
   immediate<T>(work: () => T): T {
-    this.run.beginImmediate();
+    this.run('BEGIN IMMEDIATE');
     return this.finish(work);
   }
 
   /** Runs reads of one snapshot, or writes to a private attached file, without locking the database. */
   deferred<T>(work: () => T): T {
-    this.run.begin();
+    this.run('BEGIN');
     return this.finish(work);
   }
 
@@ -142,10 +134,10 @@ export class Transactions {
 
   /** Runs a part of a transaction. If it throws, only its own changes are undone. */
   savepoint<T>(work: () => T): T {
-    this.run.savepoint();
+    this.run('SAVEPOINT part');
     try {
       const value = refusePromise(work());
-      this.run.release();
+      this.run('RELEASE part');
       return value;
     } catch (error) {
       // SQLite itself ends the transaction after some errors, such as a full disk.
@@ -156,8 +148,8 @@ export class Transactions {
 
   private undo(): void {
     try {
-      this.run.undo();
-      this.run.release();
+      this.run('ROLLBACK TO part');
+      this.run('RELEASE part');
     } catch (error) {
       this.fault ??= new Error('A part of the transaction could not be undone.', { cause: error });
     }
@@ -165,14 +157,14 @@ export class Transactions {
 
   /** Begins a snapshot that outlasts the call; `endRead` must follow. */
   beginRead(): void {
-    this.run.begin();
+    this.run('BEGIN');
   }
 
   /** Never throws: a read has nothing to lose. */
   endRead(): void {
     if (!this.raw.open || !this.raw.inTransaction) return;
     try {
-      this.run.endRead();
+      this.run('COMMIT');
     } catch {
       this.rollBack();
     }
@@ -183,7 +175,7 @@ export class Transactions {
     try {
       const value = refusePromise(work());
       if (this.fault !== undefined) throw this.fault;
-      this.run.commit();
+      this.run('COMMIT');
       return value;
     } catch (error) {
       this.rollBack();
@@ -194,23 +186,12 @@ export class Transactions {
   private rollBack(): void {
     if (!this.raw.inTransaction) return;
     try {
-      this.run.rollback();
+      this.run('ROLLBACK');
     } catch {
       // The original error matters more, and no transaction begins until this one has ended.
     }
   }
 }
-
-const SQL = {
-  begin: 'BEGIN',
-  beginImmediate: 'BEGIN IMMEDIATE',
-  commit: 'COMMIT',
-  endRead: 'COMMIT',
-  rollback: 'ROLLBACK',
-  savepoint: 'SAVEPOINT part',
-  release: 'RELEASE part',
-  undo: 'ROLLBACK TO part',
-} as const;
 
 function refusePromise<T>(value: T): T {
   if (typeof (value as { then?: unknown } | null | undefined)?.then === 'function')

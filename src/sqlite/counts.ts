@@ -1,4 +1,4 @@
-/** Finds the n-th row of a list from the row counts of blocks of ids, from large blocks to small ones. */
+/** Declares the row counts of tables, by status and block of ids. */
 import type { Connection } from './connection.ts';
 import {
   addRowsSql,
@@ -28,7 +28,7 @@ export const SMALL_BLOCK = 512;
 export interface CountedTable {
   readonly table: string;
   /** Status of rows that are in no list. */
-  readonly excluded?: string;
+  readonly excluded: string | undefined;
   /** Rows by status and block; `ofCooperatives` also by cooperative. */
   readonly large: Totals;
   readonly small: Totals;
@@ -50,7 +50,7 @@ export function countedTable(table: string, excluded?: string): CountedTable {
   });
   return {
     table,
-    ...(excluded === undefined ? {} : { excluded }),
+    excluded,
     large: byBlock('large', LARGE_BLOCK),
     small: byBlock('small', SMALL_BLOCK),
     ofCooperatives: {
@@ -124,126 +124,6 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   name: `counters of ${counts.rows} in ${counts.table}`,
   sql: wrongSumSql(counts),
 }));
-
-/** Creates the error for counts that do not match the rows. */
-export const wrongCounts = (table: string): Error =>
-  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
-
-/** Position of the n-th row of a list: `skip` rows after the first one with an id from `firstId`. */
-export interface SeekPosition {
-  readonly firstId: number;
-  /** Less than SMALL_BLOCK; inside a group, less than LARGE_BLOCK. */
-  readonly skip: number;
-}
-
-/**
- * Position of a page inside several groups: `skip` rows after the first of theirs with an id from `firstId`.
- */
-export interface SeekRange extends SeekPosition {
-  /** First id after the blocks that contain the page. */
-  readonly untilId: number;
-}
-
-/** Blocks and their row counts as JSON: the driver takes longer for 16 rows than SQLite for the text. */
-export const blocksSql = 'json_group_object(block, rows) AS blocks';
-
-/** SQL condition for rows of a status, or of any status that is listed. */
-export const isWantedSql = ({ excluded }: CountedTable): string =>
-  `(@value IS NULL OR status = @value)${excluded === undefined ? '' : ` AND status <> '${excluded}'`}`;
-
-interface Blocks {
-  readonly blocks: string;
-}
-
-/** Row counts by block. Its keys are integers, so they iterate in ascending order. */
-type Counts = Readonly<Record<string, number>>;
-
-const parse = (blocks: string): Counts => JSON.parse(blocks);
-
-function sumOf(groups: readonly string[]): Counts {
-  const sums: Record<string, number> = {};
-  for (const blocks of groups)
-    for (const [block, rows] of Object.entries(parse(blocks))) sums[block] = (sums[block] ?? 0) + rows;
-  return sums;
-}
-
-/** The block that contains a row, its row count, and the number of its rows before that row. */
-interface Located {
-  readonly block: number;
-  readonly count: number;
-  readonly skip: number;
-}
-
-export function openSeek(db: Connection, counted: CountedTable) {
-  const { table, large, small } = counted;
-  const isWanted = `block >= @from AND block < @until AND ${isWantedSql(counted)}`;
-  const open = (blocks: Totals, bound: string) => {
-    const list = db.prepare<[{ value: string | null; from: number; until: number }], Blocks>(
-      `SELECT ${blocksSql} FROM (SELECT block, sum(rows) AS rows FROM (${currentSql(blocks, isWanted)})
-       GROUP BY block)`,
-      bound,
-    );
-    return (value: string | undefined, from = 0, until = Number.MAX_SAFE_INTEGER): Counts =>
-      JSON.parse((list.get({ value: value ?? null, from, until }) as Blocks).blocks);
-  };
-  const listLarge = open(large, `one row per status and ${LARGE_BLOCK} ids`);
-  const listSmall = open(small, 'one row per status and small block of a large one');
-
-  function locate(blocks: Counts, offset: number): Located {
-    let skip = offset;
-    for (const [block, rows] of Object.entries(blocks)) {
-      if (skip < rows) return { block: Number(block), count: rows, skip };
-      skip -= rows;
-    }
-    throw wrongCounts(table);
-  }
-
-  function seekInside(value: string | undefined, { block, count, skip }: Located): SeekPosition {
-    const firstId = block * LARGE_BLOCK;
-    // A full block has no gaps in its ids.
-    if (count === LARGE_BLOCK) return { firstId: firstId + skip, skip: 0 };
-    const smallBlocks = listSmall(value, firstId / SMALL_BLOCK, (firstId + LARGE_BLOCK) / SMALL_BLOCK);
-    const found = locate(smallBlocks, skip);
-    const first = found.block * SMALL_BLOCK;
-    return found.count === SMALL_BLOCK
-      ? { firstId: first + found.skip, skip: 0 }
-      : { firstId: first, skip: found.skip };
-  }
-
-  return {
-    /** @param offset less than the count for the value */
-    ofAll: (value: string | undefined, offset: number): SeekPosition =>
-      seekInside(value, locate(listLarge(value), offset)),
-
-    /** @param blocks the large blocks of a group, with its row counts for the value */
-    inGroup(blocks: string, value: string | undefined, offset: number): SeekPosition {
-      const found = locate(parse(blocks), offset);
-      const { block, count: own, skip } = found;
-      // The rows of an imported file have consecutive ids: where no other group has rows, the smaller blocks
-      // count those of this group.
-      const all = listLarge(value, block, block + 1)[block];
-      return all === own ? seekInside(value, found) : { firstId: block * LARGE_BLOCK, skip };
-    },
-
-    /**
-     * @param blocks the large blocks of each group, with its row counts for the value
-     * @param offset less than the total count of the groups
-     */
-    inGroups(blocks: readonly string[], offset: number, limit: number): SeekRange {
-      const sums = sumOf(blocks);
-      const { block: first, skip } = locate(sums, offset);
-      let last = first;
-      let found = 0;
-      for (const [block, rows] of Object.entries(sums)) {
-        if (Number(block) < first) continue;
-        last = Number(block);
-        found += rows;
-        if (found >= skip + limit) break;
-      }
-      return { firstId: first * LARGE_BLOCK, skip, untilId: (last + 1) * LARGE_BLOCK };
-    },
-  };
-}
 
 /**
  * Adds the rows of a table that are in no total yet, because no trigger saw them or their batch is not full.

@@ -84,28 +84,19 @@ export async function copyPrivately(source: string, target: string, signal?: Abo
   }
 }
 
-/** A file locked by this process. The system releases the lock when the process ends. */
-export interface FileLock {
-  release(): void;
-}
-
 /**
- * Locks a file that only its owner can read, creating it if missing.
+ * Locks a file that only its owner can read, creating it if missing. The system releases the lock when the
+ * process ends.
  * @returns undefined while another process or connection holds the lock
  */
-export function lockPrivateFile(path: string): FileLock | undefined {
-  if (!existsSync(path)) create(path);
-  const lock = lockFile(path);
-  return lock && { release: () => void lock.close() };
-}
-
-function create(path: string): void {
+export function lockPrivateFile(path: string): ReturnType<typeof lockFile> {
   try {
-    createPrivateFile(path);
+    if (!existsSync(path)) createPrivateFile(path);
   } catch (error) {
     // Another process has created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+  return lockFile(path);
 }
 
 /** @returns the descriptor of an empty, unlinked file on the registry's disk: no other process can open it */

@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { isOlder } from '../runtime/node-version.ts';
 import { createFolder, openPrivateFile } from '../runtime/process.ts';
 import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './connection.ts';
 import { isBusy, toStorageError } from './sqlite-errors.ts';
@@ -32,8 +33,7 @@ export function migrate(db: Connection, schema: Schema): void {
   try {
     // Checked again inside the transaction: another process may have migrated in between.
     db.transaction.immediate(() => {
-      assertOurs(db, schema);
-      for (const sql of schema.migrations.slice(versionOf(db, schema))) db.exec(sql);
+      for (const sql of schema.migrations.slice(readVersion(db, schema))) db.exec(sql);
       db.raw.pragma(`application_id = ${schema.applicationId}`);
       db.raw.pragma(`user_version = ${schema.migrations.length}`);
     });
@@ -49,8 +49,7 @@ export function migrate(db: Connection, schema: Schema): void {
  * @throws StorageError also for a file of an older release
  */
 function assertNewest(db: Connection, schema: Schema): void {
-  assertOurs(db, schema);
-  const version = versionOf(db, schema);
+  const version = readVersion(db, schema);
   if (version === schema.migrations.length) return;
   throw new StorageError(
     'unusable',
@@ -65,10 +64,6 @@ function assertNewest(db: Connection, schema: Schema): void {
  */
 export function readVersion(db: Connection, schema: Schema): number {
   assertOurs(db, schema);
-  return versionOf(db, schema);
-}
-
-function versionOf(db: Connection, schema: Schema): number {
   const version = readNumber(db, 'user_version');
   const newest = schema.migrations.length;
   if (version <= newest) return version;
@@ -91,7 +86,7 @@ function assertOurs(db: Connection, schema: Schema): void {
 }
 
 /** Minimum SQLite version: earlier ones can corrupt a WAL database used by two processes. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const OLDEST_SQLITE = '3.51.3';
 
 export interface OpenOptions extends ConnectionSettings {
   /** Tables of the file: an older schema is migrated to the newest, or refused if `readOnly`. */
@@ -207,12 +202,9 @@ function openNew(file: string): number {
 
 function assertVersion(raw: Database.Database): void {
   const version = raw.prepare('SELECT sqlite_version()').pluck().get() as string;
-  const parts = version.split('.').map(Number);
-  const firstDifferent = OLDEST_SQLITE.findIndex((part, i) => parts[i] !== part);
-  if (firstDifferent >= 0 && (parts[firstDifferent] as number) < (OLDEST_SQLITE[firstDifferent] as number)) {
-    throw new StorageError(
-      'unusable',
-      `SQLite ${version} is older than ${OLDEST_SQLITE.join('.')} and can corrupt the file.`,
-    );
-  }
+  if (!isOlder(version, OLDEST_SQLITE)) return;
+  throw new StorageError(
+    'unusable',
+    `SQLite ${version} is older than ${OLDEST_SQLITE} and can corrupt the file.`,
+  );
 }

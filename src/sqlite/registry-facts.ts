@@ -3,7 +3,7 @@
  * whose months begin in it, and written by `renewTotals` when the registry is created or moved.
  */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
@@ -35,12 +35,12 @@ export function timeZoneOf(file: string): TimeZone | undefined {
  * @throws StorageError `unusable` if it differs from that of this process
  */
 export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
-  const own = timeZoneOf(file)?.suffix;
-  if (own === undefined || own === suffix) return own !== undefined;
+  const stored = timeZoneOf(file)?.suffix;
+  if (stored === undefined || stored === suffix) return stored !== undefined;
   throw new StorageError(
     'unusable',
-    `The registry ${file} is in the time zone ${own}, and TIME_ZONE_OFFSET is ${suffix}. ` +
-      `Set TIME_ZONE_OFFSET=${own}, or move the registry to ${suffix} with: time-zone --to ${suffix}`,
+    `The registry ${file} is in the time zone ${stored}, and TIME_ZONE_OFFSET is ${suffix}. ` +
+      `Set TIME_ZONE_OFFSET=${stored}, or move the registry to ${suffix} with: time-zone --to ${suffix}`,
   );
 }
 
@@ -50,8 +50,7 @@ export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
 const DIGITS = 32;
 
 /** @param secret the registry's own erasure secret: 256 random bits created with it */
-const registryIdOf = (secret: Uint8Array): string =>
-  createHash('sha256').update(secret).digest('hex').slice(0, DIGITS);
+const registryIdOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, DIGITS);
 
 /** @returns undefined if there is no readable registry */
 export function readRegistryId(databaseFile: string): string | undefined {

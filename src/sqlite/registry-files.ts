@@ -46,9 +46,9 @@ export interface DatabaseFile {
   readonly name: string;
   readonly schema: Schema;
   /** True if a registry without it is complete. */
-  readonly isOptional: boolean;
+  readonly isOptional?: true;
   /** True if a restore neither moves nor replaces it, but adds the backup's contents to it. */
-  readonly outlivesRestores: boolean;
+  readonly outlivesRestores?: true;
   pathAt(databaseFile: string): string;
 }
 
@@ -57,21 +57,9 @@ export interface DatabaseFile {
  * that a row refers to is in the copy.
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
-  {
-    name: 'registry.db',
-    schema: REGISTRY_SCHEMA,
-    isOptional: false,
-    outlivesRestores: false,
-    pathAt: (file) => file,
-  },
+  { name: 'registry.db', schema: REGISTRY_SCHEMA, pathAt: (file) => file },
   // Created with the first key.
-  {
-    name: 'registry.keys.db',
-    schema: KEYS_SCHEMA,
-    isOptional: true,
-    outlivesRestores: false,
-    pathAt: keysFileOf,
-  },
+  { name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, pathAt: keysFileOf },
   // Created with the first erasure.
   {
     name: 'registry.erasures.db',
@@ -81,13 +69,7 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
     pathAt: erasuresFileOf,
   },
   // Created with the first endpoint.
-  {
-    name: 'registry.webhooks.db',
-    schema: WEBHOOKS_SCHEMA,
-    isOptional: true,
-    outlivesRestores: false,
-    pathAt: webhooksFileOf,
-  },
+  { name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, pathAt: webhooksFileOf },
 ];
 
 /** Suffix of a database's name in the names of its staging files. */
@@ -117,11 +99,12 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  * whether or not it exists yet.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
-  const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf, backupsFileOf, deskFileOf, oldLedgerFileOf, ledgerFolderOf].map((pathOf) =>
-    pathOf(databaseFile),
-  );
-  const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
+  const databases = DATABASE_FILES.flatMap(({ pathAt }) => pathsOf(pathAt(databaseFile)));
+  const single = [webhooksLockOf, backupsFileOf, deskFileOf, oldLedgerFileOf, ledgerFolderOf];
+  const names = new Set([
+    ...databases.flatMap(withSideFiles),
+    ...single.flatMap((pathOf) => pathsOf(pathOf(databaseFile))),
+  ]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
     file + SPOOL_INFIX,
@@ -129,7 +112,7 @@ export function ownsFile(databaseFile: string, path: string): boolean {
     stemOf(file) + REPLACED_INFIX,
     `${ledgerFolderOf(file)}/`,
   ]);
-  return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
+  return pathsOf(path).some((file) => names.has(file) || starts.some((start) => file.startsWith(start)));
 }
 
 /** A database and SQLite's files beside it, whether or not they exist. */
@@ -143,8 +126,8 @@ export const withSideFiles = (file: string): string[] => [
  */
 function pathsOf(path: string): string[] {
   const absolute = resolve(path);
-  const named = join(realPathOf(dirname(absolute)), basename(absolute));
-  return [named, realPathOf(named)];
+  const nameInFolder = join(realPathOf(dirname(absolute)), basename(absolute));
+  return [nameInFolder, realPathOf(nameInFolder)];
 }
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

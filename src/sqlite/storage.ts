@@ -45,22 +45,19 @@ function assertNotRestoring(databaseFile: string): void {
 function assertNothingLeft(databaseFile: string): void {
   if (sizeOf(databaseFile) > 0) return;
   const paths = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
-  const found = [
+  const remains = [
     ...paths,
     ...paths.flatMap((path) => SIDE_SUFFIXES.map((end) => path + end)),
     oldLedgerFileOf(databaseFile),
   ].filter((path) => !path.endsWith('-shm') && sizeOf(path) > 0);
   const folder = ledgerFolderOf(databaseFile);
-  if (
-    statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
-    readdirSync(folder).some((name) => name.endsWith('.db'))
-  )
-    found.push(folder);
-  if (found.length === 0) return;
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder && readdirSync(folder).some((name) => name.endsWith('.db'))) remains.push(folder);
+  if (remains.length === 0) return;
   const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
   throw new StorageError(
     'unusable',
-    `${databaseFile} ${state}, and other files of a registry are there: ${found.join(', ')}. ` +
+    `${databaseFile} ${state}, and other files of a registry are there: ${remains.join(', ')}. ` +
       'Restore a backup (restore DIR --replace), or move these files away.',
   );
 }
@@ -87,14 +84,15 @@ export class Storage {
   readonly scheduler: EndOfIteration;
   readonly measureCommit: CommitMeasure | undefined;
   private readonly clock: StorageDependencies['clock'];
-  private readonly givenZone: TimeZone | undefined;
+  /** The configured time zone; undefined for the registry's own. */
+  readonly configuredZone: TimeZone | undefined;
   private isInZone = false;
 
   constructor(location: string, { clock, scheduler, zone, measureCommit }: StorageDependencies) {
     this.location = location;
     this.clock = clock;
     this.scheduler = scheduler;
-    this.givenZone = zone;
+    this.configuredZone = zone;
     this.measureCommit = measureCommit;
   }
 
@@ -102,12 +100,7 @@ export class Storage {
 
   /** The configured time zone, else the registry's. */
   get zone(): TimeZone {
-    return this.givenZone ?? timeZoneOf(this.location) ?? KIGALI;
-  }
-
-  /** The configured time zone; undefined for the registry's own. */
-  get configuredZone(): TimeZone | undefined {
-    return this.givenZone;
+    return this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
   }
 
   /** Returns the path. @throws StorageError during a restore, or if the registry is missing */
@@ -121,7 +114,7 @@ export class Storage {
   readable(): string {
     this.complete();
     if (!this.isInZone)
-      this.isInZone = this.givenZone === undefined || assertTimeZone(this.location, this.givenZone);
+      this.isInZone = this.configuredZone === undefined || assertTimeZone(this.location, this.configuredZone);
     return this.location;
   }
 
@@ -167,6 +160,6 @@ export const readSequence = (db: Connection): SequencePosition | undefined =>
 export const sequenceOf = (storage: Storage): SequencePosition | undefined =>
   withDatabase(
     storage.readable(),
-    { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: waitMsFor('command') },
+    { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command },
     readSequence,
   );

@@ -4,7 +4,7 @@
  */
 
 import type { Connection } from '../sqlite/connection.ts';
-import { type FileLock, lockPrivateFile } from '../sqlite/durable-files.ts';
+import { lockPrivateFile } from '../sqlite/durable-files.ts';
 import { hasTables, openDatabase } from '../sqlite/open-database.ts';
 import { webhooksFileOf, webhooksLockOf } from '../sqlite/registry-files.ts';
 import { WEBHOOKS_SCHEMA } from '../sqlite/schemas.ts';
@@ -300,7 +300,7 @@ function changesOf(db: Connection, statements: Statements) {
 
 /** Operations of the delivering service. */
 function serviceOf(db: Connection, statements: Statements, lockPath: string) {
-  let lock: FileLock | undefined;
+  let lock: ReturnType<typeof lockPrivateFile>;
   let seenVersion: number | undefined;
   return {
     store(outcomes: readonly WebhookOutcome[]) {
@@ -325,7 +325,7 @@ function serviceOf(db: Connection, statements: Statements, lockPath: string) {
     close() {
       db.close();
       // Released last: the next holder has to read what was stored.
-      lock?.release();
+      lock?.close();
       lock = undefined;
     },
   };

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Command } from 'commander';
-import type { LedgerEntry } from '../../src/ledger/reading-text.ts';
+import type { LedgerEntry } from '../../src/ledger/ledger-entries.ts';
 import { createProgram } from '../../src/program.ts';
 import { systemClock } from '../../src/runtime/scheduler.ts';
 import { showingNobody, showsNobody } from '../../src/terminal/record-reading.ts';

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { AccessLedger, AccessRecord } from '../../src/access/access-ledger.ts';
+import type { LedgerEntry } from '../../src/ledger/ledger-entries.ts';
 import { listLedgerFiles } from '../../src/ledger/ledger-files.ts';
-import { openLedgerReaderAt } from '../../src/ledger/ledger-reader.ts';
-import { openCommandLedgerAt } from '../../src/ledger/open-ledger.ts';
-import type { LedgerEntry } from '../../src/ledger/reading-text.ts';
+import { openLedgerReader } from '../../src/ledger/ledger-reader.ts';
+import { openCommandLedger } from '../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder } from './app.ts';
 
 /** A registry, whether or not it is there. */
@@ -32,7 +32,7 @@ export const ledgerPlaceIn = (folder: string): LedgerPlace => {
     get ledgerFile() {
       return listLedgerFiles(databaseFile).at(-1)?.path ?? '';
     },
-    openLedger: () => openCommandLedgerAt(databaseFile),
+    openLedger: () => openCommandLedger(databaseFile),
   };
 };
 
@@ -60,11 +60,11 @@ export const reading = (more: Partial<AccessRecord> = {}): AccessRecord => ({
 type Place = Pick<LedgerPlace, 'databaseFile'>;
 
 export function allEntries({ databaseFile }: Place): LedgerEntry[] {
-  const ledger = openLedgerReaderAt(databaseFile);
+  const ledger = openLedgerReader(databaseFile);
   return [...ledger.batches()].flatMap((batch) => ledger.entriesOf(batch));
 }
 
-export const verifyIn = ({ databaseFile }: Place) => openLedgerReaderAt(databaseFile).verify();
+export const verifyIn = ({ databaseFile }: Place) => openLedgerReader(databaseFile).verify();
 
 export const findReceipt = ({ databaseFile }: Place, receipt: string) =>
-  openLedgerReaderAt(databaseFile).verifyReceipt(receipt);
+  openLedgerReader(databaseFile).verifyReceipt(receipt);

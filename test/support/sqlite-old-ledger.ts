@@ -1,7 +1,7 @@
 /** An access ledger as 1.0.0 has written it: one file, two chains, two months, retention at work. */
 import { createHash, randomBytes } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { takeMonthKey } from '../../src/ledger/month-keys.ts';
+import { readMonthKeys, takeMonthKey } from '../../src/ledger/month-keys.ts';
 import { type LedgerPlace, NID } from './sqlite-ledger.ts';
 
 const SCHEMA = `
@@ -41,13 +41,14 @@ export function writeOldLedger({ databaseFile, keysFile }: Pick<LedgerPlace, 'da
       );
       let first = removed + 1;
       for (const month of MONTHS) {
-        const { id: key, hashPerson } = takeMonthKey(keysFile, month);
+        const key = takeMonthKey(keysFile, month);
+        const hashPerson = readMonthKeys(keysFile).get(key);
         db.prepare('INSERT INTO ledger_periods VALUES (?, ?, ?, ?)').run(chain, first, month, key);
         for (let batch = 0; batch < 3; batch++) {
           const time = `${month}-0${batch + 1}T10:00:00.000Z`;
           const route = 'GET /members/{identity_card}';
           const entry = { time, request_id: 'r', key_id: 7, route, fields: [], status: 404 };
-          const line = `${JSON.stringify({ ...entry, persons: [hashPerson(NID)] })}\n`;
+          const line = `${JSON.stringify({ ...entry, persons: [hashPerson?.(NID)] })}\n`;
           const header = JSON.stringify({ origin, first, count: 2, key });
           hash = createHash('sha256').update(`${hash}\n${header}\n${line}${line}`).digest('hex');
           const at = Date.parse(time);

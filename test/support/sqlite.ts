@@ -40,16 +40,24 @@ export const openFile = (file: string, more: Partial<OpenOptions> = {}): Connect
 /** How many members the counts of small blocks add up to. */
 export const countedMembers = (db: Connection): number => db.value(sizeSql(MEMBER_COUNTS.small));
 
-/** Makes every commit of a store fail, as on a disk that is full. @returns what ends that */
-export function failCommits(store: RegistryStore): () => void {
-  const { run } = (store as SqliteRegistry).connection.transaction as unknown as {
-    run: { commit: () => void };
-  };
-  const { commit } = run;
-  run.commit = () => {
-    throw new SqliteError('database or disk is full', 'SQLITE_FULL');
+/** Makes a statement of a connection's transactions fail. @returns what ends that */
+export function failStatement(db: Connection, sql: string, fail: () => never): () => void {
+  const transaction = db.transaction as unknown as { run(sql: string): void };
+  const { run } = transaction;
+  transaction.run = function (this: unknown, text) {
+    if (text === sql) fail();
+    run.call(this, text);
   };
   return () => {
-    run.commit = commit;
+    transaction.run = run;
   };
 }
+
+/** Makes every commit of a store fail, by default as on a disk that is full. @returns what ends that */
+export const failCommits = (
+  store: RegistryStore,
+  error: Error = new SqliteError('database or disk is full', 'SQLITE_FULL'),
+): (() => void) =>
+  failStatement((store as SqliteRegistry).connection, 'COMMIT', () => {
+    throw error;
+  });

@@ -80,8 +80,8 @@ export const FAULTS = {
   noReserve: {
     name: 'no room is kept for readings on a full disk',
     file: 'src/ledger/ledger-thread.ts',
-    old: 'if (db === undefined || isScheduled) return;',
-    planted: 'if (db !== undefined || isScheduled) return;',
+    old: 'if (isScheduled || !current.isShort()) return;',
+    planted: 'if (!isScheduled || !current.isShort()) return;',
   },
   answersUnwritten: answersBeforeCommit(100),
   answersUnsynced: answersBeforeCommit(50),

@@ -3,14 +3,14 @@
 import { hasKeys, openKeys } from '../../access/api-key-store.ts';
 import { table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
-import { openLedgerReader } from '../../ledger/open-ledger.ts';
+import { openLedgerReader } from '../../ledger/ledger-reader.ts';
 import {
   findPersonAccesses,
   formatReader,
   HOW_READ,
   type PersonAccess,
   passedOver,
-} from '../../ledger/person-readings.ts';
+} from '../../ledger/person-accesses.ts';
 import { findVisited, nameOfPerson, personPath, showing } from '../../registry/pages/find-visited.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
@@ -42,10 +42,10 @@ ${readersOf(visit, person)}`;
 /** Latest accesses to the data of a person, with their purposes. */
 export function readersOf(visit: Visit, person: StoredPerson): Html {
   const traces = visit.use((storage) => openStoredData(storage)).findTraces(person.identityCard);
-  const ledger = visit.use((storage) => openLedgerReader(storage));
-  const { readings, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
-  const shown = readings.slice(-SHOWN).reverse();
-  const older = readings.length - shown.length;
+  const ledger = openLedgerReader(visit.desk.storage.readable());
+  const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
+  const shown = accesses.slice(-SHOWN).reverse();
+  const older = accesses.length - shown.length;
   return html`${
     shown.length === 0
       ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`

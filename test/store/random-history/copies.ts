@@ -7,12 +7,9 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  openCommandLedger,
-  openLedgerReader,
-  pruneLedger,
-  serveLedger,
-} from '../../../src/ledger/open-ledger.ts';
+import { openLedgerReader } from '../../../src/ledger/ledger-reader.ts';
+import { openCommandLedger, pruneLedger } from '../../../src/ledger/open-ledger.ts';
+import { openServiceLedger } from '../../../src/ledger/service-ledger.ts';
 import type { Storage } from '../../../src/sqlite/storage.ts';
 import { parseTimeZone, type TimeZone } from '../../../src/values/date-time.ts';
 import { temporaryFolder, testClock } from '../../support/app.ts';
@@ -146,10 +143,9 @@ export class Copies {
       await this.run(place, ['check'], statuses);
       await this.run(place, ['ledger', 'verify'], statuses);
       assert.deepEqual(membersOf(place.file), [...place.members.values()].sort(ascending));
-      const ledger = await openLedgerReader(this.storage(place));
+      const ledger = openLedgerReader(this.storage(place).readable());
       for (const { receipt, request } of place.readings.values())
         assert.equal(ledger.verifyReceipt(receipt).entry?.request_id, request, receipt);
-      ledger.close();
       for (const person of place.members.keys())
         assert.deepEqual(await this.readingsOf(place, person), requestsOf(place, person), nid(person));
     }
@@ -190,7 +186,7 @@ export class Copies {
       endUser: null,
       subject: isByNumber ? { identityCards: [nid(person)], memberIds: [id] } : { memberIds: [id] },
     } as const;
-    const ledger = openCommandLedger(this.storage(place));
+    const ledger = openCommandLedger(this.storage(place).readable());
     const [receipt = ''] = await ledger.record([reading]);
     await ledger.close();
     place.readings.set(request, { request, receipt, person, isByNumber });
@@ -243,8 +239,8 @@ export class Copies {
   private async serve(place: Place): Promise<void> {
     const retention = { nowMs: this.clock.now(), days: 730 };
     const options = { clock: this.clock, days: 730, note: () => {} };
-    await serveLedger(this.storage(place), options).close();
-    assert.deepEqual(pruneLedger(this.storage(place), retention).names, []);
+    await openServiceLedger(this.storage(place).readable(), options).close();
+    assert.deepEqual(pruneLedger(this.storage(place).readable(), retention).names, []);
   }
 
   /** Every file of the ledger: readings go on in a new one. */

@@ -4,7 +4,9 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../../src/access/api-key-store.ts';
-import { backUp, isServed, restore, verifyBackup } from '../../../src/backup/open-backups.ts';
+import { backUp, verifyBackup } from '../../../src/backup/dated-backups.ts';
+import { isServed } from '../../../src/backup/in-use.ts';
+import { restore } from '../../../src/backup/restore-backup.ts';
 import { readStatus } from '../../../src/health/registry-status.ts';
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openJournal } from '../../../src/journal/journal.ts';
@@ -165,11 +167,11 @@ test('imports under way are counted with what they have staged, and not those th
 test('whether the registry is served is seen from outside, not whether commands have it open', async (context) => {
   const { storage } = await open(context);
   const log = openJournal(storage);
-  assert.equal(await isServed(storage), false);
+  assert.equal(await isServed(storage.location), false);
   const keys = openKeys(storage, 'serve');
-  assert.equal(await isServed(storage), true);
+  assert.equal(await isServed(storage.location), true);
   await keys.close();
-  assert.equal(await isServed(storage), false);
+  assert.equal(await isServed(storage.location), false);
   await log.close();
 });
 

@@ -73,14 +73,14 @@ test('after any additions, changes, moves and removals counts and seeks are thos
             ids.filter((each) => rows.get(each)?.group === group).length,
           );
         for (const [offset, expected] of ids.entries()) {
-          const { firstId, skip } = index.seek(value, offset);
+          const { firstId, skip } = index.seek(value ?? null, offset);
           assert.equal(ids.filter((each) => each >= firstId)[skip], expected);
           assert.ok(skip < SMALL_BLOCK);
         }
         for (const group of [1, 2]) {
           const inGroup = ids.filter((each) => rows.get(each)?.group === group);
           for (const [offset, expected] of inGroup.entries()) {
-            const { firstId, skip } = index.seekInGroup(group, value, offset);
+            const { firstId, skip } = index.seekInGroup(group, value ?? null, offset);
             assert.equal(inGroup.filter((each) => each >= firstId)[skip], expected);
             assert.ok(skip < 65_536);
           }
@@ -111,7 +111,9 @@ test('among full blocks and gaps every seek finds its row', (context) => {
       let most = 0;
       for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : quickOrLong(1_000, 60)) {
         const { firstId, skip } =
-          group === undefined ? index.seek(value, offset) : index.seekInGroup(group, value, offset);
+          group === undefined
+            ? index.seek(value ?? null, offset)
+            : index.seekInGroup(group, value ?? null, offset);
         let first = Math.max(firstId, 1);
         while (!placeOf.has(first)) first++;
         assert.equal((placeOf.get(first) as number) + skip, offset, `${value} ${group}`);

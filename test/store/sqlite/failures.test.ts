@@ -8,33 +8,18 @@ import type { SqliteRegistry } from '../../../src/open-registry.ts';
 import { StorageError } from '../../../src/sqlite/storage-error.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { startApp, temporaryFolder } from '../../support/app.ts';
-import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';
+import { failCommits, failStatement, openFile, openStore, SqliteError } from '../../support/sqlite.ts';
 import { COOPERATIVE } from '../conformance/sample.ts';
 
-type Statement = 'beginImmediate' | 'commit' | 'endRead';
-const statementsOf = ({ connection }: SqliteRegistry) =>
-  (connection.transaction as unknown as { run: Record<Statement, () => void> }).run;
-
-/** Makes every commit fail as with an error of the operating system. @returns what ends that */
-function failCommits(store: SqliteRegistry, code: string): () => void {
-  const statements = statementsOf(store);
-  const { commit } = statements;
-  statements.commit = () => {
-    throw new SqliteError('disk I/O error', code);
-  };
-  return () => {
-    statements.commit = commit;
-  };
-}
+/** An error of the operating system. */
+const diskError = (code: string): Error => new SqliteError('disk I/O error', code);
 
 /** Makes the next run of a statement fail. */
-function failOnce(store: SqliteRegistry, name: Statement): void {
-  const statements = statementsOf(store);
-  const working = statements[name];
-  statements[name] = () => {
-    statements[name] = working;
-    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
-  };
+function failOnce(store: SqliteRegistry, sql: string): void {
+  const heal = failStatement(store.connection, sql, () => {
+    heal();
+    throw diskError('SQLITE_IOERR');
+  });
 }
 
 function open(context: TestContext, more: { freeBytes?: () => number } = {}): SqliteRegistry {
@@ -51,7 +36,7 @@ const settled = (promise: Promise<unknown>): Promise<boolean> =>
 test('after a commit that failed with an I/O error nothing is written, and the store is not ready', async (context) => {
   const store = open(context);
   assert.equal(store.isReady(), true);
-  const heal = failCommits(store, 'SQLITE_IOERR_FSYNC');
+  const heal = failCommits(store, diskError('SQLITE_IOERR_FSYNC'));
   const results = await Promise.allSettled([
     store.cooperatives.create(COOPERATIVE, 1, 'key:1'),
     store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1'),
@@ -77,7 +62,7 @@ test('after a commit that failed with an I/O error nothing is written, and the s
 for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_CONSTRAINT_FOREIGNKEY']) {
   test(`a commit that failed with ${code} does not stop further writes`, async (context) => {
     const store = open(context);
-    const heal = failCommits(store, code);
+    const heal = failCommits(store, diskError(code));
     const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1').catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 15));
     heal();
@@ -106,14 +91,14 @@ test('an error of statfs refuses the writes that wait, and the next one asks aga
 
 test('a write that cannot even begin is refused, not left waiting', async (context) => {
   const store = open(context);
-  failOnce(store, 'beginImmediate');
+  failOnce(store, 'BEGIN IMMEDIATE');
   await assert.rejects(store.cooperatives.create(COOPERATIVE, 1, 'key:1'), /I\/O error/);
   assert.equal((await store.cooperatives.create(COOPERATIVE, 1, 'key:1')).id, 1);
 });
 
 test('reads whose end fails end nevertheless, and the next ones begin', async (context) => {
   const store = open(context);
-  failOnce(store, 'endRead');
+  failOnce(store, 'COMMIT');
   assert.equal(store.cooperatives.find(1), undefined);
   await immediate();
   assert.equal(store.connection.raw.inTransaction, false);
@@ -123,7 +108,7 @@ test('reads whose end fails end nevertheless, and the next ones begin', async (c
 
 test('over HTTP a failed commit is 503, and so is readiness from then on', async (context) => {
   const app = await startApp(context);
-  failCommits(app.registry.store as SqliteRegistry, 'SQLITE_IOERR_FSYNC');
+  failCommits(app.registry.store, diskError('SQLITE_IOERR_FSYNC'));
   const body = { code: 'A', name: 'A' };
   const response = await app.send('/cooperatives', { method: 'POST', body });
   assert.equal(response.status, 503);

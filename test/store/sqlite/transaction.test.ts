@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../../support/app.ts';
-import { type Connection, openFile } from '../../support/sqlite.ts';
+import { type Connection, failStatement, openFile } from '../../support/sqlite.ts';
 
 function open(context: TestContext): Connection {
   const db = openFile(join(temporaryFolder(context), 'notes.db'), { create: true });
@@ -72,10 +72,9 @@ test('work that returns a promise, or anything with a then, is refused and undon
 
 test('when a part cannot be undone, nothing of the transaction is kept', (context) => {
   const db = open(context);
-  const statements = (db.transaction as unknown as { run: { [name: string]: () => void } }).run;
-  statements.undo = () => {
+  failStatement(db, 'ROLLBACK TO part', () => {
     throw new Error('cannot undo');
-  };
+  });
   const whole = () =>
     db.transaction.immediate(() => {
       note(db, 'before');
@@ -94,11 +93,9 @@ test('when a part cannot be undone, nothing of the transaction is kept', (contex
 
 test('a rollback that fails hides nothing, and no later transaction begins inside the open one', (context) => {
   const db = open(context);
-  const statements = (db.transaction as unknown as { run: { [name: string]: () => void } }).run;
-  const { rollback } = statements;
-  statements.rollback = () => {
+  failStatement(db, 'ROLLBACK', () => {
     throw new Error('cannot roll back');
-  };
+  });
   const failing = () =>
     db.transaction.immediate(() => {
       note(db, 'undone');
@@ -106,6 +103,6 @@ test('a rollback that fails hides nothing, and no later transaction begins insid
     });
   assert.throws(failing, /otherwise/);
   assert.throws(() => db.transaction.immediate(() => note(db, 'later')), /within a transaction/);
-  rollback?.();
+  db.exec('ROLLBACK');
   assert.deepEqual(notes(db), []);
 });

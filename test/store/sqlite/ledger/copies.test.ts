@@ -21,7 +21,7 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { copyLedger } from '../../../../src/backup/ledger-copy.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
-import { openCommandLedgerAt } from '../../../../src/ledger/open-ledger.ts';
+import { openCommandLedger } from '../../../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { command } from '../../../support/command.ts';
 import { copyRegistry } from '../../../support/sample-registry.ts';
@@ -42,7 +42,7 @@ async function backedUp(context: TestContext) {
   const db = await copyRegistry(root);
   const live = ledgerPlaceIn(join(root, 'live'));
   const read = async (place = live) =>
-    (await openCommandLedgerAt(place.databaseFile).record([reading(), reading()])) as [string, string];
+    (await openCommandLedger(place.databaseFile).record([reading(), reading()])) as [string, string];
   const before = await read();
   const clock = testClock();
   const backUp = async (...options: string[]) => {
@@ -162,7 +162,7 @@ test('two copies that went on apart with one chain are both kept, and this is sa
   const file = new Database(ledgerFile);
   file.exec('UPDATE ledger_part SET last_sequence = NULL, last_hash = NULL');
   file.close();
-  const apart = await openCommandLedgerAt(live.databaseFile).record([reading({ status: 404 })]);
+  const apart = await openCommandLedger(live.databaseFile).record([reading({ status: 404 })]);
   const { status, ledger } = await restore(live, newer);
   assert.deepEqual([status, ledger.added, ledger.differing.length], [0, 2, 1]);
   for (const receipt of [...after, ...apart]) assert.ok(findReceipt(live, receipt).entry, receipt);
@@ -187,7 +187,7 @@ test('a file that is the beginning of the one in a backup is replaced by it, and
 
 test('a damaged file stops no backup: it is copied as it is and named, the others are sound, status 3', async (context) => {
   const { root, db, live, backUp } = await backedUp(context);
-  const ledger = openCommandLedgerAt(live.databaseFile);
+  const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   const next = await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
   const [damaged = ''] = ledgerNames(live);
@@ -210,7 +210,7 @@ test('a damaged file stops no backup: it is copied as it is and named, the other
 
 test('a backup names a file that it has copied damaged, also when it does not verify itself', async (context) => {
   const { live, backUp } = await backedUp(context);
-  const ledger = openCommandLedgerAt(live.databaseFile);
+  const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
   const [damaged = ''] = ledgerNames(live);
@@ -265,7 +265,7 @@ test('a restore goes on where a file of the ledger is not even a database, and l
   assert.deepEqual([restored.status, restored.ledger.added], [3, 2], restored.err);
   assert.equal(readFileSync(ledgerFile, 'utf8'), 'in the way');
   assert.ok(findReceipt(live, before[0]).entry);
-  assert.equal((await openCommandLedgerAt(live.databaseFile).record([reading()])).length, 1);
+  assert.equal((await openCommandLedger(live.databaseFile).record([reading()])).length, 1);
   const { status, err } = await command(['ledger', 'person', NID, '--db', live.databaseFile]);
   assert.equal(status, 0);
   assert.match(
@@ -329,7 +329,7 @@ test('a file without entries is not taken for the beginning of another one', asy
 
 test('a damaged file stands for no intact copy: a restore adds that, and each entry is read once', async (context) => {
   const { live, backUp, restore } = await backedUp(context);
-  const ledger = openCommandLedgerAt(live.databaseFile);
+  const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   const all = allEntries(live).map(({ receipt }) => receipt);
   const { folder } = JSON.parse((await backUp()).out);
@@ -354,7 +354,7 @@ test('a damaged file stands for no intact copy: a restore adds that, and each en
 
 test('a file of a backup that is damaged in the middle is added as it is, once', async (context) => {
   const { root, live, backUp, restore, folder: before } = await backedUp(context);
-  const ledger = openCommandLedgerAt(live.databaseFile);
+  const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   await ledger.record([reading({ timeMs: NOON + 40 * 24 * 3_600_000 })]);
   const [damaged = ''] = ledgerNames(live);

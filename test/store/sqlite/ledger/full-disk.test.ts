@@ -6,9 +6,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { encodeAccesses } from '../../../../src/ledger/ledger-entries.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
-import { readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
-import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
+import { readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
 import { fill, mount } from '../../../support/small-disk.ts';
@@ -57,7 +57,7 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
   while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED)
     receipts.push(...(await ledger.record([reading()])));
   const retention = { nowMs: NOON, days: 730 };
-  assert.ok((readLedgerStatusAt(place.databaseFile, retention)?.reservedAccesses ?? 0) >= 50_000);
+  assert.ok((readLedgerStatus(place.databaseFile, retention)?.reservedAccesses ?? 0) >= 50_000);
   fill(folder, 0);
   const before = receipts.length;
   let refused: unknown;
@@ -71,7 +71,7 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
   context.diagnostic(`${recorded} readings on a full disk`);
   assert.ok(recorded > 60_000, String(recorded));
   assert.deepEqual((refused as { reason?: string })?.reason, 'ledger');
-  const left = readLedgerStatusAt(place.databaseFile, retention)?.reservedAccesses ?? 0;
+  const left = readLedgerStatus(place.databaseFile, retention)?.reservedAccesses ?? 0;
   assert.ok(left < 500, String(left));
   assert.match(notes.join(), /full/);
   assert.equal(ledgerNames(place).length, 1, 'a full disk is no damage');

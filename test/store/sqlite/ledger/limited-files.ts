@@ -1,8 +1,7 @@
 /** Records more than the limit on the size of files allows; full-disk.test.ts runs it. */
 
-import { receiptOf } from '../../../../src/ledger/batch-hash.ts';
+import { encodeAccesses, receiptOf } from '../../../../src/ledger/ledger-entries.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
-import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
 import { reading } from '../../../support/sqlite-ledger.ts';
 
 const [, , databaseFile = ''] = process.argv;

@@ -21,7 +21,7 @@ import Database from 'better-sqlite3';
 import type { AccessLedger } from '../../../../src/access/access-ledger.ts';
 import { closeOpenFile } from '../../../../src/ledger/ledger-writer.ts';
 import { readMonthKeys } from '../../../../src/ledger/month-keys.ts';
-import { openCommandLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { RegistryError } from '../../../../src/values/errors.ts';
 import { NOON, testClock } from '../../../support/app.ts';
@@ -110,7 +110,7 @@ test('each reading is recorded with its receipt, and holds no national ID', asyn
 
 test('any value is recorded as one value', async (context) => {
   const place = ledgerPlace(context);
-  const ledger = openCommandLedgerAt(place.databaseFile);
+  const ledger = openCommandLedger(place.databaseFile);
   const identityCards = ['1\x1d2', NID, 'é'.repeat(30), NID];
   await ledger.record([
     reading({ endUser: 'a\x1e1\x1fb\nc', purpose: '"a" \\b é 😀', fields: [], subject: { identityCards } }),
@@ -129,7 +129,7 @@ test('any value is recorded as one value', async (context) => {
 test('a service and commands add to one chain, and what is given before the end is recorded', async (context) => {
   const place = ledgerPlace(context);
   const { ledger } = openService(context, place);
-  const command = openCommandLedgerAt(place.databaseFile);
+  const command = openCommandLedger(place.databaseFile);
   const receipts: (readonly string[])[] = [];
   for (const each of [ledger, command, ledger, command]) receipts.push(await each.record([reading()]));
   const given = [ledger.record([reading()]), ledger.record([reading(), reading()])];
@@ -149,7 +149,7 @@ test('a service and commands add to one chain, and what is given before the end 
 
 test('each month has a key of its own, which all chains of that month share', async (context) => {
   const place = ledgerPlace(context);
-  const ledger = openCommandLedgerAt(place.databaseFile);
+  const ledger = openCommandLedger(place.databaseFile);
   for (const day of ['2026-01-31', '2026-02-01', '2026-02-28'])
     await ledger.record([reading({ timeMs: Date.parse(day) })]);
   const hashes = allEntries(place).map(({ persons }) => persons?.[0]);
@@ -160,7 +160,7 @@ test('each month has a key of its own, which all chains of that month share', as
 
 test('each month has a file of its own, which goes on with the chain of the one before', async (context) => {
   const place = ledgerPlace(context);
-  const ledger = openCommandLedgerAt(place.databaseFile);
+  const ledger = openCommandLedger(place.databaseFile);
   const receipts: string[] = [];
   for (const day of ['2026-01-31', '2026-02-01', '2026-02-28', '2026-01-15'])
     receipts.push(...(await ledger.record([reading({ timeMs: Date.parse(day) })])));
@@ -180,7 +180,7 @@ test('each month has a file of its own, which goes on with the chain of the one 
 
 test('late readings of the month before go into the present file, whatever the order', async (context) => {
   const place = ledgerPlace(context);
-  const ledger = openCommandLedgerAt(place.databaseFile);
+  const ledger = openCommandLedger(place.databaseFile);
   for (const time of ['2025-12-31T23:59', '2026-01-01T00:01', '2025-12-31T23:58', '2026-01-01T00:02'])
     await ledger.record([reading({ timeMs: Date.parse(`${time}Z`) })]);
   assert.equal(ledgerNames(place).length, 2);
@@ -209,7 +209,7 @@ test('a closed file is never written again, and needs nothing beside it', async 
   const path = join(place.ledgerFolder, closed);
   const bytes = readFileSync(path);
   assert.ok(bytes.length < 1_000_000, 'its reserve was given back');
-  for (const each of [ledger, openCommandLedgerAt(place.databaseFile)])
+  for (const each of [ledger, openCommandLedger(place.databaseFile)])
     await each.record([reading({ timeMs: Date.parse('2026-02-02') })]);
   assert.deepEqual(readFileSync(path), bytes);
   assert.ok(!existsSync(`${path}-wal`));
@@ -219,7 +219,7 @@ test('processes that find the month changed at once begin one file', async (cont
   const place = ledgerPlace(context);
   const { ledger } = openService(context, place);
   await ledger.record([reading({ timeMs: Date.parse('2026-01-31') })]);
-  const both = [ledger, openCommandLedgerAt(place.databaseFile), openService(context, place).ledger];
+  const both = [ledger, openCommandLedger(place.databaseFile), openService(context, place).ledger];
   await Promise.all(both.map((each) => each.record([reading({ timeMs: Date.parse('2026-02-01') })])));
   const begun = ledgerNames(place).filter((name) => name.startsWith('2026-02'));
   assert.equal(begun.length, 1, begun.join());
@@ -277,7 +277,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     assert.equal(findReceipt(place, after).entry?.receipt, after);
     assert.equal(findReceipt(place, before).entry, undefined);
     assert.match(verifyIn(place).faults.join('\n'), /0001\.db (is missing|cannot be read)/);
-    const { unreadable = [] } = readLedgerStatusAt(place.databaseFile, { nowMs: NOON, days: 730 }) ?? {};
+    const { unreadable = [] } = readLedgerStatus(place.databaseFile, { nowMs: NOON, days: 730 }) ?? {};
     assert.equal(unreadable.length, existsSync(ledgerFile) ? 1 : 0);
   });
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
+import { encodeAccesses } from '../../../../src/ledger/ledger-entries.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
 import { readMonthKeys } from '../../../../src/ledger/month-keys.ts';
-import { pruneLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
-import { encodeAccesses } from '../../../../src/ledger/reading-text.ts';
+import { pruneLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { temporaryFolder } from '../../../support/app.ts';
 import {
@@ -40,10 +40,10 @@ const upTo = (n: number): number[] => Array.from({ length: n + 1 }, (_, i) => i)
 /** Keeps readings for about six months. */
 const DAYS = 183;
 const prune = ({ databaseFile }: LedgerPlace, nowMs: number, named: readonly string[] = []) =>
-  pruneLedgerAt(databaseFile, { nowMs, days: DAYS, named });
+  pruneLedger(databaseFile, { nowMs, days: DAYS, named });
 
 const tooOld = ({ databaseFile }: LedgerPlace, nowMs: number) =>
-  readLedgerStatusAt(databaseFile, { nowMs, days: DAYS })?.tooOld;
+  readLedgerStatus(databaseFile, { nowMs, days: DAYS })?.tooOld;
 
 test('files that are old go with the keys of their months, and the rest is sound', async (context) => {
   const place = ledgerPlace(context);
@@ -57,7 +57,7 @@ test('files that are old go with the keys of their months, and the rest is sound
   assert.match(findReceipt(place, receipts[0] as string).message, /was removed when its time was over/);
   assert.equal(findReceipt(place, receipts[3] as string).entry?.receipt, receipts[3]);
   const { removed, removedAtMs } =
-    readLedgerStatusAt(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};
+    readLedgerStatus(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};
   assert.deepEqual([removed, removedAtMs], [3, month(9)]);
   assert.deepEqual(prune(place, month(9)).names, []);
 });
@@ -154,7 +154,7 @@ test('a service that has stood still names what it removes in the newest file', 
   const names = ledgerNames(place);
   assert.deepEqual(idle.removeOld({ nowMs: month(12), days: DAYS }).names, names.slice(0, 7));
   assert.deepEqual(verifyIn(place).faults, []);
-  assert.equal(readLedgerStatusAt(place.databaseFile, { nowMs: month(12), days: DAYS })?.removed, 7);
+  assert.equal(readLedgerStatus(place.databaseFile, { nowMs: month(12), days: DAYS })?.removed, 7);
 });
 
 test('whether a file was removed in time cannot be known while the one that would say so is damaged', async (context) => {
@@ -173,7 +173,7 @@ test('whether a file was removed in time cannot be known while the one that woul
 
 test('how many readings were removed is a total', async (context) => {
   const place = ledgerPlace(context);
-  const removedAt = (nowMs: number) => readLedgerStatusAt(place.databaseFile, { nowMs, days: DAYS })?.removed;
+  const removedAt = (nowMs: number) => readLedgerStatus(place.databaseFile, { nowMs, days: DAYS })?.removed;
   await write(place, upTo(9));
   prune(place, month(9));
   await write(place, upTo(20).slice(10));

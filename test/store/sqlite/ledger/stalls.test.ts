@@ -1,7 +1,7 @@
 /** A disk that does not answer: readings are refused in time, and the service can end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openCommandLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { MAX_RECORD_MS, openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { openDatabase } from '../../../../src/sqlite/open-database.ts';
 import { NOON, testClock } from '../../../support/app.ts';
@@ -79,8 +79,8 @@ test('a ledger whose disk does not answer can be closed', async (context) => {
 test('status finds a ledger that takes no entries', async (context) => {
   const place = ledgerPlace(context);
   const { databaseFile } = place;
-  await openCommandLedgerAt(databaseFile).record([reading()]);
-  const readFault = () => readLedgerStatusAt(databaseFile, { nowMs: NOON, days: 730 })?.fault;
+  await openCommandLedger(databaseFile).record([reading()]);
+  const readFault = () => readLedgerStatus(databaseFile, { nowMs: NOON, days: 730 })?.fault;
   assert.equal(readFault(), null);
   const other = openDatabase(place.ledgerFile, { waitMs: 0, secureDelete: 'FAST' });
   other.transaction.immediate(() => assert.equal(readFault(), 'does not answer'));

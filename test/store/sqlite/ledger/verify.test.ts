@@ -4,8 +4,8 @@ import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { openLedgerReaderAt } from '../../../../src/ledger/ledger-reader.ts';
-import { openCommandLedgerAt, readLedgerStatusAt } from '../../../../src/ledger/open-ledger.ts';
+import { openLedgerReader } from '../../../../src/ledger/ledger-reader.ts';
+import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { NOON } from '../../../support/app.ts';
 import { openStore } from '../../../support/sqlite.ts';
 import {
@@ -23,7 +23,7 @@ type Written = LedgerPlace & { readonly receipts: readonly string[] };
 /** Four batches of two. */
 async function writeLedger(context: TestContext): Promise<Written> {
   const place = ledgerPlace(context);
-  const ledger = openCommandLedgerAt(place.databaseFile);
+  const ledger = openCommandLedger(place.databaseFile);
   const receipts: string[] = [];
   for (let i = 0; i < 4; i++) receipts.push(...(await ledger.record([reading(), reading({ status: 404 })])));
   return Object.assign(place, { receipts });
@@ -125,7 +125,7 @@ test('what was removed from the end of a chain is found by its receipt', async (
 
 test('a clock that steps back is no fault', async (context) => {
   const written = await writeLedger(context);
-  await openCommandLedgerAt(written.databaseFile).record([reading({ timeMs: NOON - 40 * 24 * 3_600_000 })]);
+  await openCommandLedger(written.databaseFile).record([reading({ timeMs: NOON - 40 * 24 * 3_600_000 })]);
   assert.deepEqual(verifyIn(written).faults, []);
 });
 
@@ -155,7 +155,7 @@ for (const [what, index, message] of [
     const { faults } = verifyIn(written);
     assert.match(faults.join('\n'), message);
     assert.match(faults.join('\n'), new RegExp(`${name} is missing`));
-    const condition = readLedgerStatusAt(written.databaseFile, { nowMs: NOON, days: 730 });
+    const condition = readLedgerStatus(written.databaseFile, { nowMs: NOON, days: 730 });
     assert.deepEqual(condition?.missing, [name]);
   });
 
@@ -203,7 +203,7 @@ test('a page that is damaged is passed over from there on, and the file named', 
   const handle = openSync(place.ledgerFile, 'r+');
   writeSync(handle, Buffer.alloc(4096), 0, 4096, Math.floor(size / 2 / 4096) * 4096);
   closeSync(handle);
-  const ledger = openLedgerReaderAt(place.databaseFile);
+  const ledger = openLedgerReader(place.databaseFile);
   const count = [...ledger.batches()].length;
   assert.ok(count > 5 && count < 40, String(count));
   assert.deepEqual(

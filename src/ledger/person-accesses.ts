@@ -1,4 +1,4 @@
-/** Finds the readings of a person in the access ledger (docs/ledger.md#who-has-read-a-person). */
+/** Finds the accesses to a person's data in the access ledger (docs/ledger.md#who-has-read-a-person). */
 
 import type { KeyNames } from '../keys/key-text.ts';
 import type { PersonTraces } from '../registry/stored/stored-data-types.ts';
@@ -7,11 +7,11 @@ import { formatTable } from '../terminal/output.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { asMessage, type Message, say, type Text } from '../values/message.ts';
 import type { UnreadableFile } from './ledger-chains.ts';
+import type { LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
-import type { LedgerEntry } from './reading-text.ts';
 
 /**
- * Reason why a reading counts for the person: the number was requested or shown; a member who is the person
+ * Reason why an access counts for the person: the number was requested or shown; a member who is the person
  * was shown; or everybody of a cooperative was shown to which the person belonged then.
  */
 type HowRead = 'number' | 'member' | 'everybody';
@@ -31,27 +31,19 @@ export function formatReader(
   return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
 }
 
+/** An entry of the ledger that counts for the person. */
 export interface PersonAccess {
   readonly entry: LedgerEntry;
   readonly how: HowRead;
 }
 
-interface PersonAccesses {
-  /** Oldest first. */
-  readonly readings: readonly PersonAccess[];
-  /** True if a month key is lost: numbers in the entries that it hashed cannot be found. */
-  readonly isKeyLost: boolean;
-  /** Files that could not be read, and may contain further readings. */
-  readonly unreadable: readonly UnreadableFile[];
-}
+/** Selects accesses to everybody, which may or may not have shown the person. */
+export const ofEverybody = (accesses: readonly PersonAccess[]): PersonAccess[] =>
+  accesses.filter(({ how }) => how === 'everybody');
 
-/** Readings of everybody, which may or may not have shown the person. */
-export const ofEverybody = (readings: readonly PersonAccess[]): PersonAccess[] =>
-  readings.filter(({ how }) => how === 'everybody');
-
-/** Readings that showed the person. */
-export const ofPerson = (readings: readonly PersonAccess[]): PersonAccess[] =>
-  readings.filter(({ how }) => how !== 'everybody');
+/** Selects accesses that showed the person. */
+export const ofPerson = (accesses: readonly PersonAccess[]): PersonAccess[] =>
+  accesses.filter(({ how }) => how !== 'everybody');
 
 /** Message about an unreadable ledger file that was skipped. */
 export const passedOver = (name: string, reason: string): Message =>
@@ -62,10 +54,9 @@ const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
 /** @throws StorageError when the ledger cannot be read */
-export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces): PersonAccesses {
-  const readings: PersonAccess[] = [];
-  const members = new Set(traces.memberIds);
-  const named = naming(traces.memberIds);
+export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
+  const accesses: PersonAccess[] = [];
+  const namesMember = naming(traces.memberIds);
   const hashesOf = new Map<string, readonly string[] | undefined>();
   for (const batch of ledger.batches()) {
     const { keyId, lines } = batch;
@@ -74,27 +65,28 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces): 
       hashesOf.set(keyId, hashPerson && traces.identityCards.map(hashPerson));
     }
     const hashes = hashesOf.get(keyId) ?? [];
-    if (![...hashes, '"all":'].some((text) => lines.includes(text)) && !named.test(lines)) continue;
+    if (![...hashes, '"all":'].some((text) => lines.includes(text)) && !namesMember.test(lines)) continue;
     for (const entry of ledger.entriesOf(batch)) {
-      const how = howRead(entry, { traces, hashes, members });
-      if (how !== undefined) readings.push({ entry, how });
+      const how = howRead(entry, traces, hashes);
+      if (how !== undefined) accesses.push({ entry, how });
     }
   }
-  readings.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
-  const isKeyLost = [...hashesOf.values()].includes(undefined);
-  return { readings, isKeyLost, unreadable: ledger.unreadable };
+  accesses.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
+  return {
+    /** Oldest first. */
+    accesses,
+    /** True if a month key is lost: numbers in the entries that it hashed cannot be found. */
+    isKeyLost: [...hashesOf.values()].includes(undefined),
+    /** Files that could not be read, and may contain further accesses. */
+    unreadable: ledger.unreadable,
+  };
 }
 
-interface Sought {
-  readonly traces: PersonTraces;
-  readonly hashes: readonly string[];
-  readonly members: ReadonlySet<number>;
-}
-
-function howRead(entry: LedgerEntry, { traces, hashes, members }: Sought): HowRead | undefined {
-  const isMember = entry.members?.some((id) => members.has(id)) === true;
-  const asked = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
-  if (asked.some((number) => isMember || !isOfAnother(entry, number, traces))) return 'number';
+/** @param hashes of the person's numbers, in their order */
+function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly string[]): HowRead | undefined {
+  const isMember = entry.members?.some((id) => traces.memberIds.includes(id)) === true;
+  const numbers = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
+  if (numbers.some((number) => isMember || !isOfAnother(entry, number, traces))) return 'number';
   if (isMember) return 'member';
   return entry.all !== undefined && couldShow(entry, entry.all, traces) ? 'everybody' : undefined;
 }
@@ -125,14 +117,14 @@ function couldShow(
   return cooperatives === null || cooperatives.some((id) => cooperativeIds.includes(id));
 }
 
-// Output of readings: text for people, JSON for programs
+// Output of accesses: text for people, JSON for programs
 
-/** Warns of each file that may contain further readings. */
+/** Warns of each file that may contain further accesses. */
 export function tellUnreadable(context: CliContext, files: readonly UnreadableFile[]): void {
   for (const { name, reason } of files) tell(context, passedOver(name, reason));
 }
 
-interface ReadingContext {
+interface AccessContext {
   readonly zone: TimeZone;
   readonly keyNames: KeyNames;
 }
@@ -141,7 +133,7 @@ interface ReadingContext {
 export const shownTime = (time: string, zone: TimeZone): string =>
   formatDateTime(Math.floor(Date.parse(time) / 1000), zone);
 
-export const describeEntry = (entry: LedgerEntry, { zone, keyNames }: ReadingContext) => ({
+export const describeEntry = (entry: LedgerEntry, { zone, keyNames }: AccessContext) => ({
   sequence: entry.sequence,
   chain: entry.chain,
   origin: entry.origin,
@@ -159,8 +151,8 @@ export const describeEntry = (entry: LedgerEntry, { zone, keyNames }: ReadingCon
   receipt: entry.receipt,
 });
 
-export const describeReading = ({ entry, how }: PersonAccess, shown: ReadingContext) => ({
-  ...describeEntry(entry, shown),
+export const describeAccess = ({ entry, how }: PersonAccess, context: AccessContext) => ({
+  ...describeEntry(entry, context),
   read_as: how,
 });
 
@@ -171,14 +163,14 @@ export const formatEverybody = (n: number): Message =>
     { n },
   );
 
-/** Formats one table row for each reading. Purpose and end user appear as the client sent them. */
-export function formatReadings(
-  readings: readonly (Pick<PersonAccess, 'entry'> & Partial<PersonAccess>)[],
-  { zone, keyNames }: ReadingContext,
+/** Formats one table row for each access. Purpose and end user appear as the client sent them. */
+export function formatAccesses(
+  accesses: readonly { readonly entry: LedgerEntry; readonly how?: HowRead }[],
+  { zone, keyNames }: AccessContext,
   translate: (text: Text) => string,
 ): string {
   const headings = ['AT', 'BY', 'REQUEST', 'READ AS', 'FIELDS', 'STATUS', 'ADDRESS', 'PURPOSE', 'RECEIPT'];
-  const rows = readings.map(({ entry, how }) => [
+  const rows = accesses.map(({ entry, how }) => [
     shownTime(entry.time, zone),
     translate(formatReader(entry, keyNames)),
     entry.route,

@@ -1,0 +1,144 @@
+/** Finds the persons whose data a key has read (docs/ledger.md#whom-has-a-key-read). */
+import type { StoredDataStore } from '../registry/stored/stored-data.ts';
+import type { KnownNumber } from '../registry/stored/stored-data-types.ts';
+import type { HashPerson, LedgerEntry } from './ledger-entries.ts';
+import type { LedgerReader } from './ledger-reader.ts';
+
+/** Selection of entries; an empty filter selects all. */
+export interface EntryFilter {
+  readonly keyId?: number | undefined;
+  /** Epoch seconds, both ends included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** A person in the entries of a key. */
+interface AccessedPerson {
+  /** The person's current number. */
+  readonly identityCard: string;
+  /** Number of accesses that included the person. */
+  times: number;
+  /** In UTC. */
+  first: string;
+  last: string;
+}
+
+/** An entry with the id of the month key that hashed its national IDs. */
+interface FoundEntry {
+  readonly entry: LedgerEntry;
+  readonly hashedWith: string;
+}
+
+/** Yields matching entries, chain by chain. @throws StorageError when the ledger cannot be read */
+export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFilter): Generator<FoundEntry> {
+  const [begin, end] = [from, to === undefined ? undefined : to + 1].map((seconds) =>
+    seconds === undefined ? undefined : new Date(seconds * 1000).toISOString(),
+  );
+  for (const batch of ledger.batches()) {
+    const ofKey = keyId === undefined ? '' : `"key_id":${keyId},`;
+    if (!batch.lines.includes(ofKey)) continue;
+    for (const entry of ledger.entriesOf(batch, ofKey)) {
+      if (keyId !== undefined && entry.key_id !== keyId) continue;
+      if ((begin !== undefined && entry.time < begin) || (end !== undefined && entry.time >= end)) continue;
+      yield { entry, hashedWith: batch.keyId };
+    }
+  }
+}
+
+/** The hash function of one month key, and the holders of each hash in the entries. */
+interface Hashes {
+  readonly hash: HashPerson | undefined;
+  readonly holders: Map<string, KnownNumber[]>;
+}
+
+export type KeyAccesses = ReturnType<typeof findKeyAccesses>;
+
+/** @throws StorageError when the ledger cannot be read */
+export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store: StoredDataStore) {
+  const keys = new Map<string, Hashes>();
+  const memberIds = new Set<number>();
+  for (const { entry, hashedWith } of findEntries(ledger, filter)) {
+    const { persons = [], members = [] } = entry;
+    for (const id of members) memberIds.add(id);
+    // Shown members already identify the person.
+    if (persons.length === 0 || members.length > 0) continue;
+    const key = keys.get(hashedWith) ?? { hash: ledger.findPersonHash(hashedWith), holders: new Map() };
+    keys.set(hashedWith, key);
+    for (const person of persons) key.holders.set(person, []);
+  }
+  resolve([...keys.values()], store);
+  const { exportedIds, ...counts } = count(findEntries(ledger, filter), keys, store.findNumbers(memberIds));
+  const cooperatives = store.listCooperatives();
+  const codeOf = (id: number) =>
+    cooperatives.find((cooperative) => cooperative.id === id)?.code ?? `id ${id}`;
+  return {
+    ...counts,
+    /** Cooperatives that were exported in full; null: all. */
+    exportedCodes: exportedIds && [...exportedIds].map(codeOf),
+    /** Files that could not be read: accesses in them are not counted. */
+    unreadable: ledger.unreadable,
+  };
+}
+
+/** Hashes every number that the registry knows, because the ledger's hashes cannot be reversed. */
+function resolve(keys: readonly Hashes[], store: StoredDataStore): void {
+  if (keys.every(({ hash }) => hash === undefined)) return;
+  for (const holder of store.listNumbers())
+    for (const { hash, holders } of keys)
+      if (hash !== undefined) holders.get(hash(holder.number))?.push(holder);
+}
+
+/**
+ * Returns the current number of the holder at that time: the first one whose possession ended at or after it
+ * or has not ended, otherwise the last holder.
+ */
+function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
+  const at = Math.floor(Date.parse(time) / 1000);
+  return (holders.find(({ until }) => until === null || at <= until) ?? holders.at(-1))?.current;
+}
+
+function count(
+  entries: Iterable<FoundEntry>,
+  keys: ReadonlyMap<string, Hashes>,
+  numberOfMember: ReadonlyMap<number, string>,
+) {
+  const persons = new Map<string, AccessedPerson>();
+  const exportedIds = new Set<number>();
+  const counts = {
+    /** Pages of lists; the persons on them are included in `persons`. */
+    pages: 0,
+    exports: 0,
+    /** Accesses to numbers that no person has, or to members that no longer exist. */
+    unknown: 0,
+    /** Accesses whose month key is lost, so that their hashed numbers cannot be resolved. */
+    withoutKey: 0,
+  };
+  let isAll = false;
+  for (const { entry, hashedWith } of entries) {
+    const { time, page, persons: hashes = [], members = [], all } = entry;
+    if (all !== undefined) {
+      counts.exports++;
+      isAll ||= all.cooperatives === null;
+      for (const id of all.cooperatives ?? []) exportedIds.add(id);
+    }
+    if (page === true) counts.pages++;
+    const { hash, holders } = keys.get(hashedWith) ?? {};
+    const requestedHashes = members.length === 0 ? hashes : [];
+    const identityCards = new Set([
+      ...members.map((id) => numberOfMember.get(id)),
+      ...requestedHashes.map((person) => holderAt(holders?.get(person) ?? [], time)),
+    ]);
+    if (requestedHashes.length > 0 && hash === undefined) counts.withoutKey++;
+    else if (identityCards.has(undefined)) counts.unknown++;
+    for (const identityCard of identityCards) {
+      if (identityCard === undefined) continue;
+      const person = persons.get(identityCard) ?? { identityCard, times: 0, first: time, last: time };
+      persons.set(identityCard, person);
+      person.times++;
+      if (time < person.first) person.first = time;
+      if (time > person.last) person.last = time;
+    }
+  }
+  const byTime = [...persons.values()].sort((a, b) => (a.first < b.first ? -1 : Number(a.first > b.first)));
+  return { ...counts, persons: byTime, exportedIds: isAll ? null : exportedIds };
+}

@@ -1,0 +1,182 @@
+/**
+ * Encodes accesses as entries, and hashes their batches (docs/decisions/0030-access-ledger.md). Accesses reach
+ * the writing thread as one text, since a string crosses threads at the least cost. The text holds each
+ * entry's JSON except its time and the hashes of its national IDs: these take longest, and the thread adds
+ * them.
+ */
+import { hash } from 'node:crypto';
+import type { AccessRecord } from '../access/access-ledger.ts';
+import type { FieldGroup } from '../values/declared-fields.ts';
+import { RegistryError } from '../values/errors.ts';
+
+/** Hashes a national ID as entries do. @param identityCard 16 digits, hashed as they are */
+export type HashPerson = (identityCard: string) => string;
+
+/** An access as stored; absent properties were not given, or do not apply. */
+export interface LedgerEntry {
+  readonly chain: number;
+  readonly origin: string;
+  readonly sequence: number;
+  readonly receipt: string;
+  /** UTC, with milliseconds. */
+  readonly time: string;
+  readonly request_id: string;
+  readonly key_id?: number;
+  readonly user?: string;
+  readonly route: string;
+  readonly fields: readonly FieldGroup[];
+  readonly status: number;
+  readonly address?: string;
+  readonly purpose?: string;
+  readonly end_user?: string;
+  /** Hashes of national IDs, with the key of the batch. */
+  readonly persons?: readonly string[];
+  readonly members?: readonly number[];
+  /** True for a page of a list. */
+  readonly page?: true;
+  readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
+}
+
+export interface LedgerBatch {
+  readonly chain: number;
+  readonly origin: string;
+  /** Sequence of its first entry. */
+  readonly first: number;
+  readonly count: number;
+  /** Hexadecimal. */
+  readonly hash: string;
+  /** Id of the key that hashed its national IDs. */
+  readonly keyId: string;
+  /** The lines of its entries: searching them is faster than parsing them. */
+  readonly lines: string;
+}
+
+/** Separators of accesses, of their parts and of national IDs. No value contains a control character. */
+const ACCESSES = '\x1e';
+const PARTS = '\x1f';
+const ITEMS = '\x1d';
+const CONTROLS = /[\x00-\x1f\x7f]/g;
+const SPECIAL = /[\x00-\x1f\x7f"\\]/;
+
+/**
+ * Callers already refuse control characters. Here one would end its value, and could make the ledger record a
+ * different reader.
+ */
+const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
+
+const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(plain(text)) : `"${text}"`);
+
+const optional = (name: string, text: string | null): string =>
+  text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
+
+export const encodeAccesses = (accesses: readonly AccessRecord[]): string =>
+  accesses.map(encodeAccess).join(ACCESSES);
+
+function encodeAccess(access: AccessRecord): string {
+  const { timeMs, fields, reader, subject } = access;
+  const { all, identityCards, memberIds } = subject;
+  return (
+    `${timeMs}${PARTS},"request_id":${quote(access.requestId)},` +
+    `${'keyId' in reader ? `"key_id":${reader.keyId}` : `"user":${quote(reader.user)}`},` +
+    `"route":${quote(access.route)},` +
+    `"fields":${fields.length === 0 ? '[]' : `["${fields.join('","')}"]`},` +
+    `"status":${access.status}${optional('address', access.address)}` +
+    `${optional('purpose', access.purpose)}${optional('end_user', access.endUser)}${PARTS}` +
+    `${identityCards?.map(plain).join(ITEMS) ?? ''}${PARTS}` +
+    `${memberIds === undefined || memberIds.length === 0 ? '' : `,"members":[${memberIds.join()}]`}` +
+    `${access.isPage === true ? ',"page":true' : ''}` +
+    `${all === undefined ? '' : `,"all":${encodeAll(all)}`}}`
+  );
+}
+
+const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['subject']['all']>): string =>
+  `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
+
+/** Returns the epoch milliseconds of the first access, with which the text begins. */
+export const timeOf = (text: string): number => Number.parseInt(text, 10);
+
+/**
+ * Turns text from `encodeAccesses` into the lines of a batch, each with its line feed, and their earliest and
+ * latest instant in epoch milliseconds.
+ */
+export function toLines(text: string, hashPerson: HashPerson) {
+  let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [formattedMs, formatted] = [Number.NaN, ''];
+  for (const access of text.split(ACCESSES)) {
+    const [time, start = '', persons = '', end = ''] = access.split(PARTS);
+    const timeMs = Math.floor(Number(time));
+    // Most accesses share the millisecond of the previous one.
+    if (timeMs !== formattedMs) {
+      [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
+      firstMs = Math.min(firstMs, timeMs);
+      lastMs = Math.max(lastMs, timeMs);
+    }
+    const hashes = persons === '' ? '' : `,"persons":[${hashAll(persons, hashPerson)}]`;
+    lines += `{"time":"${formatted}"${start}${hashes}${end}\n`;
+    count++;
+  }
+  return { lines, count, firstMs, lastMs };
+}
+
+function hashAll(persons: string, hashPerson: HashPerson): string {
+  if (!persons.includes(ITEMS)) return `"${hashPerson(persons)}"`;
+  return persons
+    .split(ITEMS)
+    .map((person) => `"${hashPerson(person)}"`)
+    .join();
+}
+
+/** Parses a batch's entries. @param text filter: lines that do not contain it are skipped unparsed */
+export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
+  for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
+    if (!line.includes(text)) continue;
+    const sequence = first + i;
+    entries.push({ chain, origin, sequence, receipt: receiptOf(sequence, hash), ...JSON.parse(line) });
+  }
+  return entries;
+}
+
+/** Previous hash of a chain's first batch. */
+export const NO_HASH = '0'.repeat(64);
+
+/** @param previous hash of the previous batch @returns 64 hexadecimal digits */
+export const hashBatch = (
+  previous: string,
+  { origin, first, count, keyId }: Pick<LedgerBatch, 'origin' | 'first' | 'count' | 'keyId'>,
+  lines: string,
+): string =>
+  hash(
+    'sha256',
+    `${previous}\n{"origin":"${origin}","first":${first},"count":${count},"key":"${keyId}"}\n${lines}`,
+  );
+
+const RECEIPT_DIGITS = 32;
+
+/** Returns the client's receipt: the entry's sequence and the first half of its batch's hash. */
+export const receiptOf = (sequence: number, batchHash: string): string =>
+  `${sequence}-${batchHash.slice(0, RECEIPT_DIGITS)}`;
+
+/** @returns undefined for text that is not a receipt */
+export function parseReceipt(text: string): { sequence: number; hash: string } | undefined {
+  const [, sequence, digits] = /^([1-9][0-9]{0,14})-([0-9a-f]{32})$/i.exec(text.trim()) ?? [];
+  return sequence === undefined || digits === undefined
+    ? undefined
+    : { sequence: Number(sequence), hash: digits.toLowerCase() };
+}
+
+/** A batch of entries that is on disk: the sequence of its first entry, and its hash. */
+export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
+
+/** @param count number of accesses */
+export const toReceipts = ({ first, hash }: RecordedBatch, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));
+
+const RETRY_AFTER_SECONDS = 2;
+
+export const unrecorded = (cause?: unknown): RegistryError =>
+  new RegistryError(
+    'unavailable',
+    'This reading cannot be recorded now, and personal data is not shown unrecorded. Try again.',
+    { reason: 'ledger', retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
+  );

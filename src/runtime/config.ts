@@ -1,6 +1,6 @@
 /** Parses the environment into one frozen configuration; all invalid settings are reported together. */
 
-import { type AddressBlocks, parseAddressBlocks } from '../values/address-blocks.ts';
+import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { parseUserName } from '../values/text.ts';
@@ -23,7 +23,7 @@ export interface Setting {
   readonly parse: (text: string) => unknown;
 }
 
-/** All settings. To add one, declare it here and give it a field of `Config`. */
+/** All settings. To add one, declare it here and read it in `readConfig`. */
 export const SETTINGS = {
   REGISTRY_DB: {
     default: 'data/registry.db',
@@ -111,28 +111,7 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-export interface Config {
-  /** Location of the registry: the path of a database file. */
-  readonly storage: string;
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: PublicUrl | undefined;
-  readonly trustedProxies: AddressBlocks;
-  /** Undefined if nothing is counted. */
-  readonly metrics: SocketAddress | undefined;
-  readonly zone: TimeZone;
-  /** True if the zone is set explicitly, rather than the registry's own. */
-  readonly isZoneSet: boolean;
-  /** Name of the person who runs a command; undefined if not given. */
-  readonly operator: string | undefined;
-  /** Name on the pages of the desk. */
-  readonly registryName: string | undefined;
-  /** True if access to personal data is recorded. */
-  readonly accessLedger: boolean;
-  /** Minimum days for which records are kept. */
-  readonly accessLedgerDays: number;
-  readonly logLevel: LogLevel;
-}
+export type Config = ReturnType<typeof readConfig>;
 
 export interface PublicUrl {
   /** `https://host` */
@@ -158,7 +137,7 @@ export class ConfigError extends Error {
 export function readConfig(
   texts: SettingTexts,
   zoneOf: (storage: string) => TimeZone | undefined = () => undefined,
-): Config {
+) {
   const faults: string[] = [];
   function read<Name extends SettingName>(name: Name): SettingValue<Name> {
     const setting: Setting = SETTINGS[name];
@@ -169,17 +148,26 @@ export function readConfig(
     return value as SettingValue<Name>;
   }
   const storage = read('REGISTRY_DB');
-  const config: Config = {
+  const zone = read('TIME_ZONE_OFFSET');
+  const config = {
+    /** Location of the registry: the path of a database file. */
     storage,
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
+    /** Undefined if nothing is counted. */
     metrics: read('METRICS'),
-    ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
+    zone: zone ?? zoneOf(storage) ?? KIGALI,
+    /** True if the zone is set explicitly, rather than the registry's own. */
+    isZoneSet: zone !== undefined,
+    /** Name of the person who runs a command; undefined if not given. */
     operator: read('REGISTRY_USER'),
+    /** Name on the pages of the desk. */
     registryName: read('REGISTRY_NAME'),
+    /** True if access to personal data is recorded. */
     accessLedger: read('ACCESS_LEDGER'),
+    /** Minimum days for which records are kept. */
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
@@ -189,11 +177,6 @@ export function readConfig(
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
-
-const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
-  zone: zone ?? ofRegistry() ?? KIGALI,
-  isZoneSet: zone !== undefined,
-});
 
 export function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535

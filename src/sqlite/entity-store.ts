@@ -35,11 +35,6 @@ export interface ResponseToSave<Created> {
   compose(created: Created): StoredResponse;
 }
 
-export interface IdempotentResponses {
-  /** @returns undefined for a key that was not used in the last 24 hours */
-  find(keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined;
-}
-
 /**
  * A store of rows of one kind, read and written one at a time.
  * @typeParam Listed a row as lists show it
@@ -84,34 +79,23 @@ export interface EntityStore<
   ): Promise<Row>;
 }
 
-/** The source of a change: an API key, an import, a correction by a command, or the undo of one of these. */
-export type Actor = EventActor;
-
-export type EventActor = `${(typeof ACTOR_KINDS)[number]}:${number}`;
-
 /** Kinds of actors, as events name them. */
 export const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
+
+/** The source of a change: an API key, an import, a correction by a command, or the undo of one of these. */
+export type Actor = `${(typeof ACTOR_KINDS)[number]}:${number}`;
 
 // Responses to POST, kept in the transaction of the write that they answer
 
 /** Expired rows removed by one write: few enough to be cheap, and more than it adds. */
 const PURGED_ROWS = 8;
 
-export interface ResponseKeeper extends IdempotentResponses {
-  /**
-   * Queues the work of a `create`. With a response to keep, the work runs only if its key is unused, and the
-   * response is kept in the same transaction. Also removes a few expired responses.
-   * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
-   */
-  create<T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T>;
-  /** Queues the work of an `update`. Also removes a few expired responses. */
-  update<T>(nowSeconds: number, work: () => T): Promise<T>;
-}
+export type IdempotentResponses = ReturnType<typeof openIdempotentResponses>;
 
 export function openIdempotentResponses(
   db: Connection,
   { commits, snapshot }: { readonly commits: GroupCommit; readonly snapshot: ReadSnapshot },
-): ResponseKeeper {
+) {
   const select = db.prepare<[keyId: number, key: string, after: number], SavedResponse>(
     `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
      WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
@@ -135,10 +119,12 @@ export function openIdempotentResponses(
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
   }
 
+  /** Returns undefined for a key that was not used in the last 24 hours. */
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
 
-  const write = <T>(nowSeconds: number, work: () => T): Promise<T> =>
+  /** Queues the work of an `update`. Also removes a few expired responses. */
+  const update = <T>(nowSeconds: number, work: () => T): Promise<T> =>
     commits.write(() => {
       removeExpired(nowSeconds - SAVED_SECONDS);
       return work();
@@ -146,9 +132,14 @@ export function openIdempotentResponses(
 
   return {
     find,
-    update: write,
-    create: (keep, nowSeconds, work) =>
-      write(nowSeconds, () => {
+    update,
+    /**
+     * Queues the work of a `create`. With a response to keep, the work runs only if its key is unused, and
+     * the response is kept in the same transaction.
+     * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
+     */
+    create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>
+      update(nowSeconds, () => {
         if (keep === undefined) return work();
         const { keyId, idempotencyKey, requestHash } = keep;
         // Another process may have answered the same request since the first lookup.

@@ -7,38 +7,29 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Schema } from './open-database.ts';
 import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from './schemas.ts';
 
-/** Path of the keys file: `registry.db` → `registry.keys.db`. */
-export const keysFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.keys.db`;
-
-/** Path of the erasures file: `registry.db` → `registry.erasures.db`. */
-export const erasuresFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.erasures.db`;
-
-/** Path of the webhooks file: `registry.db` → `registry.webhooks.db`. */
-export const webhooksFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.webhooks.db`;
-
-/** Lock of the process that delivers webhooks: `registry.db` → `registry.webhooks.lock`. */
-export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databaseFile)}.webhooks.lock`;
-
-/** Record of backups made: `registry.db` → `registry.backups.json`. */
-export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
-
-/** The access ledger of 1.0.0, which becomes the first closed file: `registry.db` → `registry.ledger.db`. */
-export const oldLedgerFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger.db`;
-
-/** Folder of the access ledger's files: `registry.db` → `registry.ledger`. */
-export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger`;
-
-/** File by which an open desk is found: `registry.db` → `registry.desk.json`. */
-export const deskFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.desk.json`;
-
-/**
- * Folder of files that the user of this process has given to the desk: `registry.db` → `registry.desk-1000`,
- * by the uid. The desk's commands write there, so it is not one of the registry's own files.
- */
-export const deskFolderOf = (databaseFile: string): string =>
-  `${stemOf(databaseFile)}.desk-${process.getuid?.() ?? 'user'}`;
-
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
+
+/** Returns the path of a file beside a database: with the end `.keys.db`, `registry.db` → `registry.keys.db`. */
+const beside = (end: string) => (databaseFile: string) => stemOf(databaseFile) + end;
+
+export const keysFileOf = beside('.keys.db');
+export const erasuresFileOf = beside('.erasures.db');
+export const webhooksFileOf = beside('.webhooks.db');
+/** Lock of the process that delivers webhooks. */
+export const webhooksLockOf = beside('.webhooks.lock');
+/** Record of backups made. */
+export const backupsFileOf = beside('.backups.json');
+/** The access ledger of 1.0.0, which becomes the first closed file. */
+export const oldLedgerFileOf = beside('.ledger.db');
+/** Folder of the access ledger's files. */
+export const ledgerFolderOf = beside('.ledger');
+/** File by which an open desk is found. */
+export const deskFileOf = beside('.desk.json');
+/**
+ * Folder of files that the user of this process has given to the desk, by the uid. The desk's commands write
+ * there, so it is not one of the registry's own files.
+ */
+export const deskFolderOf = beside(`.desk-${process.getuid?.() ?? 'user'}`);
 
 /** One of the databases that make up a registry. */
 export interface DatabaseFile {

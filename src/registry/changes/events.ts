@@ -1,7 +1,7 @@
 /** The event sequence: contents of an event, its stored codes, appending and expiry. */
 
 import type { Connection } from '../../sqlite/connection.ts';
-import { ACTOR_KINDS, type EventActor } from '../../sqlite/entity-store.ts';
+import { ACTOR_KINDS, type Actor } from '../../sqlite/entity-store.ts';
 import { listFields, type RecordedField } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { COOPERATIVE_FIELDS } from '../cooperatives.ts';
@@ -67,7 +67,7 @@ export interface RegistryEvent {
   readonly cooperativeId: number;
   /** Empty unless the action is `updated`. */
   readonly fieldsChanged: readonly string[];
-  readonly actor: EventActor;
+  readonly actor: Actor;
 }
 
 export const typeCode = (entity: EventEntity, action: EventAction): number =>
@@ -92,12 +92,12 @@ export const fieldBits = (entity: EventEntity, fields: readonly string[]): numbe
 export const fieldsOfBits = (entity: EventEntity, bits: number): string[] =>
   EVENT_FIELDS[entity].filter((_field, place) => Math.floor(bits / 2 ** place) % 2 === 1);
 
-export function actorCode(actor: EventActor): number {
+export function actorCode(actor: Actor): number {
   const [kind, id] = actor.split(':') as [(typeof ACTOR_KINDS)[number], string];
   return Number(id) * ACTOR_KINDS.length + ACTOR_KINDS.indexOf(kind);
 }
 
-export function actorOfCode(code: number): EventActor {
+export function actorOfCode(code: number): Actor {
   const kind = ACTOR_KINDS[code % ACTOR_KINDS.length] as (typeof ACTOR_KINDS)[number];
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
 }
@@ -162,7 +162,7 @@ type AppendEvent = (
   row: ChangedRow,
   fields: readonly string[],
   nowSeconds: number,
-  actor: EventActor,
+  actor: Actor,
 ) => void;
 
 export function openEventAppender(db: Connection, entity: EventEntity): AppendEvent {
@@ -192,7 +192,7 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
  *   (`fieldBit`), 0 unless updated
  * @returns the number of events
  */
-export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: EventActor): number {
+export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
   const { changes, lastInsertRowid } = db.run(
     `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
      SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,

@@ -5,7 +5,7 @@
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
-import type { Actor, EventActor } from '../../sqlite/entity-store.ts';
+import type { Actor } from '../../sqlite/entity-store.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { ChangedEntity } from './correction-kinds.ts';
 import {
@@ -44,7 +44,7 @@ export interface ChangeSet {
 
 /** Actor and time of the changes. */
 export interface Recording {
-  readonly actor: EventActor;
+  readonly actor: Actor;
   /** Epoch seconds. */
   readonly nowSeconds: number;
 }

@@ -148,7 +148,6 @@ export function readConfig(
     return value as SettingValue<Name>;
   }
   const storage = read('REGISTRY_DB');
-  const zone = read('TIME_ZONE_OFFSET');
   const config = {
     /** Location of the registry: the path of a database file. */
     storage,
@@ -158,9 +157,7 @@ export function readConfig(
     trustedProxies: read('TRUSTED_PROXIES'),
     /** Undefined if nothing is counted. */
     metrics: read('METRICS'),
-    zone: zone ?? zoneOf(storage) ?? KIGALI,
-    /** True if the zone is set explicitly, rather than the registry's own. */
-    isZoneSet: zone !== undefined,
+    ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
     /** Name of the person who runs a command; undefined if not given. */
     operator: read('REGISTRY_USER'),
     /** Name on the pages of the desk. */
@@ -177,6 +174,12 @@ export function readConfig(
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
+
+const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
+  zone: zone ?? ofRegistry() ?? KIGALI,
+  /** True if the zone is set explicitly, rather than the registry's own. */
+  isZoneSet: zone !== undefined,
+});
 
 export function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535

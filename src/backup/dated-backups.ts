@@ -66,8 +66,8 @@ function assertNotShrunk(newest: DatedBackup, before: DatedBackup | undefined): 
   if (members * 2 >= membersBefore) return;
   throw new StorageError(
     'failed',
-    `${newest.name} has ${members} members, and ${before?.name} before it has ${membersBefore}: no backup was ` +
-      'removed. Look at the registry; --yes removes the older ones.',
+    `${newest.name} has ${members} members, and ${before?.name} before it has ${membersBefore}: ` +
+      'no backup was removed. Look at the registry; --yes removes the older ones.',
   );
 }
 

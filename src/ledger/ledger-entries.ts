@@ -1,6 +1,6 @@
 /**
- * Encodes accesses as entries, and hashes their batches (docs/decisions/0030-access-ledger.md). Accesses reach
- * the writing thread as one text, since a string crosses threads at the least cost. The text holds each
+ * Encodes accesses as entries, and hashes their batches (docs/decisions/0030-access-ledger.md). Accesses
+ * reach the writing thread as one text, since a string crosses threads at the least cost. The text holds each
  * entry's JSON except its time and the hashes of its national IDs: these take longest, and the thread adds
  * them.
  */

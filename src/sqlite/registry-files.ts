@@ -9,7 +9,7 @@ import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from '
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
-/** Returns the path of a file beside a database: with the end `.keys.db`, `registry.db` → `registry.keys.db`. */
+/** Returns the path of a file beside a database: for `.keys.db`, `registry.db` → `registry.keys.db`. */
 const beside = (end: string) => (databaseFile: string) => stemOf(databaseFile) + end;
 
 export const keysFileOf = beside('.keys.db');

@@ -256,3 +256,13 @@ test('a lookup, a write, an import and a merge are ways of few files and directo
     assert.ok(found.size <= directories, `${name}: ${[...found].join(', ')}`);
   }
 });
+
+test('each file of the way of a merge is imported by one before it: it is followed from call to call', () => {
+  const way = wayOf('a merge');
+  assert.ok(way.length > 5 && way.length <= 20);
+  const unreached = way.slice(1).filter((file, i) => {
+    const before = way.slice(0, i + 1);
+    return !imports.some((each) => each.target === file && before.includes(each.file));
+  });
+  assert.deepEqual(unreached, []);
+});

@@ -9,10 +9,10 @@ import { formatStored } from '../registry/file-columns.ts';
 import type { Search } from '../registry/name-search.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../registry/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
-import type { NamedMember, StoredMembership, StoredRow } from '../registry/stored/stored-data-types.ts';
+import type { StoredMembership, StoredRow } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { formatFields, formatTable } from '../terminal/output.ts';
+import { formatFields, formatRows, formatTable } from '../terminal/output.ts';
 import { MEMBER_GROUPS, NAMES, recordAccess } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
@@ -29,15 +29,15 @@ import {
 
 // Output of stored rows: text for people, JSON for programs
 
-export const describeHeld = (row: StoredRow, zone: TimeZone): { [field: string]: string | null } =>
+export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: string | null } =>
   Object.fromEntries(Object.entries(row).map(([field, value]) => [field, formatStored(field, value, zone)]));
 
 /**
  * Table with a column for each field that has a value in any row.
  * @param rows at least one, all of one kind
  */
-export function formatHeld(rows: readonly StoredRow[], zone: TimeZone): string {
-  const described = rows.map((row) => describeHeld(row, zone));
+export function formatStoredRows(rows: readonly StoredRow[], zone: TimeZone): string {
+  const described = rows.map((row) => describeRow(row, zone));
   const fields = Object.keys(described[0] ?? {}).filter((field) =>
     described.some((row) => row[field] !== null),
   );
@@ -47,13 +47,11 @@ export function formatHeld(rows: readonly StoredRow[], zone: TimeZone): string {
   );
 }
 
-interface Selecting {
+interface ListOptions extends PrintOptions {
   readonly member?: string;
   readonly cooperative?: string;
   readonly reference?: string;
 }
-
-type ListOptions = PrintOptions & Selecting;
 
 export function declareEntries(entries: Command, context: CliContext): void {
   addSelecting(addPrintOptions(entries.command('list'), 'REGISTRY_USER'))
@@ -62,7 +60,7 @@ export function declareEntries(entries: Command, context: CliContext): void {
   addSelecting(addCorrectionOptions(entries.command('remove')))
     .description('remove entries that should not be there')
     .action(
-      acting<CorrectionCommandOptions & Selecting, [EntryKind]>(context, async (run, kind) => {
+      acting<CorrectionCommandOptions & ListOptions, [EntryKind]>(context, async (run, kind) => {
         const selection = await readSelection(run);
         const named = { memberIds: ownersOf(await readRows(run, kind, selection), selection) };
         await correct(run, named, (store, given) => store.removeEntries(kind, selection, given));
@@ -91,10 +89,9 @@ async function list(run: Run<ListOptions>, kind: EntryKind): Promise<void> {
   const { zone } = run;
   const selection = await readSelection(run);
   const rows = await readRows(run, kind, selection);
-  const fields = ['identity', 'financials'] as const;
-  await recordAccess(run, { memberIds: ownersOf(rows, selection), fields });
-  const text = rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, zone);
-  run.show({ entries: rows.map((row) => describeHeld(row, zone)) }, text);
+  await recordAccess(run, { memberIds: ownersOf(rows, selection), fields: ['identity', 'financials'] });
+  const text = rows.length === 0 ? 'There is no such entry.\n' : formatStoredRows(rows, zone);
+  run.show({ entries: rows.map((row) => describeRow(row, zone)) }, text);
 }
 
 const readRows = (
@@ -128,70 +125,59 @@ export const declareMembers =
 async function find(run: Run, search: Search, name: string[]): Promise<void> {
   const words = parseSearch(name.join(' '));
   if (words instanceof FieldError) throw new CommandError(EXIT.usage, `The name: ${words.message}`);
-  const found = await withStore(search.openNameSearch(run.storage), (store) => store.searchMembers(words));
-  await recordAccess(run, { memberIds: found.map(({ id }) => id), fields: NAMES });
-  run.show(describeFound(found), formatFound(found));
-}
-
-async function show(run: Run, member: string): Promise<void> {
-  const { zone } = run;
-  await withMember(run, member, async (store, id) => {
-    const found = store.findMembership(id);
-    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
-    const names = namesOf(store, found.member);
-    await recordAccess(run, { memberIds: [id], fields: MEMBER_GROUPS });
-    run.show(describeMember(found, names, zone), formatMember(found, names, zone));
-  });
-}
-
-const countsOf = (held: StoredMembership) => ({
-  deliveries: held.deliveries.length,
-  loans: held.loans.length,
-  payments: held.payments.length,
-  savings_accounts: held.savingsAccounts.length,
-  savings_transactions: held.savingsTransactions.length,
-});
-
-/** @param names unambiguous names of the member */
-const describeMember = (held: StoredMembership, names: readonly string[], zone: TimeZone) => ({
-  names,
-  ...describeHeld(held.member, zone),
-  counts: countsOf(held),
-});
-
-/** Shows names and national IDs on purpose, like the text of a person. */
-const formatMember = (held: StoredMembership, names: readonly string[], zone: TimeZone): string =>
-  formatFields([
-    ...names.map((name, i) => [i === 0 ? 'named by' : '', name] as const),
-    ...Object.entries(describeHeld(held.member, zone)).flatMap(([field, value]) =>
-      value === null ? [] : [[field, value] as const],
-    ),
-    ...Object.entries(countsOf(held)).map(([entries, count]) => [entries, String(count)] as const),
-  ]);
-
-/** Limit of members shown as text; the rest is only counted. */
-const SHOWN_FOUND = 100;
-
-const describeFound = (found: readonly NamedMember[]) => ({
-  found: found.length,
-  members: found.map(({ cooperativeCode, memberCode, status, fullName }) => ({
+  const members = await withStore(search.openNameSearch(run.storage), (store) => store.searchMembers(words));
+  await recordAccess(run, { memberIds: members.map(({ id }) => id), fields: NAMES });
+  const described = members.map(({ cooperativeCode, memberCode, status, fullName }) => ({
     cooperative: cooperativeCode,
     member_code: hideIdentityCards(memberCode),
     status,
     full_name: hideIdentityCards(fullName),
-  })),
+  }));
+  run.show({ found: members.length, members: described }, formatMembers(described));
+}
+
+async function show(run: Run, name: string): Promise<void> {
+  await withMember(run, name, async (store, id) => {
+    const membership = store.findMembership(id);
+    if (membership === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    const names = namesOf(store, membership.member);
+    await recordAccess(run, { memberIds: [id], fields: MEMBER_GROUPS });
+    const values = describeRow(membership.member, run.zone);
+    const counts = countsOf(membership);
+    // Shows names and national IDs on purpose, like the text of a person.
+    const text = formatFields([
+      ...names.map((unambiguous, i) => [i === 0 ? 'named by' : '', unambiguous] as const),
+      ...Object.entries(values).flatMap(([field, value]) =>
+        value === null ? [] : [[field, value] as const],
+      ),
+      ...Object.entries(counts).map(([entries, count]) => [entries, String(count)] as const),
+    ]);
+    run.show({ names, ...values, counts }, text);
+  });
+}
+
+const countsOf = (membership: StoredMembership) => ({
+  deliveries: membership.deliveries.length,
+  loans: membership.loans.length,
+  payments: membership.payments.length,
+  savings_accounts: membership.savingsAccounts.length,
+  savings_transactions: membership.savingsTransactions.length,
 });
 
-function formatFound(found: readonly NamedMember[]): string {
-  if (found.length === 0) return 'Nobody was found.\n';
-  const { members } = describeFound(found.slice(0, SHOWN_FOUND));
-  const table = formatTable(
-    ['COOPERATIVE', 'CODE', 'STATUS', 'NAME'],
-    members.map(({ cooperative, member_code, status, full_name }) => [
-      ...[cooperative, member_code, status, full_name],
-    ]),
-  );
-  const more = found.length - members.length;
-  const most = found.length === MOST_FOUND ? ' or more' : '';
-  return more === 0 ? table : `${table}${more}${most} more are not shown: give more words.\n`;
+/** Limit of members shown as text; the rest is only counted. */
+const SHOWN_MEMBERS = 100;
+
+function formatMembers(
+  members: readonly { readonly [field in 'cooperative' | 'member_code' | 'status' | 'full_name']: string }[],
+): string {
+  if (members.length === 0) return 'Nobody was found.\n';
+  const table = formatRows(members.slice(0, SHOWN_MEMBERS), {
+    COOPERATIVE: 'cooperative',
+    CODE: 'member_code',
+    STATUS: 'status',
+    NAME: 'full_name',
+  });
+  const rest = members.length - SHOWN_MEMBERS;
+  const most = members.length === MOST_FOUND ? ' or more' : '';
+  return rest <= 0 ? table : `${table}${rest}${most} more are not shown: give more words.\n`;
 }

@@ -25,7 +25,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import { FIELD_GROUPS } from '../values/declared-fields.ts';
 import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
-import { describeHeld, formatHeld } from './member-commands.ts';
+import { describeRow, formatStoredRows } from './member-commands.ts';
 
 /** Limit of latest accesses shown; `ledger person` shows all. */
 const SHOWN_READINGS = 10;
@@ -91,9 +91,9 @@ const describePerson = (person: StoredPerson, zone: TimeZone) => ({
   identity_card: person.identityCard,
   former_identity_cards: person.formerIdentityCards,
   memberships: person.memberships.map((membership) => ({
-    ...describeHeld(membership.member, zone),
+    ...describeRow(membership.member, zone),
     ...Object.fromEntries(
-      LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeHeld(row, zone))]),
+      LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeRow(row, zone))]),
     ),
   })),
   history: person.history.map(({ entity, row, ...entry }) => ({
@@ -105,11 +105,11 @@ const describePerson = (person: StoredPerson, zone: TimeZone) => ({
 });
 
 function formatMembership(membership: StoredMembership, zone: TimeZone, translate: Translate): string {
-  const member = describeHeld(membership.member, zone);
+  const member = describeRow(membership.member, zone);
   const fields = Object.entries(member).map(([field, value]) => [field, value ?? ''] as const);
   const lists = LISTS.flatMap(([, heading, rows]) => {
-    const found = rows(membership);
-    return found.length === 0 ? [] : [`\n${translate(heading)}\n${formatHeld(found, zone)}`];
+    const entries = rows(membership);
+    return entries.length === 0 ? [] : [`\n${translate(heading)}\n${formatStoredRows(entries, zone)}`];
   });
   const names = { code: member.member_code ?? '', cooperative: member.cooperative ?? '' };
   const title = translate(say('Member {code} of {cooperative}', names));

@@ -50,10 +50,19 @@ function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
 const newest = (rows: readonly StoredRow[], at: string): StoredRow[] =>
   [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
 
+/**
+ * Columns of a table of entries; the last one is for the end of each row.
+ * @param number place of the column with numbers
+ */
+const columnsOf = (number: number, ...headings: string[]) => [
+  ...headings.map((heading, i) => (i === number ? { heading, isNumber: true as const } : { heading })),
+  { heading: '' },
+];
+
 export function deliveries(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
   const { say, write, desk, now } = visit;
   const rows = newest(
-    all.flatMap((each) => each.deliveries),
+    all.flatMap((membership) => membership.deliveries),
     'delivered_at',
   );
   if (rows.length === 0) return false;
@@ -79,14 +88,7 @@ export function deliveries(visit: Visit, all: readonly StoredMembership[], end: 
 ${bars(say('Kilograms delivered by month, the last two years'), plotted, most)}</figure>
 ${table(
   say('Deliveries'),
-  [
-    { heading: say('Day') },
-    { heading: say('What') },
-    { heading: say('Weight'), isNumber: true },
-    { heading: say('Cooperative') },
-    { heading: say('Reference') },
-    { heading: '' },
-  ],
+  columnsOf(2, say('Day'), say('What'), say('Weight'), say('Cooperative'), say('Reference')),
   shown.map((row) => [
     write.day(numberOf(row, 'delivered_at')),
     textOf(row, 'product'),
@@ -99,24 +101,21 @@ ${table(
 }
 
 export function loans(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
-  const held = all.flatMap((membership) => membership.loans.map((loan) => ({ loan, membership })));
-  if (held.length === 0) return false;
-  const { shown, links } = onePage(visit, 'loans', held);
-  const rows = shown.map(({ loan, membership: { payments } }) => ({
-    loan,
-    payments: newest(
-      payments.filter((each) => textOf(each, 'loan_id') === textOf(loan, 'id')),
-      'paid_at',
-    ),
-  }));
-  return html`<section><h2>${visit.say('Loans')}</h2><div class="beside">${rows.map(({ loan, payments }) =>
-    oneLoan(visit, loan, payments, end),
-  )}</div>${links}</section>`;
+  const entries = all.flatMap(({ loans: ofMember, payments }) =>
+    ofMember.map((loan) => ({ loan, payments })),
+  );
+  if (entries.length === 0) return false;
+  const { shown, links } = onePage(visit, 'loans', entries);
+  return html`<section><h2>${visit.say('Loans')}</h2><div class="beside">${shown.map(({ loan, payments }) => {
+    const ofLoan = payments.filter((payment) => textOf(payment, 'loan_id') === textOf(loan, 'id'));
+    return oneLoan(visit, loan, newest(ofLoan, 'paid_at'), end);
+  })}</div>${links}</section>`;
 }
 
 function oneLoan(visit: Visit, loan: StoredRow, payments: readonly StoredRow[], end: RowEnd): Html {
   const { say, write, translate } = visit;
   const [amount, paid] = [numberOf(loan, 'amount'), numberOf(loan, 'paid_amount')];
+  const opening = numberOf(loan, 'opening_balance');
   const title = `${textOf(loan, 'cooperative')} · ${textOf(loan, 'reference')}`;
   const told = say('{paid} of {amount} paid back', { paid: write.money(paid), amount: write.money(amount) });
   return html`<section class="card"><h3>${title}</h3>
@@ -125,39 +124,30 @@ function oneLoan(visit: Visit, loan: StoredRow, payments: readonly StoredRow[], 
     [say('Interest a year'), `${write.number(numberOf(loan, 'interest_rate') / 100)} %`],
     [say('From'), ifGiven(loan, 'loan_start_date', write.day)],
     [say('Until'), ifGiven(loan, 'loan_end_date', write.day)],
-    [say('Paid before payments were recorded'), openingOf(visit, loan)],
+    [say('Paid before payments were recorded'), opening === 0 ? undefined : write.money(opening)],
   ])}${
     payments.length > 0 &&
     table(
       say('Payments of {loan}', { loan: title }),
-      [
-        { heading: say('Day') },
-        { heading: say('How') },
-        { heading: say('Amount'), isNumber: true },
-        { heading: say('Reference') },
-        { heading: '' },
-      ],
-      payments.map((each) => [
-        write.day(numberOf(each, 'paid_at')),
-        html`${translate(nameOf(textOf(each, 'method')))}${
-          textOf(each, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
+      columnsOf(2, say('Day'), say('How'), say('Amount'), say('Reference')),
+      payments.map((payment) => [
+        write.day(numberOf(payment, 'paid_at')),
+        html`${translate(nameOf(textOf(payment, 'method')))}${
+          textOf(payment, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
         }`,
-        write.money(numberOf(each, 'amount')),
-        referenceOf(each),
-        end('payments', each),
+        write.money(numberOf(payment, 'amount')),
+        referenceOf(payment),
+        end('payments', payment),
       ]),
     )
   }${end('loans', loan)}</section>`;
 }
 
-const openingOf = ({ write }: Visit, loan: StoredRow): string | undefined =>
-  numberOf(loan, 'opening_balance') === 0 ? undefined : write.money(numberOf(loan, 'opening_balance'));
-
 export function savings(visit: Visit, all: readonly StoredMembership[], end: RowEnd): Html | false {
   const { say, write, translate } = visit;
-  const accounts = all.flatMap((each) => each.savingsAccounts);
+  const accounts = all.flatMap((membership) => membership.savingsAccounts);
   const rows = newest(
-    all.flatMap((each) => each.savingsTransactions),
+    all.flatMap((membership) => membership.savingsTransactions),
     'transacted_at',
   );
   if (accounts.length === 0) return false;
@@ -178,14 +168,7 @@ export function savings(visit: Visit, all: readonly StoredMembership[], end: Row
     rows.length > 0 &&
     table(
       say('Savings'),
-      [
-        { heading: say('Day') },
-        { heading: say('Account') },
-        { heading: say('What') },
-        { heading: say('Amount'), isNumber: true },
-        { heading: say('Reference') },
-        { heading: '' },
-      ],
+      columnsOf(3, say('Day'), say('Account'), say('What'), say('Amount'), say('Reference')),
       shown.map((row) => [
         write.day(numberOf(row, 'transacted_at')),
         textOf(row, 'account_number'),

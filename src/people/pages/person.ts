@@ -7,7 +7,7 @@ import { openJournal } from '../../journal/journal.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/correction-kinds.ts';
 import { countEntities, ENTITY_NAMES, formatActor } from '../../registry/changes/labels.ts';
 import { CREATED } from '../../registry/changes/record-changes.ts';
-import { findVisited, nameOfPerson, personPath, showing } from '../../registry/pages/find-visited.ts';
+import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
 import {
   changeLink,
   enterLink,
@@ -27,21 +27,18 @@ import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { CORRECTING, correctionForms, entryActions } from './correction-pages.ts';
 import { deliveries, loans, savings } from './entry-pages.ts';
-import { readersOf } from './readers.ts';
+import { readersOf, readPerson } from './readers.ts';
 
 export const PERSON: Screen = {
   path: '/person/:person',
   title: say('Person'),
   personal: 'some',
-  read(visit) {
-    const person = findVisited(visit);
-    if (person === undefined) return undefined;
-    return { body: body(visit, person, actorsOf(visit, person.history)), shows: showing(person) };
-  },
+  read: readPerson(body),
   actions: CORRECTING,
 };
 
-function body(visit: Visit, person: StoredPerson, actors: Actors): Html {
+function body(visit: Visit, person: StoredPerson): Html {
+  const actors = actorsOf(visit, person.history);
   const { identityCard, formerIdentityCards, memberships: all, history } = person;
   const end = entryActions(visit);
   return html`<h1>${nameOfPerson(person)}</h1>
@@ -53,7 +50,7 @@ ${fields([
     visit.desk.config.accessLedger &&
     html` · <a href="${personPath(visit)}/readers">${visit.say('Who has seen the data')}</a>`
   }</p>
-<div class="beside">${all.map((each) => membership(visit, each, true))}</div>
+<div class="beside">${all.map((one) => membership(visit, one, true))}</div>
 ${deliveries(visit, all, end)}
 ${loans(visit, all, end)}
 ${savings(visit, all, end)}
@@ -62,7 +59,7 @@ ${correctionForms(visit, person)}`;
 }
 
 export const memberships = (visit: Visit, all: readonly StoredMembership[]): Html =>
-  html`<div class="beside">${all.map((each) => membership(visit, each, false))}</div>`;
+  html`<div class="beside">${all.map((one) => membership(visit, one, false))}</div>`;
 
 function membership(visit: Visit, { member }: StoredMembership, isChangeable: boolean): Html {
   const code = textOf(member, 'cooperative');
@@ -88,14 +85,11 @@ export const HELD: Screen = {
   path: '/person/:person/held',
   title: say('Everything that is held'),
   personal: 'some',
-  read(visit) {
-    const person = findVisited(visit);
-    if (person === undefined) return undefined;
-    return { body: bodyHeld(visit, person, actorsOf(visit, person.history)), shows: showing(person) };
-  },
+  read: readPerson(bodyHeld),
 };
 
-function bodyHeld(visit: Visit, person: StoredPerson, actors: Actors): Html {
+function bodyHeld(visit: Visit, person: StoredPerson): Html {
+  const actors = actorsOf(visit, person.history);
   const { say, write, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   return html`<p class="screen"><a href="${personPath(visit)}">${say('Back')}</a></p>
@@ -106,7 +100,7 @@ ${fields([
   [say('Former numbers'), formerIdentityCards.join(', ')],
   [say('Responses kept for repeated requests'), write.number(keptResponses)],
 ])}
-${memberships.map((each) => membershipHeld(visit, each))}
+${memberships.map((one) => membershipHeld(visit, one))}
 <h2>${say('History')}</h2>
 ${historyTable(visit, say('History'), history, actors)}
 <h2>${say('Who has seen the data')}</h2>
@@ -116,7 +110,7 @@ ${readersOf(visit, person)}`;
 function membershipHeld(visit: Visit, held: StoredMembership): Html {
   const { say, translate } = visit;
   const { member } = held;
-  const shown = (row: StoredRow, field: string) => writeStored(visit, field, row[field]);
+  const write = (row: StoredRow, field: string) => writeStored(visit, field, row[field]);
   const lists: readonly (readonly [string, readonly StoredRow[]])[] = [
     [say('Deliveries'), held.deliveries],
     [say('Loans'), held.loans],
@@ -131,7 +125,7 @@ function membershipHeld(visit: Visit, held: StoredMembership): Html {
     );
   const names = { code: textOf(member, 'member_code'), cooperative: textOf(member, 'cooperative') };
   return html`<h2>${say('Member {code} of {cooperative}', names)}</h2>
-${fields(Object.keys(member).map((field) => [translate(nameOf(field)), shown(member, field)]))}
+${fields(Object.keys(member).map((field) => [translate(nameOf(field)), write(member, field)]))}
 ${lists.map(
   ([heading, rows]) =>
     rows.length > 0 &&
@@ -140,13 +134,13 @@ ${lists.map(
         ? rows.map(
             (row) =>
               html`<div class="card">${fields(
-                fieldsOf(rows).map((field) => [translate(nameOf(field)), shown(row, field)]),
+                fieldsOf(rows).map((field) => [translate(nameOf(field)), write(row, field)]),
               )}</div>`,
           )
         : table(
             heading,
             fieldsOf(rows).map((field) => ({ heading: translate(nameOf(field)) })),
-            rows.map((row) => fieldsOf(rows).map((field) => shown(row, field))),
+            rows.map((row) => fieldsOf(rows).map((field) => write(row, field))),
           )
     }`,
 )}`;
@@ -173,7 +167,7 @@ function actorsOf(visit: Visit, history: readonly StoredChange[]): Actors {
   const keys = isMade ? visit.use(() => openKeys(storage, 'manage')).list(visit.now) : [];
   for (const [actor, user] of actors) {
     const [type, id] = actor.split(':');
-    const key = type === 'key' ? keys.find((each) => each.id === Number(id)) : undefined;
+    const key = type === 'key' ? keys.find((issued) => issued.id === Number(id)) : undefined;
     const operation = type === 'key' ? undefined : log.find(Number(id));
     const who = key?.name ?? user;
     const reason = operation?.reason ?? '';
@@ -231,11 +225,11 @@ ${
     all: write.number(changed.length),
   })}</small></p>`
 }
-<ul>${sources(origins).map(
+<ul>${[...Map.groupBy(origins, ({ actor }) => actor)].map(
     ([actor, rows]) =>
       html`<li><small>${say('{rows} from {actor}, {at}', {
         rows: CHANGED_ENTITIES.flatMap((entity) => {
-          const count = rows.filter((each) => each.entity === entity).length;
+          const count = rows.filter((row) => row.entity === entity).length;
           return count === 0 ? [] : [countEntities(entity, count)];
         }),
         actor: actors.nameOf(actor),
@@ -243,7 +237,3 @@ ${
       })}${actors.undoOf(actor)}</small></li>`,
   )}</ul></section>`;
 }
-
-const sources = (origins: readonly StoredChange[]): (readonly [Actor | null, readonly StoredChange[]])[] => [
-  ...Map.groupBy(origins, ({ actor }) => actor),
-];

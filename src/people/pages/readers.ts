@@ -24,19 +24,24 @@ const WITHOUT_KEY = say(
 /** Limit of latest accesses shown; `ledger person` shows all. */
 const SHOWN = 100;
 
+/** Reads a page about the person named by its address. */
+export const readPerson =
+  (body: (visit: Visit, person: StoredPerson) => Html): Screen['read'] =>
+  (visit) => {
+    const person = findVisited(visit);
+    return person && { body: body(visit, person), shows: showing(person) };
+  };
+
 // A separate page, because it scans the whole ledger, which is too slow for the person's page.
 export const READERS: Screen = {
   path: '/person/:person/readers',
   title: say('Who has seen the data'),
   personal: 'some',
-  read(visit) {
-    const person = findVisited(visit);
-    if (person === undefined) return undefined;
-    const body = html`<p class="screen"><a href="${personPath(visit)}">${visit.say('Back')}</a></p>
+  read: readPerson(
+    (visit, person) => html`<p class="screen"><a href="${personPath(visit)}">${visit.say('Back')}</a></p>
 <h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
-${readersOf(visit, person)}`;
-    return { body, shows: showing(person) };
-  },
+${readersOf(visit, person)}`,
+  ),
 };
 
 /** Latest accesses to the data of a person, with their purposes. */
@@ -88,16 +93,10 @@ function describeRoute({ desk }: Visit, route: string): Message {
 }
 
 function readers(visit: Visit, readings: readonly PersonAccess[], names: ReadonlyMap<number, string>): Html {
-  const headings = [
-    visit.say('When'),
-    visit.say('Who'),
-    visit.say('Asked for'),
-    visit.say('How'),
-    visit.say('Purpose'),
-    visit.say('Receipt'),
-  ];
+  const { say } = visit;
+  const headings = [say('When'), say('Who'), say('Asked for'), say('How'), say('Purpose'), say('Receipt')];
   return table(
-    visit.say('Who has seen the data'),
+    say('Who has seen the data'),
     headings.map((heading) => ({ heading })),
     readings.map((reading) => [
       visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),

@@ -2,12 +2,7 @@
 
 import { SCOPES } from '../access/api-keys.ts';
 import { PAGE_PARAMETERS } from '../http/declare/list-response.ts';
-import {
-  type BodyDeclaration,
-  bodySchema,
-  exampleOfBody,
-  mediaTypesOf,
-} from '../http/declare/request-body.ts';
+import { type BodyDeclaration, type BodyField, mediaTypesOf } from '../http/declare/request-body.ts';
 import { JsonText, ok, type ResponseHeader } from '../http/declare/response.ts';
 import {
   fullPath,
@@ -18,7 +13,15 @@ import {
   scopesOf,
 } from '../http/declare/route.ts';
 import type { Html } from '../values/html.ts';
-import { deprecationKeywords, exampleOf, object, type Schema, string } from '../values/schema.ts';
+import {
+  deprecationKeywords,
+  exampleOf,
+  nullable,
+  object,
+  objectWith,
+  type Schema,
+  string,
+} from '../values/schema.ts';
 import { Components, header, type Json, requestHeaders, usage } from './headers.ts';
 
 // Responses of every operation, with each refusal explained
@@ -293,6 +296,37 @@ function parametersOf(route: Route, components: Components): Json[] {
     return name in PAGE_PARAMETERS ? components.refer('parameters', name, parameter) : parameter;
   });
   return [...inPath, ...inQuery, ...requestHeaders(components, requestHeadersOf(route))];
+}
+
+const IGNORED: Schema = {
+  title: 'Ignored',
+  readOnly: true,
+  description: 'Accepted as GET gives it, and ignored.',
+};
+
+function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: BodyDeclaration): Schema {
+  const declared = Object.values(fields);
+  const isRequired = ({ presence }: BodyField) => presence === 'required' && isPatch !== true;
+  const required = declared.filter(isRequired).map(({ name }) => name);
+  const ofWhichOne = oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) };
+  const withDefault = ({ fallback }: BodyField, schema: Schema): Schema =>
+    fallback === undefined ? schema : { ...schema, default: fallback };
+  if (patch !== undefined) return { title, type: 'object', allOf: [bodySchema(patch)], required };
+  const properties = declared.map((field): [string, Schema] => {
+    const plain = field.bodySchema ?? field.schema;
+    const schema = withDefault(field, field.presence === 'nullable' ? nullable(plain) : plain);
+    return [field.name, { ...schema, ...deprecationKeywords(field.deprecated) }];
+  });
+  const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
+  const all = Object.fromEntries([...properties, ...ignored]);
+  return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
+}
+
+/** Returns an example body with every field; for a patch, with the status only where there is one. */
+export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
+  const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
+  const changed = all.filter(([name]) => name === 'status');
+  return Object.fromEntries(isPatch === true && changed.length > 0 ? changed : all);
 }
 
 function requestBody(body: BodyDeclaration, components: Components): Json {

@@ -8,9 +8,9 @@ import {
   API_PREFIX,
   type ApiRequest,
   acceptsGzip,
-  prefersHtml,
   type Route,
   SHOWS_NO_ROWS,
+  weightsOf,
 } from '../http/declare/route.ts';
 import { packageVersion } from '../runtime/process.ts';
 import { html } from '../values/html.ts';
@@ -78,6 +78,16 @@ operator.</p>
 ${tryKey(baseUrl)}
 </main>`;
   return inFrame('Cooperative registry', body);
+}
+
+/**
+ * True if HTML is preferred: browsers name it, programs such as curl do not.
+ * @param header the value of Accept
+ */
+function prefersHtml(header: string | undefined): boolean {
+  const weights = weightsOf(header);
+  const weight = weights.get('text/html') ?? 0;
+  return weight > 0 && weight >= (weights.get('application/json') ?? 0);
 }
 
 /** Placeholders in the rendered reference for the addresses. */

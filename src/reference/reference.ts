@@ -1,11 +1,11 @@
 /** The API reference: one page, rendered from the same declarations as openapi.json. */
 
 import { SCOPE_MEANINGS } from '../access/api-keys.ts';
-import { exampleOfBody, mediaTypesOf } from '../http/declare/request-body.ts';
+import { mediaTypesOf } from '../http/declare/request-body.ts';
 import { API_PREFIX, fullPath, type Route, scopesOf } from '../http/declare/route.ts';
 import { type Html, type HtmlValue, html, scriptElement } from '../values/html.ts';
 import { exampleOf } from '../values/schema.ts';
-import { describeApi, type OutgoingMessages } from './openapi.ts';
+import { describeApi, exampleOfBody, type OutgoingMessages } from './openapi.ts';
 import {
   code,
   type Described,

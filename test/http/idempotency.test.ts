@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { SCOPES } from '../../src/access/api-keys.ts';
-import { exampleOfBody } from '../../src/http/declare/request-body.ts';
+import { exampleOfBody } from '../../src/reference/openapi.ts';
 import { type Sent, startApp, type TestApp, type TestResponse, temporaryFolder } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 import { openFile } from '../support/sqlite.ts';

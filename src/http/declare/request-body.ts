@@ -1,4 +1,4 @@
-/** Reads a request's JSON body within its limits of media type, size, time and nesting. */
+/** Bodies of requests: read within limits of type, size, time and nesting, and parsed by declared fields. */
 
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
@@ -14,7 +14,7 @@ import {
 import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS, shownName } from '../../values/errors.ts';
 import type { FieldContext, FieldKind } from '../../values/field-json.ts';
 import { kindOf } from '../../values/field-json.ts';
-import { deprecationKeywords, exampleOf, nullable, objectWith, type Schema } from '../../values/schema.ts';
+import type { Schema } from '../../values/schema.ts';
 import { badRequest, bodyTooLarge, HttpError } from './response.ts';
 
 /** True if the headers announce a body. */
@@ -157,7 +157,7 @@ function positionOfFault(text: string): string {
 
 // Parses bodies of POST, PUT and PATCH: declared fields, with all faults reported at once.
 
-interface BodyField extends FieldKind {
+export interface BodyField extends FieldKind {
   /** Name in the body. */
   readonly name: string;
   readonly presence: 'required' | 'nullable' | 'default';
@@ -247,37 +247,6 @@ function typeName(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   return Number.isInteger(value) ? 'int' : 'float';
 }
-
-export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: BodyDeclaration): Schema {
-  const declared = Object.values(fields);
-  const isRequired = ({ presence }: BodyField) => presence === 'required' && isPatch !== true;
-  const required = declared.filter(isRequired).map(({ name }) => name);
-  const ofWhichOne = oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) };
-  const withDefault = ({ fallback }: BodyField, schema: Schema): Schema =>
-    fallback === undefined ? schema : { ...schema, default: fallback };
-  if (patch !== undefined) return { title, type: 'object', allOf: [bodySchema(patch)], required };
-  const properties = declared.map((field): [string, Schema] => {
-    const plain = field.bodySchema ?? field.schema;
-    const schema = withDefault(field, field.presence === 'nullable' ? nullable(plain) : plain);
-    return [field.name, { ...schema, ...deprecationKeywords(field.deprecated) }];
-  });
-  const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
-  const all = Object.fromEntries([...properties, ...ignored]);
-  return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
-}
-
-/** Returns an example body with every field; for a patch, with the status only where there is one. */
-export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
-  const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
-  const changed = all.filter(([name]) => name === 'status');
-  return Object.fromEntries(isPatch === true && changed.length > 0 ? changed : all);
-}
-
-const IGNORED: Schema = {
-  title: 'Ignored',
-  readOnly: true,
-  description: 'Accepted as GET gives it, and ignored.',
-};
 
 // Bodies of a resource's POST, PUT and PATCH, derived from its field declarations
 

@@ -432,7 +432,7 @@ export function readStatements(
 const PART = /^\s*([!#$%&'*+.^_`|~0-9a-z/-]+)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
 /** @returns the weight of each name, in lower case; a part that cannot be parsed is skipped */
-function weightsOf(header: string | string[] | undefined): ReadonlyMap<string, number> {
+export function weightsOf(header: string | string[] | undefined): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const part of String(header ?? '').split(',')) {
     const [, name, weight = '1'] = PART.exec(part) ?? [];
@@ -446,14 +446,4 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
   const weights = weightsOf(header);
   const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
   return weight > 0 && weight >= (weights.get('identity') ?? 0);
-}
-
-/**
- * True if HTML is preferred: browsers name it, programs such as curl do not.
- * @param header the value of Accept
- */
-export function prefersHtml(header: string | undefined): boolean {
-  const weights = weightsOf(header);
-  const weight = weights.get('text/html') ?? 0;
-  return weight > 0 && weight >= (weights.get('application/json') ?? 0);
 }

@@ -7,12 +7,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import { openExportSession } from './open-export-session.ts';
 import { type SpoolTask, writeSpool } from './write-spool.ts';
 
-interface ExportThreadSetup {
-  readonly location: string;
-  readonly zone: TimeZone;
-}
-
-const openTasks = ({ location, zone }: ExportThreadSetup) => {
+const openTasks = ({ location, zone }: { readonly location: string; readonly zone: TimeZone }) => {
   const scheduler = new Scheduler();
   const session = openExportSession(new Storage(location, { clock: systemClock, scheduler, zone }));
   return { spool: (task: SpoolTask) => writeSpool(session, zone, task) };

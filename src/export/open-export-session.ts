@@ -61,20 +61,14 @@ export interface ExportFilter {
 
 // SELECTs of exports. They scan entire tables, so they are kept apart from those of requests.
 
-interface Source {
-  /** Alias of the exported table. */
-  readonly row: string;
-  readonly select: string;
-  readonly joins: string;
-}
-
 const IS_NAMED = `m.status <> '${ERASED_STATUS}'`;
 const MEMBER_CODE = `iif(${IS_NAMED}, m.member_code, NULL) AS memberCode`;
 /** Joins for the columns of `OWNER`, for rows with their member and cooperative in `l`. */
 const MEMBER_AND_COOPERATIVE = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
-const SOURCES: { readonly [kind in ImportKind]: Source } = {
+/** `row` is the alias of the exported table. */
+const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select' | 'joins', string>> } = {
   cooperatives: { row: 'c', select: `SELECT ${COOPERATIVE_ROW}`, joins: '' },
   members: {
     row: 'm',

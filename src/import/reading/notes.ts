@@ -5,16 +5,10 @@
 import type { ImportFault } from '../../formats/records.ts';
 import type { Text } from '../../values/message.ts';
 
-interface NoteMeaning {
-  /** Scope of the fault that replaces the note with `--strict`. */
-  readonly refuses: ImportFault['refuses'];
-  readonly refusal: string;
-}
+const ofFile = (refusal: string) => ({ refuses: 'file' as const, refusal });
+const ofRow = (refusal: string) => ({ refuses: 'row' as const, refusal });
 
-const ofFile = (refusal: string): NoteMeaning => ({ refuses: 'file', refusal });
-const ofRow = (refusal: string): NoteMeaning => ({ refuses: 'row', refusal });
-
-/** Kinds of notes (docs/import-reference.md#notes). */
+/** Kinds of notes, with the faults that replace them with `--strict` (docs/import-reference.md#notes). */
 export const NOTES = {
   encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
   title_row: ofFile('Refused with --strict: this line is above the header.'),
@@ -30,7 +24,7 @@ export const NOTES = {
   decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
   unit: ofRow('Refused with --strict: write the number without its unit.'),
   date_order: ofRow('Refused with --strict: write day and month with two digits.'),
-} as const satisfies { readonly [kind: string]: NoteMeaning };
+};
 
 export type NoteKind = keyof typeof NOTES;
 

@@ -173,7 +173,13 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
 function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  findFormerMembers(db);
+  // Under the cooperative of the member who remains: a merge of cooperatives takes members from another one.
+  db.exec(`DELETE FROM staging.former_members;
+    INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
+    SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
+    FROM main.former_members g CROSS JOIN main.members m ON m.id = g.into_id
+    CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+    WHERE m.status <> '${ERASED_STATUS}'`);
   if (kind === 'members') {
     // The code must match as well: the person may join with the number of another cooperative.
     const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
@@ -187,19 +193,6 @@ function readFormerMembers({ db, kind }: FileScope): void {
     FROM ${FOUND} AND ${HAS_FORMER_CODE}`);
   db.exec(`UPDATE staging.rows AS r SET member_code = m.member_code, identity_card = m.identity_card
     FROM ${FOUND} AND ${HAS_FORMER_NUMBER} AND r.member_code IS NULL`);
-}
-
-/**
- * Lists former members under the cooperative of the member who remains: a merge of cooperatives takes members
- * from another one.
- */
-function findFormerMembers(db: Connection): void {
-  db.exec(`DELETE FROM staging.former_members;
-    INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
-    SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
-    FROM main.former_members g CROSS JOIN main.members m ON m.id = g.into_id
-    CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
-    WHERE m.status <> '${ERASED_STATUS}'`);
 }
 
 /** A file that is being read. Rows and faults come in batches, so that memory does not grow with the file. */

@@ -1,4 +1,4 @@
-/** What a module adds to the registry for searches by name: it can be left out. */
+/** Searches by name, which a module adds: the registry works without them. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';

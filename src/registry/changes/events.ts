@@ -145,35 +145,31 @@ const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
     FROM (SELECT sequence, at FROM main.events ORDER BY sequence LIMIT @most + 1))`;
 
-const SELECT_OLDEST = 'SELECT at FROM events ORDER BY sequence LIMIT 1';
-
 export interface ChangedRow {
   readonly id: number;
   /** Cooperative of the row; the row itself for a cooperative. */
   readonly cooperativeId: number;
 }
 
-/**
- * Appends one event about one row.
- * @param fields changed fields; empty unless the action is `updated`
- */
-type AppendEvent = (
-  action: EventAction,
-  row: ChangedRow,
-  fields: readonly string[],
-  nowSeconds: number,
-  actor: Actor,
-) => void;
-
-export function openEventAppender(db: Connection, entity: EventEntity): AppendEvent {
+/** @returns a function that appends one event about one row */
+export function openEventAppender(db: Connection, entity: EventEntity) {
   const insert = db.prepare<
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
-  const selectOldest = db.prepare<[], { readonly at: number }>(SELECT_OLDEST);
+  const selectOldest = db.prepare<[], { readonly at: number }>(
+    'SELECT at FROM events ORDER BY sequence LIMIT 1',
+  );
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
   /** Epoch second of the last check that found nothing expired; not repeated within that second. */
   let lookedAt = Number.NEGATIVE_INFINITY;
-  return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
+  /** @param fields changed fields; empty unless the action is `updated` */
+  return (
+    action: EventAction,
+    { id, cooperativeId }: ChangedRow,
+    fields: readonly string[],
+    nowSeconds: number,
+    actor: Actor,
+  ): void => {
     const type = typeCode(entity, action);
     insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
     if (nowSeconds === lookedAt) return;

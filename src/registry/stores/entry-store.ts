@@ -190,7 +190,7 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   };
 }
 
-/** What depends on the kind of entry. Both methods run inside a write or a read of the snapshot. */
+/** Rules of one kind of entry. Both methods run inside a write or a read of the snapshot. */
 interface EntryRules<New, Entry> {
   addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
   /** Adds a checked entry, with its history, event and read model. */

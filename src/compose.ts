@@ -6,10 +6,10 @@ import { REFUSALS } from './access/api-keys.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { openCreate } from './http/declare/preconditions.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
-import { createMiddleware, type MiddlewareDependencies, OFTEN } from './http/server/middleware.ts';
+import { createMiddleware, OFTEN } from './http/server/middleware.ts';
 import { openOverloadGuard } from './http/server/refuse-overload.ts';
-import { createHandler, type Handler, type HandlerDependencies } from './http/server/request-lifecycle.ts';
-import { createSender, type SenderDependencies } from './http/server/send.ts';
+import { createHandler } from './http/server/request-lifecycle.ts';
+import { createSender } from './http/server/send.ts';
 import {
   type ConnectionLog,
   listen,
@@ -24,7 +24,6 @@ import { openRegistry, type RegistryStore } from './open-registry.ts';
 import { createRoutes } from './routes.ts';
 import type { Config } from './runtime/config.ts';
 import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
-import type { IdempotentResponses } from './sqlite/entity-store.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
 
@@ -66,16 +65,22 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   const givenLedger = () => dependencies.ledger ?? openLedger(config, storage, clock, written, measures);
   const { keys, ledger, store } = openStores(storage, givenLedger);
   const log = countingUses(keys, measures?.counting(written) ?? written);
-  const noteAddress = (address: string) => noteRefused(address, log, measures);
   const limiter = new RateLimiter(clock);
-  const { host, port, trustedProxies } = config;
+  const { host, port, publicUrl, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
   const isRecording = () => ledger?.isRecording() ?? true;
   const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
   const routes = createRoutes({ storage, store, limiter, clock, zone: config.zone, findUnready, parts });
-  const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
-  const checking = { scheduler, limiter, overload, noteAddress };
-  const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
+  const noteAddress = addressLog(log, measures);
+  const recording = ledger && { ledger, trustedProxies };
+  const handler = createHandler({
+    routes,
+    keys,
+    middleware: createMiddleware({ overload, keys, trustedProxies, limiter, clock, scheduler, noteAddress }),
+    create: openCreate(store.responses, clock),
+    send: createSender({ scheduler, log, clock, isDraining: () => draining, recording }),
+    ...{ clock, log, publicUrl },
+  });
   const connections = connectionLog(log, clock);
   const inProcess = serveInProcess({ handler, log: connections, timeouts });
   const running: Pick<RunningServer, 'close'>[] = [inProcess];
@@ -126,25 +131,6 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   };
 }
 
-interface HandlerParts
-  extends Omit<HandlerDependencies, 'middleware' | 'create' | 'send' | 'keys'>,
-    Omit<MiddlewareDependencies, 'keys'>,
-    Pick<SenderDependencies, 'isDraining'> {
-  readonly keys: ApiKeyStore;
-  readonly ledger: AccessLedger | undefined;
-  readonly responses: IdempotentResponses;
-}
-
-function composeHandler(parts: HandlerParts): Handler {
-  const { ledger, trustedProxies } = parts;
-  return createHandler({
-    ...parts,
-    middleware: createMiddleware(parts),
-    create: openCreate(parts.responses, parts.clock),
-    send: createSender({ ...parts, recording: ledger && { ledger, trustedProxies } }),
-  });
-}
-
 /** The log, with each request of a key counted: it is called once a response was sent. */
 function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
   return {
@@ -170,9 +156,17 @@ const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   closed: (what) => log.connectionClosed(what),
 });
 
-function noteRefused(address: string, log: AccessLog, measures: Measures | undefined): void {
-  measures?.refusedAddress();
-  log.note(`Keys were refused ${OFTEN} times in a minute from ${address}.`);
+/** Notes an address from which keys were refused often. */
+const addressLog =
+  (log: AccessLog, measures: Measures | undefined) =>
+  (address: string): void => {
+    measures?.refusedAddress();
+    log.note(`Keys were refused ${OFTEN} times in a minute from ${address}.`);
+  };
+
+function findFailing(store: RegistryStore, isRecording: () => boolean) {
+  if (!store.isReady()) return 'not_ready';
+  return isRecording() ? undefined : 'ledger';
 }
 
 /** @throws StorageError */
@@ -187,11 +181,6 @@ function openLedger(
   const note = (message: string) => log.note(message);
   const measure = measures?.readings;
   return openServiceLedger(storage.readable(), { clock, days: accessLedgerDays, note, measure });
-}
-
-function findFailing(store: RegistryStore, isRecording: () => boolean) {
-  if (!store.isReady()) return 'not_ready';
-  return isRecording() ? undefined : 'ledger';
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {

@@ -90,7 +90,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   const searching = options.search?.openSearching(options.file);
   const { format } = options;
   const rowsOf = openOwnedRows(db, { snapshot, responses, format }, searching);
-  const narrowedTo = openNarrowing((visible) => ({
+  const narrowedTo = cachedByKey((visible) => ({
     ...rowsOf(visible),
     events: events.narrowedTo(visible),
   }));
@@ -121,17 +121,14 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   };
 }
 
-function openNarrowing(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
+/** A key's array of cooperatives stays the same until a change of keys is detected, and so do its rows. */
+function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
-  // A key's array stays the same until a change of keys is detected.
   const narrowed = new WeakMap<readonly number[], ServedRows>();
   return (visible) => {
     if (visible === null) return all;
-    let rows = narrowed.get(visible);
-    if (rows === undefined) {
-      rows = open(visible);
-      narrowed.set(visible, rows);
-    }
+    const rows = narrowed.get(visible) ?? open(visible);
+    narrowed.set(visible, rows);
     return rows;
   };
 }

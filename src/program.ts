@@ -147,8 +147,8 @@ const openLedgerLater = async (storage: Storage) =>
  * @param args without the program's own name
  * @returns the exit status: 0 done, 1 refused or partly refused, 2 wrong usage
  */
-export async function runCommand(args: readonly string[], given: CliContext): Promise<number> {
-  const context: CliContext = { openLedger: openLedgerLater, ...given };
+export async function runCommand(args: readonly string[], caller: CliContext): Promise<number> {
+  const context: CliContext = { openLedger: openLedgerLater, ...caller };
   try {
     // The command is the first word, or the second after `help`.
     const program = await createProgram(context, withoutLanguage(args).slice(0, 2));

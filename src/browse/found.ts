@@ -3,10 +3,10 @@
  */
 
 import { findBox } from '../desk/layout.ts';
-import { fields, table, typed } from '../desk/parts.ts';
+import { fields, table } from '../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../desk/screen.ts';
-import { findAttention, readFacts, type StatusFacts } from '../health/attention.ts';
-import { attention } from '../health/health-page.ts';
+import { findAttention, type StatusFacts } from '../health/attention.ts';
+import { attention, readVisitedFacts } from '../health/health-page.ts';
 import type { ReadAdded } from '../health/registry-status.ts';
 import { undoneMark, whatOf } from '../journal/imports-text.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -245,10 +245,8 @@ export const startPage = (added: readonly ReadAdded[]): Screen => ({
   menu: say('Start'),
   personal: 'none',
   async read(visit) {
-    const { storage, clock, config } = visit.desk;
-    const toCommand = (text: string) => typed(text, config.storage);
-    const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
-    const operations = visit.use(() => openJournal(storage)).list({ limit: SHOWN_OPERATIONS });
+    const facts = await readVisitedFacts(visit, added);
+    const operations = visit.use(openJournal).list({ limit: SHOWN_OPERATIONS });
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}
 <small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>

@@ -2,6 +2,7 @@
  * Requests to the desk: checks of the browser and its session, routing to screens, and the pages around them.
  */
 
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import {
   createServer,
@@ -20,7 +21,7 @@ import { type Html, html } from '../values/html.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { findLanguage, type Language, onPage } from '../values/language.ts';
 import { type InPlaces, Message, say, type Text, type Values } from '../values/message.ts';
-import { type Framed, layout } from './layout.ts';
+import { type Around, layout } from './layout.ts';
 import { withCommands } from './parts.ts';
 import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-form.ts';
 import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
@@ -28,9 +29,6 @@ import { isSameSecret, Sessions } from './sessions.ts';
 import { writingIn } from './writing.ts';
 
 // Pages without a session: the reason, and how to come back (docs/desk.md#coming-back)
-
-/** Properties of every page, with or without a session. */
-export type Frame = Pick<Framed, 'language' | 'registry'>;
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
@@ -58,11 +56,11 @@ const NOT_OUR_FORM: Notice = [
   say('This form was not sent by the desk'),
   say('Nothing was changed. Go back, reload the page and send it again.'),
 ];
-export const NOT_FOUND: readonly [heading: Text, sentence: Text] = [
+const NOT_FOUND: readonly [heading: Message, sentence: Text] = [
   say('There is nothing here'),
   say('What stood here is gone, or was found in an earlier session. Search for it again.'),
 ];
-export const TOO_LARGE: Notice = [
+const TOO_LARGE: Notice = [
   say('This file is too large for a form'),
   say('Drop it on the page, or import it with `registry import` in the terminal.'),
 ];
@@ -70,45 +68,21 @@ const FAILED: Notice = [
   say('This page could not be made'),
   say('What happened stands in the terminal in which the desk runs.'),
 ];
-export const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
-
-/** Renders a page without a session. */
-export function notice(frame: Frame, [heading, ...sentences]: Notice): Html {
-  const said = sentences.map((each) => html`<p>${withCommands(onPage(each, frame.language))}</p>`);
-  return layout({
-    ...frame,
-    title: heading,
-    body: html`<h1>${onPage(heading, frame.language)}</h1>${said}`,
-  });
-}
-
-const entrance = (frame: Frame): Html =>
-  layout({
-    ...frame,
-    title: say('Registry desk'),
-    body: html`<p><a href="/">${onPage(say('Open the desk'), frame.language)}</a></p>`,
-  });
+const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
 // A visit: a request of a session as screens see it, with the stores it opens
-
-interface AskedVisits {
-  readonly session: Session;
-  readonly language: Language;
-  readonly places: { readonly [name: string]: string };
-  readonly query: URLSearchParams;
-}
 
 /** @returns the result of `work`, once everything that it opened is closed */
 async function visiting<T>(
   desk: DeskDependencies,
-  asked: AskedVisits,
+  request: Pick<Visit, 'session' | 'language' | 'places' | 'query'>,
   work: (visit: Visit) => Awaitable<T>,
 ): Promise<T> {
   const opened: { close(): void }[] = [];
-  const { language } = asked;
+  const { language } = request;
   const write = writingIn(language, desk.config.zone);
   const visit: Visit = {
-    ...asked,
+    ...request,
     desk,
     now: nowSeconds(desk.clock),
     write,
@@ -138,14 +112,9 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-interface Asset {
-  readonly type: string;
-  readonly content: Buffer;
-}
-
 /** Reads all assets once, by path: there are few, and a name in a request never reaches the disk. */
-const readAssets = (): ReadonlyMap<string, Asset> =>
-  new Map(
+const readAssets = () =>
+  new Map<string, { readonly type: string; readonly content: Buffer }>(
     readdirSync(FOLDER).flatMap((name) => {
       const type = TYPES[extname(name)];
       return type === undefined
@@ -156,23 +125,19 @@ const readAssets = (): ReadonlyMap<string, Asset> =>
 
 // Routing of paths to screens
 
-export interface Found {
-  readonly screen: Screen;
-  readonly places: { readonly [name: string]: string };
-}
-
 /** A place in a path. It cannot hold a national ID, so an address with one leads nowhere. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
-export function createRouter(screens: readonly Screen[]): (path: string) => Found | undefined {
-  const known = screens.map((screen) => ({
+/** Returns a function that finds the screen of a path, with the values of the places in it. */
+export function createRouter(screens: readonly Screen[]) {
+  const patterns = screens.map((screen) => ({
     screen,
     pattern: new RegExp(`^${screen.path.replace(/:(\w+)/g, `(?<$1>${PLACE})`)}$`),
   }));
-  return (path) => {
-    for (const { screen, pattern } of known) {
+  return (path: string): { screen: Screen; places: Visit['places'] } | undefined => {
+    for (const { screen, pattern } of patterns) {
       const match = pattern.exec(path);
-      if (match !== null) return { screen, places: { ...match.groups } };
+      if (match !== null) return { screen, places: { ...match.groups } as Visit['places'] };
     }
     return undefined;
   };
@@ -205,52 +170,46 @@ export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
 
 /** @returns undefined if it was not sent */
 function readCookie(header: string | undefined, name: string): string | undefined {
-  const found = header?.split('; ').find((each) => each.startsWith(`${name}=`));
-  return found?.slice(name.length + 1);
+  const cookie = header?.split('; ').find((text) => text.startsWith(`${name}=`));
+  return cookie?.slice(name.length + 1);
 }
-
-/** Sent only with requests by pages of the desk, and inaccessible to scripts. */
-const KEPT = 'Path=/; HttpOnly; SameSite=Strict';
 
 const sessionCookie = (port: number): string => `desk_${port}`;
 const languageCookie = (port: number): string => `desk_language_${port}`;
 
-/** Sets a cookie that lasts until the browser is closed. */
-const setCookie = (name: string, value: string): string => `${name}=${value}; ${KEPT}`;
-const setLasting = (name: string, value: string): string =>
-  `${name}=${value}; ${KEPT}; Max-Age=${365 * 86_400}`;
-export const forget = (name: string): string => `${name}=; ${KEPT}; Max-Age=0`;
+/**
+ * Sets a cookie that is sent only with requests by pages of the desk, and inaccessible to scripts.
+ * @param seconds until it ends; without them, it lasts until the browser is closed
+ */
+const setCookie = (name: string, value: string, seconds?: number): string =>
+  `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;
+const YEAR_SECONDS = 365 * 86_400;
 
 // Access records, made before a page leaves (docs/ledger.md)
 
 /** @throws RegistryError `unavailable` if it cannot be recorded; nothing may be shown then */
-export async function recordAccess(
-  visit: Visit,
-  screen: Screen,
-  { shows }: Pick<Page, 'shows'>,
-): Promise<void> {
+async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
   // A bug in the program, which the first test that opens the page detects.
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
   const { clock, ledger } = visit.desk;
-  const shown = { route: `desk ${screen.path}`, fields: shows.fields, subject: shows.subject };
-  await ledger?.record([accessByUser(clock, visit.session.user, shown)]);
+  await ledger?.record([accessByUser(clock, visit.session.user, { route: `desk ${screen.path}`, ...shows })]);
 }
 
 // Language of a page: the chosen one, else the browser's first preference that is available
 
 /** @param accepted `Accept-Language`: languages with their weights, in any order */
 function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
-  const wanted = accepted.split(',').map((each, i) => {
-    const [name = '', ...options] = each.trim().toLowerCase().split(';');
+  const preferences = accepted.split(',').map((preference) => {
+    const [name = '', ...options] = preference.trim().toLowerCase().split(';');
     const weight = options.map((option) => /^\s*q=([0-9.]+)$/.exec(option)?.[1]).find(Boolean);
-    return { name: name.split('-')[0] ?? '', weight: Number(weight ?? 1), i };
+    return { name: name.split('-')[0] ?? '', weight: Number(weight ?? 1) };
   });
-  const inOrder = wanted.sort((one, other) => other.weight - one.weight || one.i - other.i);
-  return findLanguage(chosen ?? '') ?? inOrder.flatMap(({ name }) => findLanguage(name) ?? [])[0] ?? 'en';
+  const names = preferences.sort((one, other) => other.weight - one.weight).map(({ name }) => name);
+  return [chosen ?? '', ...names].map(findLanguage).find((language) => language !== undefined) ?? 'en';
 }
 
-export const HOST = '127.0.0.1';
+const HOST = '127.0.0.1';
 
 export interface DeskServerOptions extends DeskDependencies {
   /** Reports an unexpected condition in one line, without any name, number or address. */
@@ -262,7 +221,7 @@ export interface DeskServerOptions extends DeskDependencies {
 }
 
 /** A request before its screen is known. */
-interface Asked {
+interface DeskRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly port: number;
@@ -273,7 +232,7 @@ interface Asked {
 class DeskPages {
   private readonly options: DeskServerOptions;
   private readonly sessions: Sessions;
-  private readonly findScreen: (path: string) => Found | undefined;
+  private readonly findScreen: ReturnType<typeof createRouter>;
   private readonly assets = readAssets();
 
   constructor(options: DeskServerOptions) {
@@ -296,43 +255,43 @@ class DeskPages {
       if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
         return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
       // Concatenated, not resolved against a base: a path that starts with `//` would name another host.
-      const asked = { request, response, port, language, url: new URL(`http://${HOST}:${port}${url}`) };
-      await this.answerAsked(asked, method === 'POST');
+      const fullUrl = new URL(`http://${HOST}:${port}${url}`);
+      await this.answerRequest({ request, response, port, language, url: fullUrl }, method === 'POST');
     } catch (error) {
       this.fail(response, language, error);
     }
   }
 
-  private async answerAsked(asked: Asked, isPost: boolean): Promise<void> {
-    const { request, response, url, port, language } = asked;
+  private async answerRequest(received: DeskRequest, isPost: boolean): Promise<void> {
+    const { request, response, url, port, language } = received;
     const asset = this.assets.get(url.pathname);
     if (asset !== undefined && !isPost)
       return send(response, 200, asset.content, { 'Content-Type': asset.type });
-    if (url.pathname === '/link' && isPost) return await this.sendLink(asked);
-    if (url.pathname.startsWith('/open/')) return this.open(asked);
+    if (url.pathname === '/link' && isPost) return await this.sendLink(received);
+    if (url.pathname.startsWith('/open/')) return this.open(received);
     const secret = readCookie(request.headers.cookie, sessionCookie(port));
     const session = secret === undefined ? undefined : this.sessions.find(secret);
     if (secret === undefined || session === undefined)
       return sendPage(response, 401, this.notice(language, isPost ? NOT_SAVED : NO_SESSION));
-    if (!isPost) return await this.answerVisit(asked, session, undefined);
+    if (!isPost) return await this.answerVisit(received, session, undefined);
     const takesFiles = this.findScreen(url.pathname)?.screen.takesFiles;
     const form = isOurForm(request.headers, port) ? await readForm(request, takesFiles) : undefined;
     if (form === undefined || !isSameSecret(form.get('token'), session.token))
       return sendPage(response, 403, this.notice(language, NOT_OUR_FORM));
     if (url.pathname === '/session') return send(response, 204, '');
-    if (url.pathname === '/language') return switchLanguage(asked, form);
+    if (url.pathname === '/language') return switchLanguage(received, form);
     if (url.pathname === '/leave') {
       this.sessions.end(secret);
       return sendPage(response, 200, this.notice(language, LEFT), {
-        'Set-Cookie': forget(sessionCookie(port)),
+        'Set-Cookie': setCookie(sessionCookie(port), '', 0),
         'Clear-Site-Data': '"cache"',
       });
     }
-    await this.answerVisit(asked, session, form);
+    await this.answerVisit(received, session, form);
   }
 
   /** Issues a link to another `registry desk` of the same user: a browser cannot know the secret. */
-  private async sendLink({ request, response, port }: Asked): Promise<void> {
+  private async sendLink({ request, response, port }: DeskRequest): Promise<void> {
     const { authorization = '' } = request.headers;
     const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
     if (form === undefined) return send(response, 403, '', PLAIN);
@@ -343,98 +302,96 @@ class DeskPages {
    * Opens a session, with a page that leads on rather than a redirect: after a link on another site, a
    * browser would not send the cookie with a redirected request.
    */
-  private open({ request, response, url, port, language }: Asked): void {
-    const opened = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
-    if (opened === undefined) {
+  private open({ request, response, url, port, language }: DeskRequest): void {
+    const secret = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
+    if (secret === undefined) {
       sendPage(response, 403, this.notice(language, USED_LINK));
       return;
     }
-    const cookie = setCookie(sessionCookie(port), opened);
-    sendPage(response, 200, entrance(this.frame(language)), { 'Set-Cookie': cookie, Refresh: '0; url=/' });
+    const link = html`<p><a href="/">${onPage(say('Open the desk'), language)}</a></p>`;
+    const page = this.layout(language, say('Registry desk'), link);
+    const cookie = setCookie(sessionCookie(port), secret);
+    sendPage(response, 200, page, { 'Set-Cookie': cookie, Refresh: '0; url=/' });
   }
 
-  private async answerVisit(asked: Asked, session: Session, form: Form | undefined): Promise<void> {
-    const { response, url, language } = asked;
-    const found = this.findScreen(url.pathname);
-    const action = form && found?.screen.actions?.[form.get('action')];
-    if (found === undefined || (form !== undefined && action === undefined))
-      return this.sendNotFound(asked, session);
-    const visited = { session, language, places: found.places, query: url.searchParams };
-    const result = await visiting(this.options, visited, async (visit) => {
-      const answer = await (form && action ? action(visit, form) : found.screen.read(visit));
-      if (answer === undefined) return undefined;
-      const isContinuation = 'goTo' in answer;
-      if (!isContinuation || answer.shows !== undefined) await recordAccess(visit, found.screen, answer);
-      if (isContinuation) return answer;
-      return 'parts' in answer ? sendDownload(response, answer).then(() => 'sent' as const) : answer;
+  private async answerVisit(received: DeskRequest, session: Session, form: Form | undefined): Promise<void> {
+    const { response, url, language } = received;
+    const { screen, places } = this.findScreen(url.pathname) ?? {};
+    const action = form && screen?.actions?.[form.get('action')];
+    if (screen === undefined || places === undefined || (form !== undefined && action === undefined))
+      return this.sendNotFound(received, session);
+    const request = { session, language, places, query: url.searchParams };
+    const answer = await visiting(this.options, request, async (visit) => {
+      const answer = await (form && action ? action(visit, form) : screen.read(visit));
+      if (answer !== undefined && (!('goTo' in answer) || answer.shows !== undefined))
+        await recordAccess(visit, screen, answer.shows);
+      if (answer !== undefined && 'parts' in answer) await sendDownload(response, answer);
+      return answer;
     });
-    if (result === 'sent') return;
-    if (result === undefined) return this.sendNotFound(asked, session);
-    if ('goTo' in result) return follow(response, session, result);
-    this.sendScreen(asked, session, found.screen.title, result);
+    if (answer === undefined) return this.sendNotFound(received, session);
+    if ('parts' in answer) return;
+    if ('goTo' in answer) return follow(response, session, answer);
+    this.sendScreen(received, session, screen.title, answer);
   }
 
-  private sendScreen(asked: Asked, session: Session, title: Text, page: Page): void {
-    const { response, url, language } = asked;
+  private sendScreen(received: DeskRequest, session: Session, title: Message, page: Page): void {
+    const { response, url, language } = received;
     const menu = this.options.screens.flatMap(({ path, menu: label }) =>
       label === undefined ? [] : [{ path, label }],
     );
-    const { token, user, told } = session;
-    session.told = undefined;
-    const around = { token, user, menu, path: url.pathname, told, searched: page.searched };
-    const framed = { ...this.frame(language), title: page.title ?? title, body: page.body, around };
+    const { token, user, notice } = session;
+    session.notice = undefined;
+    const around = { token, user, menu, path: url.pathname, notice, searched: page.searched };
+    const text = this.layout(language, page.title ?? title, page.body, around);
     const { status = 200, refreshSeconds } = page;
-    sendPage(response, status, layout(framed), refreshSeconds ? { Refresh: String(refreshSeconds) } : {});
+    sendPage(response, status, text, refreshSeconds ? { Refresh: String(refreshSeconds) } : {});
   }
 
-  private sendNotFound(asked: Asked, session: Session): void {
-    const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, asked.language));
+  private sendNotFound(received: DeskRequest, session: Session): void {
+    const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
     // Without the requested path, which the page would repeat, whatever it contains.
     const page = { body, status: 404 };
-    this.sendScreen({ ...asked, url: new URL('/nothing', asked.url) }, session, NOT_FOUND[0], page);
+    const url = new URL('/nothing', received.url);
+    this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);
   }
 
-  private frame(language: Language): Frame {
-    return { language, registry: this.options.config.registryName };
+  private layout(language: Language, title: Text, body: Html, around?: Around): Html {
+    return layout({ language, registry: this.options.config.registryName, title, body, around });
   }
 
-  private notice(language: Language, said: Notice): Html {
-    return notice(this.frame(language), said);
+  /** Renders a page without a session. */
+  private notice(language: Language, [heading, ...sentences]: Notice): Html {
+    const texts = sentences.map((text) => html`<p>${withCommands(onPage(text, language))}</p>`);
+    return this.layout(language, heading, html`<h1>${onPage(heading, language)}</h1>${texts}`);
   }
 
   private fail(response: ServerResponse, language: Language, error: unknown): void {
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    if (error instanceof RegistryError && error.code === 'unavailable') {
+    if (response.headersSent) response.destroy();
+    else if (error instanceof RegistryError && error.code === 'unavailable')
       sendPage(response, 503, this.notice(language, [say('Try again'), error.message]));
-      return;
+    else if (error instanceof TooLarge) sendPage(response, 413, this.notice(language, TOO_LARGE));
+    else {
+      const { stack = String(error) } = error as Error;
+      this.options.report(`The desk could not make a page: ${hideIdentityCards(stack)}\n`);
+      sendPage(response, 500, this.notice(language, FAILED));
     }
-    if (error instanceof TooLarge) {
-      sendPage(response, 413, this.notice(language, TOO_LARGE));
-      return;
-    }
-    const { stack = String(error) } = error as Error;
-    this.options.report(`The desk could not make a page: ${hideIdentityCards(stack)}\n`);
-    sendPage(response, 500, this.notice(language, FAILED));
   }
 }
 
 function follow(response: ServerResponse, session: Session, continuation: Continuation): void {
   const { goTo: path, told: text, operationId, another } = continuation;
-  session.told = text === undefined ? undefined : { text, operationId, another };
+  session.notice = text === undefined ? undefined : { text, operationId, another };
   goTo(response, path);
 }
 
-function switchLanguage({ response, port }: Asked, form: Form): void {
+function switchLanguage({ response, port }: DeskRequest, form: Form): void {
   const language = findLanguage(form.get('language'));
   const back = form.get('back');
   // Only a path of the desk, never the address of another site.
   const path = /^\/(?:[A-Za-z0-9-]+\/)*[A-Za-z0-9-]*$/.test(back) ? back : '/';
-  const cookie = language && setLasting(languageCookie(port), language);
+  const cookie = language && setCookie(languageCookie(port), language, YEAR_SECONDS);
   goTo(response, path, cookie === undefined ? {} : { 'Set-Cookie': cookie });
 }
 
@@ -467,10 +424,8 @@ export async function listenForDesk(options: DeskServerOptions, port: number): P
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void pages.answer(request, response, portOf(server));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, HOST, resolve);
-  });
+  server.listen(port, HOST);
+  await once(server, 'listening');
   return {
     port: portOf(server),
     issueLink: (user) => pages.issueLink(user, portOf(server)),

@@ -4,7 +4,7 @@ import { type Html, html } from '../values/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language, onPage } from '../values/language.ts';
 import type { Text } from '../values/message.ts';
 import { withCommands } from './parts.ts';
-import { IDLE_MS, type Told, WARNING_MS } from './screen.ts';
+import { type ActionNotice, IDLE_MS, WARNING_MS } from './screen.ts';
 
 interface MenuEntry {
   readonly path: string;
@@ -18,16 +18,16 @@ export interface Around {
   readonly menu: readonly MenuEntry[];
   /** Path of the page itself. */
   readonly path: string;
-  readonly told: Told | undefined;
+  readonly notice: ActionNotice | undefined;
   readonly searched?: string | undefined;
 }
 
-export interface Framed {
+interface Framed {
   readonly language: Language;
   readonly registry: string | undefined;
   readonly title: Text;
   readonly body: Html;
-  readonly around?: Around;
+  readonly around?: Around | undefined;
 }
 
 type Say = (text: Text) => string;
@@ -47,19 +47,19 @@ export function layout({ language, registry, title, body, around }: Framed): Htm
 <body>
 <a class="skip" href="#main">${say('Skip to the content')}</a>
 ${registry !== undefined && html`<p class="registry">${registry}</p>`}
-${around === undefined ? '' : head(say, around)}
+${around && head(say, around)}
 <main id="main" tabindex="-1">
-${around?.told !== undefined && done(say, around.told)}
+${around?.notice && done(say, around.notice)}
 ${body}
 </main>
-${around === undefined ? '' : foot(say, around, language)}
-${around === undefined ? '' : idle(say)}
+${around && foot(say, around, language)}
+${around && idle(say)}
 </body>
 </html>`;
 }
 
 /** Confirms the last action, with a link to undo it. */
-const done = (say: Say, { text, operationId, another }: Told): Html =>
+const done = (say: Say, { text, operationId, another }: ActionNotice): Html =>
   html`<p class="told" role="status">${withCommands(say(text))}${
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
   }${another !== undefined && html` <a href="${another}">${say('Enter another')}</a>`}</p>`;
@@ -100,11 +100,11 @@ ${say('Open the desk again in this browser, then go on here.')}</p>
 const foot = (say: Say, { token, user, path }: Around, language: Language): Html => html`<footer>
 <form method="post" action="/language">
 <input type="hidden" name="token" value="${token}"><input type="hidden" name="back" value="${path}">
-${LANGUAGES.map((each) =>
-  each === language
-    ? html`<b lang="${each}">${LANGUAGE_NAMES[each]}</b> `
-    : html`<button class="plain" name="language" value="${each}" lang="${each}"
->${LANGUAGE_NAMES[each]}</button> `,
+${LANGUAGES.map((choice) =>
+  choice === language
+    ? html`<b lang="${choice}">${LANGUAGE_NAMES[choice]}</b> `
+    : html`<button class="plain" name="language" value="${choice}" lang="${choice}"
+>${LANGUAGE_NAMES[choice]}</button> `,
 )}
 </form>
 <form method="post" action="/leave">

@@ -9,7 +9,7 @@ import {
   type Page as Rows,
 } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
-import { say, type Text } from '../values/message.ts';
+import { say } from '../values/message.ts';
 import { parseSearch } from '../values/search-words.ts';
 import { type Column, form, input, select } from './parts.ts';
 import type { Action, Visit } from './screen.ts';
@@ -24,17 +24,6 @@ export interface Choice {
   readonly values: readonly (readonly [value: string, shown: string])[];
 }
 
-export interface Asked {
-  readonly page: PageRequest;
-  /** Search text as typed; empty if there is none. */
-  readonly text: string;
-  readonly words?: readonly string[];
-  /** Reason why the text cannot be searched for. */
-  readonly fault?: Text;
-  /** Returns the value of a filter; undefined if it is not set. */
-  choice<T extends string>(name: string, values: readonly T[]): T | undefined;
-}
-
 /** Returns a page number, from 1. @param name parameter in the address */
 export function pageNumber(query: URLSearchParams, name: string): number {
   const number = Number(query.get(name));
@@ -45,27 +34,33 @@ export function pageNumber(query: URLSearchParams, name: string): number {
 export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
   rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
 
-export function askedOf({ query, session }: Visit): Asked {
+/** Reads the page, search text and filters of a list from its address. */
+export function askedOf({ query, session }: Visit) {
   const text = session.searches.find(Number(query.get('search'))) ?? '';
   const words = text === '' ? undefined : parseSearch(text);
   return {
-    page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE },
+    page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE } satisfies PageRequest,
+    /** As typed; empty if there is none. */
     text,
-    ...(words === undefined ? {} : words instanceof FieldError ? { fault: words.text } : { words }),
-    choice: (name, values) => values.find((each) => each === query.get(name)),
+    words: words instanceof FieldError ? undefined : words,
+    /** Reason why the text cannot be searched for. */
+    fault: words instanceof FieldError ? words.text : undefined,
+    /** Returns the value of a filter; undefined if it is not set. */
+    choice: <T extends string>(name: string, values: readonly T[]) =>
+      values.find((value) => value === query.get(name)),
   };
 }
 
 /** Handles the form of filters. @param names names of its choices */
 export const filterAction =
   (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
-  (visit, given) => {
+  (visit, form) => {
     const query = new URLSearchParams();
-    const text = given.get('text');
+    const text = form.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
     // Values are words of the registry, or names of districts.
     for (const name of ['sort', ...names])
-      if (/^[\p{L}_ '’-]+$/u.test(given.get(name))) query.set(name, given.get(name));
+      if (/^[\p{L}_ '’-]+$/u.test(form.get(name))) query.set(name, form.get(name));
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
   };
 
@@ -73,7 +68,7 @@ export const filterAction =
 export function filterForm(
   visit: Visit,
   path: string,
-  asked: Pick<Asked, 'text' | 'fault'>,
+  { text, fault }: Partial<ReturnType<typeof askedOf>>,
   choices: readonly Choice[],
   searched = say('Beginning of a name'),
 ): Html {
@@ -87,16 +82,14 @@ export function filterForm(
       name: 'text',
       type: 'search',
       label: translate(searched),
-      value: asked.text,
+      value: text,
       isOptional: true,
       maxLength: 200,
     })}${choices.map(({ name, label, values }) =>
       select(name, label, [['', visit.say('all')], ...values], { chosen: query.get(name) ?? '' }),
     )}`,
     button: visit.say('Show'),
-  })}</div>${
-    asked.fault !== undefined && html`<p class="refused" role="alert">${translate(asked.fault)}</p>`
-  }`;
+  })}</div>${fault !== undefined && html`<p class="refused" role="alert">${translate(fault)}</p>`}`;
 }
 
 /**

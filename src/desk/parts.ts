@@ -85,7 +85,7 @@ export interface InputOptions {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'date' | 'search';
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly hint?: string;
   readonly fault?: string | undefined;
   readonly maxLength?: number;

@@ -18,8 +18,8 @@ export class TooLarge extends Error {}
  * @throws TooLarge for a form with files; a streamed file throws it while it is read
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
-  const { 'content-type': given = '' } = request.headers;
-  const type = given.split(';')[0]?.trim().toLowerCase();
+  const { 'content-type': contentType = '' } = request.headers;
+  const type = contentType.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') {
     const body = await collect(request, MAX_BYTES);
     return body && formOf(new URLSearchParams(body.toString('utf8')));
@@ -30,7 +30,7 @@ export async function readForm(request: IncomingMessage, takesFiles = false): Pr
   const body = await collect(request, MAX_FORM_BYTES);
   if (body === undefined) throw new TooLarge();
   try {
-    return formOf(await new Response(body, { headers: { 'content-type': given } }).formData());
+    return formOf(await new Response(body, { headers: { 'content-type': contentType } }).formData());
   } catch {
     return undefined;
   }
@@ -38,11 +38,11 @@ export async function readForm(request: IncomingMessage, takesFiles = false): Pr
 
 function formOf(fields: URLSearchParams | FormData): Form {
   const all = (name: string) =>
-    fields.getAll(name).flatMap((each) => (typeof each === 'string' ? each.trim() : []));
-  const files = [...fields.values()].flatMap((each): GivenFile[] =>
-    typeof each === 'string' || (each.name === '' && each.size === 0)
+    fields.getAll(name).flatMap((value) => (typeof value === 'string' ? value.trim() : []));
+  const files = [...fields.values()].flatMap((value): GivenFile[] =>
+    typeof value === 'string' || (value.name === '' && value.size === 0)
       ? []
-      : [{ name: each.name, content: each.stream() }],
+      : [{ name: value.name, content: value.stream() }],
   );
   return { get: (name) => all(name)[0] ?? '', all, files };
 }

@@ -16,12 +16,12 @@ import type { Writing } from './writing.ts';
 
 // Numbers that represent persons and searches in addresses, which browsers keep: one set per session
 
-/** Maximum numbers kept. Beyond it the oldest are forgotten; their links ask to search again. */
-const MOST_KEPT = 10_000;
+/** Maximum of stored numbers. Beyond it the oldest are removed; their links ask to search again. */
+const MOST_NUMBERS = 10_000;
 
-export class Numbers<T extends string> {
-  private readonly values = new Map<number, T>();
-  private readonly numbers = new Map<T, number>();
+export class Numbers {
+  private readonly values = new Map<number, string>();
+  private readonly numbers = new Map<string, number>();
   private readonly next: () => number;
 
   /** @param next returns a number unused by other sessions, where an address must not mean another person */
@@ -30,31 +30,28 @@ export class Numbers<T extends string> {
   }
 
   /** Returns the number of a value, the same as long as it is kept. */
-  of(value: T): number {
-    const known = this.numbers.get(value);
-    if (known !== undefined) return known;
+  of(value: string): number {
+    const current = this.numbers.get(value);
+    if (current !== undefined) return current;
     const number = this.next();
     this.values.set(number, value);
     this.numbers.set(value, number);
     const [oldest] = this.values;
-    if (this.values.size > MOST_KEPT && oldest !== undefined) {
+    if (this.values.size > MOST_NUMBERS && oldest !== undefined) {
       this.values.delete(oldest[0]);
       this.numbers.delete(oldest[1]);
     }
     return number;
   }
 
-  find(number: number): T | undefined {
+  find(number: number): string | undefined {
     return this.values.get(number);
   }
 }
 
 /** The last action, with its operation if it can be undone. */
-export interface Told {
+export interface ActionNotice extends Pick<Continuation, 'operationId' | 'another'> {
   readonly text: Text;
-  readonly operationId?: number | undefined;
-  /** Path of the form for another entry, where the next page has no link to it. */
-  readonly another?: string | undefined;
 }
 
 /** Milliseconds after which a session without requests ends. */
@@ -69,11 +66,11 @@ export interface Session {
   /** Included in every form; another site cannot know it. */
   readonly token: string;
   /** National IDs by the numbers of `/person/…`. */
-  readonly persons: Numbers<string>;
+  readonly persons: Numbers;
   /** Search texts by the numbers of `/found/…`. */
-  readonly searches: Numbers<string>;
+  readonly searches: Numbers;
   /** Message at the top of the next page. */
-  told: Told | undefined;
+  notice: ActionNotice | undefined;
   /** The secret of a key just issued, shown by the next page of that key only. */
   issued: { readonly keyId: number; readonly secret: string } | undefined;
 }
@@ -144,7 +141,7 @@ export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
   /** The operation that made the change and can be undone. */
-  readonly operationId?: number;
+  readonly operationId?: number | undefined;
   /** Path of the form for another entry, where the next page has no link to it. */
   readonly another?: string | undefined;
   /** Required if the redirect itself reveals something about a person: that an ID is registered. */

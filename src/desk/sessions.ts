@@ -8,7 +8,7 @@ const LINK_MS = 60_000;
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
-interface Kept<T> {
+interface StoredSecret<T> {
   /** The secret itself is not stored. */
   readonly digest: Buffer;
   /** Monotonic milliseconds. */
@@ -21,43 +21,43 @@ export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base6
 
 /** Secrets of one purpose, each with its value and an end. */
 class Secrets<T> {
-  private kept: Kept<T>[] = [];
+  private stored: StoredSecret<T>[] = [];
   private readonly clock: Clock;
-  private readonly keptMs: number;
+  private readonly resumableMs: number;
 
-  /** @param keptMs milliseconds for which ended secrets are kept */
-  constructor(clock: Clock, keptMs = 0) {
-    [this.clock, this.keptMs] = [clock, keptMs];
+  /** @param resumableMs milliseconds for which ended secrets can be found again */
+  constructor(clock: Clock, resumableMs = 0) {
+    [this.clock, this.resumableMs] = [clock, resumableMs];
   }
 
   issue(value: T, lifeMs: number): string {
     const secret = newSecret();
-    this.kept.push({ digest: digestOf(secret), endsAtMs: this.clock.monotonicMs() + lifeMs, value });
+    this.stored.push({ digest: digestOf(secret), endsAtMs: this.clock.monotonicMs() + lifeMs, value });
     return secret;
   }
 
   /** Compares with each digest, in constant time. */
-  find(secret: string): Kept<T> | undefined {
-    const now = this.forget();
+  find(secret: string): StoredSecret<T> | undefined {
+    const now = this.removeExpired();
     const digest = digestOf(secret);
-    return this.kept.filter((each) => each.endsAtMs > now && timingSafeEqual(each.digest, digest))[0];
+    return this.stored.filter((one) => one.endsAtMs > now && timingSafeEqual(one.digest, digest))[0];
   }
 
-  /** Returns the kept secrets that have ended, latest first. */
-  ended(): readonly Kept<T>[] {
-    const now = this.forget();
-    return this.kept.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
+  /** Returns the secrets that have ended but are still stored, latest first. */
+  ended(): readonly StoredSecret<T>[] {
+    const now = this.removeExpired();
+    return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** @returns the current monotonic milliseconds */
-  private forget(): number {
+  /** Removes expired secrets. @returns the current monotonic milliseconds */
+  private removeExpired(): number {
     const now = this.clock.monotonicMs();
-    this.kept = this.kept.filter(({ endsAtMs }) => endsAtMs + this.keptMs > now);
+    this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
     return now;
   }
 
-  remove(found: Kept<T>): void {
-    this.kept = this.kept.filter((each) => each !== found);
+  remove(secret: StoredSecret<T>): void {
+    this.stored = this.stored.filter((one) => one !== secret);
   }
 }
 
@@ -68,22 +68,18 @@ export const isSameSecret = (one: string, other: string): boolean =>
 /** Range of the random start of a desk's numbers: those of two desks hardly ever overlap. */
 const FARTHEST_NUMBER = 1_000_000_000;
 
-function counterFrom(before: number): () => number {
-  let last = before;
-  return () => ++last;
-}
-
 export class Sessions {
   private readonly links: Secrets<string>;
   private readonly sessions: Secrets<Session>;
   private readonly clock: Clock;
-  private readonly nextPerson: () => number;
-  private readonly nextSearch: () => number;
+  private lastPerson: number;
+  private lastSearch: number;
 
   /** @param before number before the first; random, so that those of an earlier desk are different */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.clock = clock;
-    [this.nextPerson, this.nextSearch] = [counterFrom(before), counterFrom(before)];
+    this.lastPerson = before;
+    this.lastSearch = before;
     this.links = new Secrets(clock);
     this.sessions = new Secrets(clock, RESUMED_MS);
   }
@@ -98,37 +94,40 @@ export class Sessions {
 
   /** @returns the secret of a new or resumed session; undefined for a used, expired or unknown link */
   open(link: string): string | undefined {
-    const found = this.links.find(link);
-    if (found === undefined) return undefined;
-    this.links.remove(found);
-    const user = found.value;
+    const issued = this.links.find(link);
+    if (issued === undefined) return undefined;
+    this.links.remove(issued);
+    const user = issued.value;
     const ended = this.sessions.ended().find(({ value }) => value.user === user);
     if (ended !== undefined) {
       this.sessions.remove(ended);
-      return this.sessions.issue(Object.assign(ended.value, { told: undefined, issued: undefined }), IDLE_MS);
+      return this.sessions.issue(
+        Object.assign(ended.value, { notice: undefined, issued: undefined }),
+        IDLE_MS,
+      );
     }
     const session = {
       user,
       token: newSecret(),
-      told: undefined,
+      notice: undefined,
       issued: undefined,
-      persons: new Numbers<string>(this.nextPerson),
-      searches: new Numbers<string>(this.nextSearch),
+      persons: new Numbers(() => ++this.lastPerson),
+      searches: new Numbers(() => ++this.lastSearch),
     };
     return this.sessions.issue(session, IDLE_MS);
   }
 
   /** Finds the session of a cookie and extends its life. */
   find(secret: string): Session | undefined {
-    const found = this.sessions.find(secret);
-    if (found === undefined) return undefined;
-    found.endsAtMs = this.clock.monotonicMs() + IDLE_MS;
-    return found.value;
+    const session = this.sessions.find(secret);
+    if (session === undefined) return undefined;
+    session.endsAtMs = this.clock.monotonicMs() + IDLE_MS;
+    return session.value;
   }
 
   /** Ends a session, as when the user leaves the machine. It can be resumed like an expired one. */
   end(secret: string): void {
-    const found = this.sessions.find(secret);
-    if (found !== undefined) found.endsAtMs = this.clock.monotonicMs();
+    const session = this.sessions.find(secret);
+    if (session !== undefined) session.endsAtMs = this.clock.monotonicMs();
   }
 }

@@ -26,12 +26,12 @@ export interface Writing {
 }
 
 /** Cached, as creating the formatters takes longer than a page uses them. */
-const known = new Map<string, Writing>();
+const cache = new Map<string, Writing>();
 
 export function writingIn(language: Language, zone: TimeZone): Writing {
   const name = `${language} ${zone.suffix}`;
-  const writing = known.get(name) ?? newWriting(language, zone);
-  known.set(name, writing);
+  const writing = cache.get(name) ?? newWriting(language, zone);
+  cache.set(name, writing);
   return writing;
 }
 

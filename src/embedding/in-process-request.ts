@@ -45,9 +45,11 @@ export const openRequests =
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const all = {
       Connection: 'close',
-      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-      ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(payload === undefined ? {} : { 'Content-Length': Buffer.byteLength(payload) }),
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(payload !== undefined && {
+        'Content-Type': JSON_TYPE,
+        'Content-Length': Buffer.byteLength(payload),
+      }),
       ...headers,
     };
     const outgoing = startRequest({ method, path, headers: all, createConnection: connect });

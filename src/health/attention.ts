@@ -48,56 +48,54 @@ const NAMED = 3;
 /** @returns the issues, worst first */
 export const findAttention = (facts: StatusFacts): readonly Attention[] =>
   [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofAdded, ofReadModel, ofKeys].flatMap(
-    (rule) => rule(facts),
+    (rule) => [...rule(facts)],
   );
 
-function ofClock({
+function* ofClock({
   condition: { lastImport, lastBackup },
   uses,
   now,
   zone,
-}: StatusFacts): readonly Attention[] {
+}: StatusFacts): Iterable<Attention> {
   const latest = Math.max(
     lastImport?.importedAt ?? 0,
     Math.floor((lastBackup?.instantMs ?? 0) / 1000),
     ...uses.map(({ lastAt }) => lastAt),
   );
-  if (latest <= now + AHEAD_SECONDS) return [];
+  if (latest <= now + AHEAD_SECONDS) return;
   const at = new Written('moment', formatDateTime(latest, zone));
   const text = say('Something was recorded at {at}, which is still to come: the clock is or was wrong.', {
     at,
   });
-  return [{ about: 'clock', text, command: 'timedatectl' }];
+  yield { about: 'clock', text, command: 'timedatectl' };
 }
 
-function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
+function* ofDisk({ location, condition }: StatusFacts): Iterable<Attention> {
   const { freeBytes, reservedBytes, bytes } = condition;
+  if (freeBytes >= bytes + reservedBytes) return;
   const free = formatBytes(freeBytes);
-  const command = `df -h ${quoted(dirname(location))}`;
-  const entry = (text: Message): readonly Attention[] => [{ about: 'disk', text, command }];
-  if (freeBytes < reservedBytes)
-    return entry(say('Only {free} of the disk is free: writes are refused.', { free }));
-  if (freeBytes >= bytes + reservedBytes) return [];
-  return entry(
-    say('Only {free} of the disk is free, less than the registry takes: an import may not fit.', { free }),
-  );
+  const text =
+    freeBytes < reservedBytes
+      ? say('Only {free} of the disk is free: writes are refused.', { free })
+      : say('Only {free} of the disk is free, less than the registry takes: an import may not fit.', {
+          free,
+        });
+  yield { about: 'disk', text, command: `df -h ${quoted(dirname(location))}` };
 }
 
-const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =>
-  condition.sequence === undefined
-    ? [
-        {
-          about: 'events',
-          text: say('The registry has lost its sequence of events.'),
-          command: command('check'),
-        },
-      ]
-    : [];
+function* ofSequence({ condition, command }: StatusFacts): Iterable<Attention> {
+  if (condition.sequence !== undefined) return;
+  yield {
+    about: 'events',
+    text: say('The registry has lost its sequence of events.'),
+    command: command('check'),
+  };
+}
 
-const ofLostKeys = ({ lostKeysFile: file, command }: StatusFacts): readonly Attention[] =>
-  file === undefined
-    ? []
-    : [{ about: 'keys', text: lostKeys(file), command: command('restore DIR --replace') }];
+function* ofLostKeys({ lostKeysFile: file, command }: StatusFacts): Iterable<Attention> {
+  if (file !== undefined)
+    yield { about: 'keys', text: lostKeys(file), command: command('restore DIR --replace') };
+}
 
 const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerStatus['fault']>]: Message } = {
   'open to others': say('Others than its owner may open the files of the access ledger.'),
@@ -105,87 +103,75 @@ const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerStatus['fault']>]: M
   'does not answer': say('The disk of the access ledger does not answer: no personal data is shown then.'),
 };
 
-function ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): readonly Attention[] {
-  if (!isLedgerOn || ledger === undefined) return [];
+function* ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): Iterable<Attention> {
+  if (!isLedgerOn || ledger === undefined) return;
   const { fault, unreadable, missing, tooOld } = ledger;
-  const folder = quoted(ledgerFolder);
-  const found: Attention[] = [];
-  if (fault !== null)
-    found.push({
-      about: 'ledger',
-      text: LEDGER_FAULTS[fault],
-      command: fault === 'open to others' ? `chmod -R go-rwx ${folder}` : `ls -la ${folder}`,
+  const entry = (text: Message, command: string): Attention => ({ about: 'ledger', text, command });
+  if (fault !== null) {
+    const look = fault === 'open to others' ? 'chmod -R go-rwx' : 'ls -la';
+    yield entry(LEDGER_FAULTS[fault], `${look} ${quoted(ledgerFolder)}`);
+  }
+  if (unreadable.length > 0) {
+    const text = say('Files of the access ledger cannot be read: {names}.', { names: shortList(unreadable) });
+    yield entry(text, command('ledger verify'));
+  }
+  if (missing.length > 0) {
+    const text = say('Files of the access ledger are missing: {names}.', { names: shortList(missing) });
+    yield entry(text, command('ledger verify'));
+  }
+  if (tooOld.length > 0) {
+    const text = say('Files of the access ledger are too old, while later months are missing: {names}.', {
+      names: shortList(tooOld),
     });
-  if (unreadable.length > 0)
-    found.push({
-      about: 'ledger',
-      text: say('Files of the access ledger cannot be read: {names}.', { names: shortList(unreadable) }),
-      command: command('ledger verify'),
-    });
-  if (missing.length > 0)
-    found.push({
-      about: 'ledger',
-      text: say('Files of the access ledger are missing: {names}.', { names: shortList(missing) }),
-      command: command('ledger verify'),
-    });
-  if (tooOld.length > 0)
-    found.push({
-      about: 'ledger',
-      text: say('Files of the access ledger are too old, while later months are missing: {names}.', {
-        names: shortList(tooOld),
-      }),
-      command: command('ledger prune'),
-    });
-  return found;
+    yield entry(text, command('ledger prune'));
+  }
 }
 
 const shortList = (names: readonly string[]): string =>
   names.length > NAMED ? `${names.slice(0, NAMED).join(', ')}, …` : names.join(', ');
 
-function ofBackups({
-  condition: { lastBackup: last },
-  now,
-  zone,
-  command,
-}: StatusFacts): readonly Attention[] {
-  const found: Attention[] = [];
-  const add = (text: Message, what: string) => found.push({ about: 'backup', text, command: command(what) });
-  const at = (ms: number) => new Written('moment', formatDateTime(Math.floor(ms / 1000), zone));
-  const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
-  if (last === null) add(say('No backup from this machine is known.'), again);
-  else if (last.place === 'missing') {
-    const { folder } = last;
-    add(
+function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFacts): Iterable<Attention> {
+  const entry = (text: Message, next = 'backup DIR --keep 14 --verify'): Attention => ({
+    about: 'backup',
+    text,
+    command: command(next),
+  });
+  if (lastBackup === null) {
+    yield entry(say('No backup from this machine is known.'));
+    return;
+  }
+  const { folder, fault, place, instantMs, verifiedAtMs } = lastBackup;
+  const at = new Written('moment', formatDateTime(Math.floor(instantMs / 1000), zone));
+  if (place === 'missing')
+    yield entry(
       say('The last one, in {folder}, is gone: its disk is not mounted, or it was removed.', { folder }),
-      again,
     );
-  } else if (last.fault !== null) {
-    const { folder, fault } = last;
-    add(say('The last one, in {folder}, is not sound: {fault}', { folder, fault }), again);
-  } else if (now - last.instantMs / 1000 > OLDEST_BACKUP_SECONDS)
-    add(say('The last one is of {at}: older than a day.', { at: at(last.instantMs) }), again);
-  else if (last.verifiedAtMs === null)
-    add(say('The last one, of {at}, is not verified.', { at: at(last.instantMs) }), verify);
-  return found;
+  else if (fault !== null)
+    yield entry(say('The last one, in {folder}, is not sound: {fault}', { folder, fault }));
+  else if (now - instantMs / 1000 > OLDEST_BACKUP_SECONDS)
+    yield entry(say('The last one is of {at}: older than a day.', { at }));
+  else if (verifiedAtMs === null)
+    yield entry(say('The last one, of {at}, is not verified.', { at }), `backup verify ${quoted(folder)}`);
 }
 
 const ofAdded = (facts: StatusFacts): readonly Attention[] =>
   facts.condition.added.flatMap(({ attention }) => attention(facts));
 
-function ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): readonly Attention[] {
+function* ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): Iterable<Attention> {
   const { stale, hasOtherRules, unindexed } = readModel;
-  const about = 'read model' as const;
-  const entry = (text: Message): readonly Attention[] => [{ about, text, command: command('summarize') }];
+  const entry = (text: Message): Attention => ({ about: 'read model', text, command: command('summarize') });
   // A running import indexes the names itself.
   if (unindexed > 0 && imports.running === 0)
-    return entry(say('Nobody finds {unindexed|# member|# members} by name yet.', { unindexed }));
-  if (hasOtherRules) return entry(say('It was stored by another release: lookups are slower.'));
-  if (stale === 0) return [];
-  return entry(
-    stale === STALE_COUNTED
-      ? say('Lookups of {stale} members or more are slower: a change was not summarized.', { stale })
-      : say('Lookups of {stale|# member|# members} are slower: a change was not summarized.', { stale }),
-  );
+    yield entry(say('Nobody finds {unindexed|# member|# members} by name yet.', { unindexed }));
+  else if (hasOtherRules) yield entry(say('It was stored by another release: lookups are slower.'));
+  else if (stale === STALE_COUNTED)
+    yield entry(
+      say('Lookups of {stale} members or more are slower: a change was not summarized.', { stale }),
+    );
+  else if (stale > 0)
+    yield entry(
+      say('Lookups of {stale|# member|# members} are slower: a change was not summarized.', { stale }),
+    );
 }
 
 /** Active keys that expire within 30 days. */
@@ -202,37 +188,31 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 
-function ofKeys(facts: StatusFacts): readonly Attention[] {
+function* ofKeys(facts: StatusFacts): Iterable<Attention> {
   const { uses, zone, command } = facts;
-  const entry = (
-    found: readonly ApiKey[],
-    sentence: (named: readonly Message[]) => Message,
-    tell: (key: ApiKey) => Written | Message,
-    what: (key: ApiKey) => string,
-  ): readonly Attention[] => {
-    const [first] = found;
-    if (first === undefined) return [];
-    const named = found
+  const listed = (keys: readonly ApiKey[], describe: (key: ApiKey) => Written | Message) => [
+    ...keys
       .slice(0, NAMED)
-      .map((key) => say('key {id} ({name}) {told}', { id: key.id, name: key.name, told: tell(key) }));
-    const more = found.length > NAMED ? [say('{more} more', { more: found.length - NAMED })] : [];
-    const text = sentence([...named, ...more]);
-    return [{ about: 'keys', text, command: command(found.length === 1 ? what(first) : 'keys list') }];
-  };
-  return [
-    ...entry(
-      refusedOften(facts),
-      (named) => say('Refused often in the last day: {named}.', { named }),
-      (key) => say('{n|# time|# times}', { n: refusalsOf(key, uses) }),
-      ({ id }) => `keys show ${id}`,
-    ),
-    ...entry(
-      expiringSoon(facts),
-      (named) => say('Expiring within 30 days: {named}.', { named }),
-      ({ expiresAt }) => new Written('day', formatDate(expiresAt ?? 0, zone)),
-      ({ id }) => `keys update ${id} --expires DATE`,
-    ),
+      .map((key) => say('key {id} ({name}) {told}', { id: key.id, name: key.name, told: describe(key) })),
+    ...(keys.length > NAMED ? [say('{more} more', { more: keys.length - NAMED })] : []),
   ];
+  const entry = (text: Message, keys: readonly ApiKey[], commandOfOne: string): Attention => ({
+    about: 'keys',
+    text,
+    command: command(keys.length === 1 ? commandOfOne : 'keys list'),
+  });
+  const refused = refusedOften(facts);
+  if (refused[0] !== undefined) {
+    const named = listed(refused, (key) => say('{n|# time|# times}', { n: refusalsOf(key, uses) }));
+    const text = say('Refused often in the last day: {named}.', { named });
+    yield entry(text, refused, `keys show ${refused[0].id}`);
+  }
+  const expiring = expiringSoon(facts);
+  if (expiring[0] !== undefined) {
+    const named = listed(expiring, (key) => new Written('day', formatDate(key.expiresAt ?? 0, zone)));
+    const text = say('Expiring within 30 days: {named}.', { named });
+    yield entry(text, expiring, `keys update ${expiring[0].id} --expires DATE`);
+  }
 }
 
 // Facts for `status` and the desk
@@ -243,12 +223,8 @@ function ofKeys(facts: StatusFacts): readonly Attention[] {
  */
 export async function readFacts(
   storage: Storage,
-  {
-    zone,
-    accessLedger: isLedgerOn,
-    accessLedgerDays: days,
-    clock,
-  }: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'> & { readonly clock: Clock },
+  config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
+  clock: Clock,
   command: StatusFacts['command'],
   added: readonly ReadAdded[],
 ): Promise<StatusFacts> {
@@ -258,12 +234,20 @@ export async function readFacts(
   const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
   try {
-    const [keys, uses] = [store?.list(now) ?? [], store?.uses(now) ?? []];
-    const { location } = storage;
-    const found = readLedgerStatus(location, { nowMs: now * 1000, days });
-    const ledger = { isLedgerOn, ledgerFolder: ledgerFolderOf(location), ledger: found };
-    const lostKeysFile = findLostKeys(storage.complete());
-    return { location, condition, ...ledger, lostKeysFile, keys, uses, isServed: isOpen, now, zone, command };
+    return {
+      location: storage.location,
+      condition,
+      isLedgerOn: config.accessLedger,
+      ledgerFolder: ledgerFolderOf(storage.location),
+      ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
+      lostKeysFile: findLostKeys(storage.complete()),
+      keys: store?.list(now) ?? [],
+      uses: store?.uses(now) ?? [],
+      isServed: isOpen,
+      now,
+      zone: config.zone,
+      command,
+    };
   } finally {
     store?.close();
   }

@@ -20,10 +20,10 @@ const PLACES: { readonly [about in Attention['about']]?: readonly [path: string,
   keys: ['/keys', say('Keys')],
 };
 
-export const attention = (visit: Visit, found: readonly Attention[]): Html =>
-  found.length === 0
+export const attention = (visit: Visit, issues: readonly Attention[]): Html =>
+  issues.length === 0
     ? html`<p class="well">${visit.say('Nothing needs attention.')}</p>`
-    : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${found.map(
+    : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${issues.map(
         ({ about, text, command }) => {
           const [path, name] = PLACES[about] ?? [];
           return html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
@@ -35,9 +35,16 @@ ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
 
 // Facts shown by `status` and by the metrics
 
+/** Facts of the desk's registry, with commands as typed on this machine. */
+export const readVisitedFacts = (
+  { desk: { storage, config, clock } }: Visit,
+  added: readonly ReadAdded[],
+): Promise<StatusFacts> =>
+  readFacts(storage, config, clock, (command) => typed(command, config.storage), added);
+
 type Entries = readonly (readonly [label: string, value: HtmlValue])[];
 
-export function conditionOf(visit: Visit, facts: StatusFacts): Html {
+function conditionOf(visit: Visit, facts: StatusFacts): Html {
   const { say, write } = visit;
   const { condition, keys, isServed } = facts;
   const { rows, readModel, sequence, imports } = condition;
@@ -80,11 +87,11 @@ ${part(say('Keys'), [
   [say('ending within 30 days'), number(expiringSoon(facts).length)],
   [say('refused often'), number(refusedOften(facts).length)],
 ])}
-${part(say('Access ledger'), ledger(visit, facts))}</div>${added}`;
+${part(say('Access ledger'), ledgerOf(visit, facts))}</div>${added}`;
 }
 
-function free({ say }: Visit, { condition: { freeBytes, bytes: taken, reservedBytes } }: StatusFacts): Html {
-  const needed = taken + reservedBytes;
+function free({ say }: Visit, { condition: { freeBytes, bytes, reservedBytes } }: StatusFacts): Html {
+  const needed = bytes + reservedBytes;
   const label = say('Free, beside what an import of everything would need');
   return html` <meter min="0" max="${2 * needed}" low="${needed}" optimum="${2 * needed}"
  value="${Math.min(freeBytes, 2 * needed)}" aria-label="${label}"></meter>`;
@@ -107,14 +114,12 @@ function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries 
   ];
 }
 
-function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFolder }: StatusFacts): Entries {
-  return [
-    [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
-    [say('So far'), write.number(found?.entries ?? 0)],
-    [say('Size'), found && write.bytes(found.bytes)],
-    [say('Folder'), found && ledgerFolder],
-  ];
-}
+const ledgerOf = ({ say, write }: Visit, { ledger, isLedgerOn, ledgerFolder }: StatusFacts): Entries => [
+  [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
+  [say('So far'), write.number(ledger?.entries ?? 0)],
+  [say('Size'), ledger && write.bytes(ledger.bytes)],
+  [say('Folder'), ledger && ledgerFolder],
+];
 
 const PATH = '/health';
 
@@ -126,20 +131,16 @@ export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   personal: 'none',
   read: (visit) => showHealth(visit, added),
   actions: {
-    async backup(visit, given) {
+    async backup(visit, form) {
       const { clock, storage } = visit.desk;
-      const folder = given.get('folder');
-      const mayCreate = given.get('create') !== '';
-      const refuse = async (fault: string): Promise<Page> => ({
-        ...(await showHealth(visit, added, { folder, fault })),
-        status: 422,
-      });
-      if (!isAbsolute(folder))
-        return await refuse(visit.say('Give the complete path of a folder, such as /var/backups/registry.'));
-      if (!mayCreate && placeOf(storage.location, folder) === 'missing')
-        return await refuse(
-          visit.say('There is no such folder. Mount its disk, or tick the box to create it.'),
-        );
+      const folder = form.get('folder');
+      const mayCreate = form.get('create') !== '';
+      const fault = !isAbsolute(folder)
+        ? visit.say('Give the complete path of a folder, such as /var/backups/registry.')
+        : !mayCreate &&
+          placeOf(storage.location, folder) === 'missing' &&
+          visit.say('There is no such folder. Mount its disk, or tick the box to create it.');
+      if (fault !== false) return { ...(await showHealth(visit, added, { folder, fault })), status: 422 };
       const args = [datedFolderIn(folder, clock.now()), '--verify', ...(mayCreate ? ['--yes'] : [])];
       deskFilesOf(visit).commands.startWork('backup', args, runAs(visit));
       return { goTo: PATH };
@@ -158,7 +159,6 @@ interface RefusedFolder {
 }
 
 async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: RefusedFolder): Promise<Page> {
-  const { storage, clock, config } = visit.desk;
   const { commands } = deskFilesOf(visit);
   const heading = html`<h1>${visit.say('Health')}</h1>`;
   const backup = commands.workOf('backup');
@@ -171,14 +171,13 @@ async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: R
     );
   const check = commands.workOf('check');
   if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
-  const toCommand = (text: string) => typed(text, config.storage);
-  const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
-  const told =
+  const facts = await readVisitedFacts(visit, added);
+  const outcome =
     refused === undefined
       ? backup !== undefined && backedUp(visit, backup)
       : html`<p class="refused" role="alert">${refused.fault}</p>`;
   return {
-    body: html`${heading}${told}${attention(visit, findAttention(facts))}
+    body: html`${heading}${outcome}${attention(visit, findAttention(facts))}
 ${conditionOf(visit, facts)}
 <div class="beside forms"><section class="card">${backups(visit, facts, refused)}</section>
 <section class="card">${checks(visit, check)}</section></div>`,
@@ -208,7 +207,7 @@ ${form(visit, {
     name: 'folder',
     label: say('Folder of the backups'),
     maxLength: 1_000,
-    ...(folder === undefined ? {} : { value: folder }),
+    value: folder,
     fault: refused?.fault,
     hint: say(
       'On another disk than the registry. The backup gets a folder of its own in it, and is read back.',
@@ -220,15 +219,15 @@ ${say('Create this folder if there is none. Not if it is on a disk that has to b
 
 function checks(visit: Visit, run: CommandRun | undefined): Html {
   const { say, write, translate } = visit;
-  const { checks: found } = (run?.document ?? { checks: [] }) as { readonly checks: readonly Finding[] };
-  const faults = found.filter(({ fault }) => fault !== null).length;
+  const { checks: findings } = (run?.document ?? { checks: [] }) as { readonly checks: readonly Finding[] };
+  const faults = findings.filter(({ fault }) => fault !== null).length;
   return html`<h2>${say('Check everything')}</h2>
 <p><small>${say('Reads everything and changes nothing. A large registry takes minutes.')}</small></p>
 ${form(visit, { path: PATH, action: 'check', body: '', button: say('Check now') })}
-${run !== undefined && found.length === 0 && failure(visit, run)}
+${run !== undefined && findings.length === 0 && failure(visit, run)}
 ${
   run !== undefined &&
-  found.length > 0 &&
+  findings.length > 0 &&
   html`<p class="${faults === 0 ? 'told' : 'refused'}" role="status">${
     faults === 0
       ? say('The registry is sound.')
@@ -237,7 +236,7 @@ ${
 <details${faults > 0 && html` open`}><summary>${say('What was checked')}</summary>${table(
     say('What was checked'),
     [{ heading: say('Check') }, { heading: say('Result') }],
-    found.map(({ check, fault, value }) => [
+    findings.map(({ check, fault, value }) => [
       // Names as the command prints them, since users look them up in that form.
       html`<code>${check}</code>`,
       fault !== null

@@ -16,35 +16,32 @@ const UNREADY: { readonly [reason in Unready]: string } = {
 
 const HEALTH = object({ status: literal('ok') }, { title: 'Health' });
 
+const SHARED = {
+  method: 'GET',
+  isOutsideApi: true,
+  isAlwaysAnswered: true,
+  tag: 'operation',
+  access: 'public',
+  narrowed: SHOWS_NO_ROWS,
+  personal: 'none',
+  responses: { 200: { description: 'Yes.', schema: HEALTH } },
+} as const;
+
 /** @param findUnready returns undefined if requests can be answered */
 export function healthRoutes(findUnready: () => Promise<Unready | undefined>): Route[] {
   return [
     {
-      method: 'GET',
+      ...SHARED,
       path: '/healthz',
-      isOutsideApi: true,
-      isAlwaysAnswered: true,
       operationId: 'getHealth',
       summary: 'Whether the process is up',
-      tag: 'operation',
-      access: 'public',
-      narrowed: SHOWS_NO_ROWS,
-      personal: 'none',
-      responses: { 200: { description: 'Yes.', schema: HEALTH } },
       handle: () => ok({ status: 'ok' }),
     },
     {
-      method: 'GET',
+      ...SHARED,
       path: '/readyz',
-      isOutsideApi: true,
-      isAlwaysAnswered: true,
       operationId: 'getReadiness',
       summary: 'Whether the registry and its access ledger answer, and the server is not shutting down',
-      tag: 'operation',
-      access: 'public',
-      narrowed: SHOWS_NO_ROWS,
-      personal: 'none',
-      responses: { 200: { description: 'Yes.', schema: HEALTH } },
       refusals: [503],
       async handle() {
         const reason = await findUnready();

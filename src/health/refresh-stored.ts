@@ -39,7 +39,7 @@ export async function changeTimeZone(storage: Storage, nowSeconds: number): Prom
   await assertUnused(
     file,
     0,
-    (used) => `A process has ${used} open. Stop the service and every command on it, then try again.`,
+    (openFile) => `A process has ${openFile} open. Stop the service and every command on it, then try again.`,
   );
   return refresh(file, createReadModelFormat(storage.zone), nowSeconds);
 }

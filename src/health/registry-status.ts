@@ -90,31 +90,34 @@ export interface AddedStatus {
 }
 
 /** Reads it before the registry is read: its file is one of its own. */
-export type ReadAdded = (databaseFile: string, waitMs: number) => CompleteAdded;
-type CompleteAdded = (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
+export type ReadAdded = (
+  databaseFile: string,
+  waitMs: number,
+) => (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
 /** Number of members sampled at each end of the table. */
 const SAMPLED_AT_END = 500;
 /** Number of members sampled in between, evenly spaced by id; each costs a page of the file. */
 const SAMPLED_BETWEEN = 200;
 
-/** @throws StorageError `unusable` when there is no registry of this release */
-function readStatusAt(
-  databaseFile: string,
-  format: ReadModelFormat,
-  waitMs: number,
-  added: readonly ReadAdded[],
-): RegistryStatus {
+/** @throws StorageError (as a rejection) `unusable` when there is no registry of this release */
+export async function readStatus(
+  storage: Storage,
+  added: readonly ReadAdded[] = [],
+  use?: StorageUse,
+): Promise<RegistryStatus> {
+  const databaseFile = storage.readable();
+  const format = formatOf(storage);
+  const waitMs = waitMsFor(use);
   const begun = added.map((read) => read(databaseFile, waitMs));
   const settings = { readOnly: true, schema: REGISTRY_SCHEMA, waitMs, cacheKiB: 1024 };
   return withDatabase(databaseFile, settings, (db) => {
     const sequence = readSequence(db);
     const lastImport = db.value<number | null>('SELECT max(operation_id) FROM imported_files');
     return {
-      bytes: DATABASE_FILES.map((each) => each.pathAt(databaseFile))
+      bytes: DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))
         .flatMap((file) => [file, `${file}-wal`])
-        .map(sizeOf)
-        .reduce((sum, bytes) => sum + bytes, 0),
+        .reduce((sum, file) => sum + sizeOf(file), 0),
       logBytes: sizeOf(`${databaseFile}-wal`),
       freeBytes: readFreeBytes(databaseFile),
       reservedBytes: RESERVED_BYTES,
@@ -157,10 +160,3 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelS
     ),
   };
 }
-
-/** @throws StorageError (as a rejection) `unusable` when there is no registry of this release */
-export const readStatus = async (
-  storage: Storage,
-  added: readonly ReadAdded[] = [],
-  use?: StorageUse,
-): Promise<RegistryStatus> => readStatusAt(storage.readable(), formatOf(storage), waitMsFor(use), added);

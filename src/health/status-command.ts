@@ -21,7 +21,7 @@ export const declareStatus =
     addPrintOptions(showingNobody(command)).action(
       acting(context, async ({ config, storage, clock, options, show }) => {
         const toCommand = (text: string) => proposed(text, options);
-        const facts = await readFacts(storage, { ...config, clock }, toCommand, added);
+        const facts = await readFacts(storage, config, clock, toCommand, added);
         const attention = findAttention(facts);
         show(describeStatus(facts, attention), formatStatus(facts, attention));
         if (attention.length > 0) throw new CommandError(EXIT.refused, '');
@@ -54,19 +54,25 @@ function formatStatus(facts: StatusFacts, attention: readonly Attention[]): stri
   const { location, isServed, now, zone } = facts;
   const service = isServed ? 'The service or another process has it open' : 'The service is not running';
   const head = `${location} at ${formatDateTime(now, zone)}. ${service}.\n\n`;
-  const shown = attention.slice(0, SHOWN_ATTENTION);
-  const more = attention.length - shown.length;
-  const rest = more === 0 ? '' : `  … and ${more} more, which --json shows\n`;
-  const needing =
-    attention.length === 0
-      ? 'Nothing needs attention.\n'
-      : `NEEDS ATTENTION\n${shown.map(formatAttention).join('')}${rest}`;
+  const first = attention.slice(0, SHOWN_ATTENTION).map(formatAttention).join('');
+  const more = attention.length - SHOWN_ATTENTION;
+  const rest = more <= 0 ? '' : `  … and ${more} more, which --json shows\n`;
+  const issues = attention.length === 0 ? 'Nothing needs attention.\n' : `NEEDS ATTENTION\n${first}${rest}`;
   const lines = factsOf(facts).map(([label, value]) => wrap(value, ' '.repeat(13), label.padEnd(13)));
-  return `${head}${needing}\n${lines.join('')}`;
+  return `${head}${issues}\n${lines.join('')}`;
 }
 
 const formatAttention = ({ about, text, command }: Attention): string =>
   `${wrap(`${about}: ${text}`, '    ', '  ')}      ${command}\n`;
+
+const ROWS = [
+  ['cooperatives', 'cooperative'],
+  ['members', 'member'],
+  ['deliveries', 'delivery', 'deliveries'],
+  ['loans', 'loan'],
+  ['payments', 'payment'],
+  ['transactions', 'savings transaction'],
+] as const;
 
 function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: string])[] {
   const { condition, keys, zone } = facts;
@@ -80,17 +86,7 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
       `${formatBytes(condition.bytes)}, including ${formatBytes(condition.logBytes)} of write-ahead log; ` +
         `${formatBytes(condition.freeBytes)} of the disk free`,
     ],
-    [
-      'rows',
-      [
-        counted(rows.cooperatives, 'cooperative'),
-        counted(rows.members, 'member'),
-        counted(rows.deliveries, 'delivery', 'deliveries'),
-        counted(rows.loans, 'loan'),
-        counted(rows.payments, 'payment'),
-        counted(rows.transactions, 'savings transaction'),
-      ].join(', '),
-    ],
+    ['rows', ROWS.map(([name, one, many]) => counted(rows[name], one, many)).join(', ')],
     ['last import', lastImport === undefined ? 'none' : importText(lastImport, zone)],
     ...(running === 0 ? [] : [['importing', counted(running, 'import')] as const]),
     ['last backup', backupText(facts)],
@@ -137,15 +133,14 @@ function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   const { entries, files, bytes, newestMs, removed, removedAtMs, reservedAccesses } = ledger;
   const newest = newestMs === null ? '' : `, the last one ${instant(newestMs, zone)}`;
   const count = `${counted(entries, 'entry', 'entries')} in ${counted(files, 'file', 'files')}`;
-  const held = `${count}, ${formatBytes(bytes)}`;
   const reserve = reservedAccesses === 0 ? '' : `; room for about ${reservedAccesses} on a full disk`;
   const gone = removedAtMs === null ? '' : `; ${removed} removed, the last ${instant(removedAtMs, zone)}`;
-  return `${isOn}, ${held}${newest}${gone}${reserve}`;
+  return `${isOn}, ${count}, ${formatBytes(bytes)}${newest}${gone}${reserve}`;
 }
 
 /** Builds the document of `--json`. */
 function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
-  const { location, condition, keys, uses, isServed, zone, now } = facts;
+  const { location, condition, keys, uses, isServed, ledger, zone, now } = facts;
   const last = condition.lastBackup;
   return {
     database: location,
@@ -172,17 +167,17 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
     ...Object.assign({}, ...condition.added.map(({ document }) => document)),
     ledger: {
       on: facts.isLedgerOn,
-      chains: facts.ledger?.chains ?? 0,
-      entries: facts.ledger?.entries ?? 0,
-      bytes: facts.ledger?.bytes ?? 0,
-      newest_at: facts.ledger?.newestMs ? instant(facts.ledger.newestMs, zone) : null,
-      removed: facts.ledger?.removed ?? 0,
-      removed_at: facts.ledger?.removedAtMs ? instant(facts.ledger.removedAtMs, zone) : null,
-      files: facts.ledger?.files ?? 0,
-      unreadable: facts.ledger?.unreadable ?? [],
-      missing: facts.ledger?.missing ?? [],
-      too_old: facts.ledger?.tooOld ?? [],
-      reserved_readings: facts.ledger?.reservedAccesses ?? 0,
+      chains: ledger?.chains ?? 0,
+      entries: ledger?.entries ?? 0,
+      bytes: ledger?.bytes ?? 0,
+      newest_at: ledger?.newestMs ? instant(ledger.newestMs, zone) : null,
+      removed: ledger?.removed ?? 0,
+      removed_at: ledger?.removedAtMs ? instant(ledger.removedAtMs, zone) : null,
+      files: ledger?.files ?? 0,
+      unreadable: ledger?.unreadable ?? [],
+      missing: ledger?.missing ?? [],
+      too_old: ledger?.tooOld ?? [],
+      reserved_readings: ledger?.reservedAccesses ?? 0,
     },
     keys: {
       count: keys.length,

@@ -7,7 +7,7 @@ import type { AccessLog } from '../http/server/access-log.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
 import type { AddToService, ComposedService, Measures, Serving } from '../module.ts';
 import type { SocketAddress } from '../runtime/config.ts';
-import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
 import { toListenError } from '../terminal/signals.ts';
 import {
   type Declaration,
@@ -26,7 +26,7 @@ export class Histogram {
   private readonly numbers: Float64Array;
 
   constructor(name: MetricName) {
-    this.bounds = declarationOf(name).bounds ?? [];
+    this.bounds = declarationOf(name).bounds;
     this.numbers = new Float64Array(this.bounds.length + 2);
   }
 
@@ -45,19 +45,10 @@ export class Histogram {
 
 // Request counts by route, method and status, and refusals by reason, counted as they are logged
 
-interface AnsweredRequest {
-  /** Template of the path; empty if none matched. */
-  readonly route: string;
-  /** A supported method, or `OTHER`. */
-  readonly method: string;
-  readonly status: number;
-  readonly durationMs: number;
-  /** From a fixed set of words. */
-  readonly reason?: string | undefined;
-}
-
 /** Counts of one route and method. */
 interface RouteCounts {
+  readonly route: string;
+  readonly method: string;
   readonly durations: Histogram;
   /** Indexed by status. */
   readonly answered: Float64Array;
@@ -69,36 +60,28 @@ const STATUSES = 1_000;
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
-  private readonly byRoute = new Map<string, Map<string, RouteCounts>>();
-  private readonly refused = new Map<number, Map<string, number>>(
-    REFUSING.map((status) => [status, new Map<string, number>()]),
-  );
+  /** By method and route. */
+  private readonly byRoute = new Map<string, RouteCounts>();
+  /** By status and reason. */
+  private readonly refusals = new Map<string, number>();
 
-  count({ route, method, status, durationMs, reason }: AnsweredRequest): void {
-    const counts = this.byRoute.get(route)?.get(method) ?? this.add(route, method);
+  count({ route, method, status, durationMs, reason }: Parameters<AccessLog['request']>[0]): void {
+    const name = `${method} ${route}`;
+    let counts = this.byRoute.get(name);
+    if (counts === undefined) {
+      const durations = new Histogram('registry_http_request_duration_seconds');
+      counts = { route: route || 'unknown', method, durations, answered: new Float64Array(STATUSES) };
+      this.byRoute.set(name, counts);
+    }
     (counts.answered[status] as number)++;
     counts.durations.observe(durationMs / 1000);
-    if (reason === undefined) return;
-    const reasons = this.refused.get(status);
-    reasons?.set(reason, (reasons.get(reason) ?? 0) + 1);
-  }
-
-  private add(route: string, method: string): RouteCounts {
-    let byMethod = this.byRoute.get(route);
-    if (byMethod === undefined) {
-      byMethod = new Map();
-      this.byRoute.set(route, byMethod);
-    }
-    const durations = new Histogram('registry_http_request_duration_seconds');
-    const counts = { durations, answered: new Float64Array(STATUSES) };
-    byMethod.set(method, counts);
-    return counts;
+    if (reason === undefined || !REFUSING.includes(status)) return;
+    const refusal = `${status} ${reason}`;
+    this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
   }
 
   read() {
-    const all = [...this.byRoute].flatMap(([route, byMethod]) =>
-      [...byMethod].map(([method, counts]) => ({ ...counts, route: route || 'unknown', method })),
-    );
+    const all = [...this.byRoute.values()];
     return {
       registry_http_requests_total: all.flatMap(({ route, method, answered }) =>
         [...answered].flatMap((count, status) =>
@@ -108,8 +91,8 @@ class RequestCounts {
       registry_http_request_duration_seconds: all.map(
         ({ route, method, durations }) => [[route, method], durations.read()] as const,
       ),
-      registry_refusals_total: [...this.refused].flatMap(([status, reasons]) =>
-        [...reasons].map(([reason, count]) => [[String(status), reason], count] as const),
+      registry_refusals_total: [...this.refusals].map(
+        ([refusal, count]) => [refusal.split(' ') as [status: string, reason: string], count] as const,
       ),
     } satisfies Partial<Metrics>;
   }
@@ -121,12 +104,10 @@ const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** @returns all metrics in the order of `metrics`, each with its help and type */
 function formatMetrics(metrics: Metrics): string {
-  const names = Object.keys(metrics) as MetricName[];
-  return names
-    .map((name) => {
-      const given = metrics[name];
-      const values = (Array.isArray(given) ? given : [[[], given]]) as LabelledValues;
-      return formatMetric(name, declarationOf(name), values);
+  return Object.entries(metrics)
+    .map(([name, value]) => {
+      const values = (Array.isArray(value) ? value : [[[], value]]) as LabelledValues;
+      return formatMetric(name, declarationOf(name as MetricName), values);
     })
     .join('');
 }
@@ -137,15 +118,15 @@ type LabelledValues = readonly (readonly [Labels, number | Distribution | undefi
 /** @param values each with its labels, in the order of the declaration */
 export function formatMetric(
   name: string,
-  { type, help, labels = [], bounds = [] }: Declaration,
+  { type, help, labels, bounds }: Declaration,
   values: LabelledValues,
 ): string {
   const lines = values.flatMap(([texts, value]) => {
-    const shown = labels.map((label, i) => `${label}="${escapeLabel(texts[i] ?? '')}"`);
+    const pairs = labels.map((label, i) => `${label}="${escapeLabel(texts[i] ?? '')}"`);
     if (value === undefined) return [];
     return typeof value === 'number'
-      ? [line(name, shown, value)]
-      : formatDistribution(name, shown, bounds, value);
+      ? [line(name, pairs, value)]
+      : formatDistribution(name, pairs, bounds, value);
   });
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
@@ -176,9 +157,6 @@ const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '
 
 // Condition of the registry
 
-/** Metrics whose values modules read. */
-type AddedMetric = Extract<MetricName, `registry_webhook_${string}`>;
-
 /**
  * @param condition undefined if it could not be read; its metrics are then omitted
  * @param nowSeconds epoch seconds, for the age of waiting events
@@ -186,7 +164,7 @@ type AddedMetric = Extract<MetricName, `registry_webhook_${string}`>;
 function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
   const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
   const rows = Object.entries(condition?.rows ?? {});
-  const added = (condition?.added ?? []).map(({ metrics }) => metrics(nowSeconds));
+  const added = Object.assign({}, ...(condition?.added ?? []).map(({ metrics }) => metrics(nowSeconds)));
   return {
     registry_rows: rows.map(([table, count]) => [[table], count] as const),
     registry_files_bytes: condition?.bytes,
@@ -204,7 +182,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
       ? Number(last.verifiedAtMs !== null && last.fault === null)
       : undefined,
     registry_last_backup_present: last ? Number(last.place !== 'missing') : undefined,
-    ...(Object.assign({}, ...added) as Pick<Metrics, AddedMetric>),
+    ...(added as Pick<Metrics, Extract<MetricName, `registry_webhook_${string}`>>),
   } satisfies Partial<Metrics>;
 }
 
@@ -247,7 +225,7 @@ const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_
 
 // Server for `GET /metrics`
 
-const READING = ['GET', 'HEAD'];
+const METHODS = ['GET', 'HEAD'];
 
 /** @param onError receives errors of `collect`, which are hidden from the client */
 function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
@@ -255,8 +233,8 @@ function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: 
     const { method = '', url = '' } = incoming;
     incoming.resume();
     if (url.replace(/\?.*/s, '') !== '/metrics') end(outgoing, 404, 'Not found.\n');
-    else if (!READING.includes(method)) {
-      outgoing.setHeader('Allow', READING.join(', '));
+    else if (!METHODS.includes(method)) {
+      outgoing.setHeader('Allow', METHODS.join(', '));
       end(outgoing, 405, 'Method not allowed.\n');
     } else end(outgoing, 200, formatMetrics(await collect()), TEXT_FORMAT);
   }
@@ -324,15 +302,17 @@ class ServiceMetrics implements Measures {
   async listen(address: SocketAddress, service: ComposedService): Promise<readonly Serving[]> {
     const onError = (error: unknown) => service.log.unexpected('metrics', error);
     const added = await service.loadStatus();
-    const readRarely = rarely(service.clock, async () => {
-      try {
-        return await readStatus(service.storage, added, 'serve');
-      } catch (error) {
-        onError(error);
-        return undefined;
+    const { clock, storage } = service;
+    let readMs = Number.NEGATIVE_INFINITY;
+    let condition: Promise<RegistryStatus | undefined> | undefined;
+    const collect = () => {
+      if (clock.monotonicMs() - readMs >= CONDITION_MS) {
+        readMs = clock.monotonicMs();
+        condition = readStatus(storage, added, 'serve').catch((error: unknown) => void onError(error));
       }
-    });
-    const handler = createMetricsHandler(() => this.collect(service, readRarely), onError);
+      return this.collect(service, condition);
+    };
+    const handler = createMetricsHandler(collect, onError);
     const log = { refused: () => undefined, closed: () => undefined };
     const options = { ...address, handler, log, maxConnections: MAX_CONNECTIONS };
     this.server = await listen(options).catch((error: unknown) => {
@@ -348,10 +328,9 @@ class ServiceMetrics implements Measures {
 
   private async collect(
     { clock, findUnready, ledger, limiter, metrics, store }: ComposedService,
-    readRarely: () => Promise<RegistryStatus | undefined>,
+    condition: Promise<RegistryStatus | undefined> | undefined,
   ): Promise<Metrics> {
     const isReady = (await findUnready()) === undefined;
-    const condition = await readRarely();
     const { keys, bytes } = limiter.size;
     const { replacedFiles, reservedAccesses } = ledger?.state?.() ?? {};
     return {
@@ -362,30 +341,17 @@ class ServiceMetrics implements Measures {
       registry_limiter_bytes: bytes,
       registry_group_commit_writes: this.commitWrites.read(),
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
-      registry_ledger_readings_total: Object.entries(this.readingCounts).map(([outcome, n]) => [
-        [outcome],
-        n,
-      ]),
+      registry_ledger_readings_total: Object.entries(this.readingCounts).map(([name, n]) => [[name], n]),
       registry_ledger_lag_seconds: this.ledgerLag.read(),
       registry_ledger_files_replaced_total: replacedFiles,
       registry_ledger_reserved_readings: reservedAccesses,
       ...(metrics() as Pick<Metrics, 'registry_exports_running'>),
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),
-      ...registryFacts(condition, nowSeconds(clock)),
+      ...registryFacts(await condition, nowSeconds(clock)),
       ...this.ofProcess.read(),
     };
   }
-}
-
-/** Caches the last result for `CONDITION_MS`. */
-function rarely<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly atMs: number; readonly result: Promise<T> } | undefined;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    if (last === undefined || nowMs - last.atMs >= CONDITION_MS) last = { atMs: nowMs, result: read() };
-    return last.result;
-  };
 }
 
 export const serveMetrics: AddToService = ({ metrics: address }) => {

@@ -10,8 +10,7 @@ import { type DecimalKind, type ExactInteger, formatDecimal, MONEY, WEIGHT } fro
 import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
-import type { Statistics } from './statistics.ts';
-import { openStatisticsOf, type StatisticsStore } from './statistics-store.ts';
+import { openStatisticsOf, type Statistics, type StatisticsStore } from './statistics-store.ts';
 
 // Groups to compare: named cooperatives, or all of them by district or province
 

@@ -8,10 +8,10 @@ import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import {
+  type DescribedCountry,
+  type DescribedStatistics,
   describeCountry,
   describeStatistics,
-  type ShownCountry,
-  type ShownStatistics,
 } from './statistics.ts';
 import { openStatisticsOf, type StatisticsStore } from './statistics-store.ts';
 
@@ -25,28 +25,28 @@ export function declareStatistics(command: Command, context: CliContext): void {
     .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
     .action(
       acting(context, async (run: Run<StatisticsOptions>, code: string | undefined) => {
-        const { name, shown } = await withStore(openStatisticsOf(run.storage), (statistics) =>
+        const { name, document } = await withStore(openStatisticsOf(run.storage), (statistics) =>
           code === undefined ? describeAll(statistics, run) : describeOne(statistics, code, run),
         );
-        if (run.options.csv === true) run.out(formatStatisticsCsv(shown));
-        else run.show(shown, formatStatistics(name, shown));
+        if (run.options.csv === true) run.out(formatStatisticsCsv(document));
+        else run.show(document, formatStatistics(name, document));
       }),
     );
 }
 
 const describeAll = (statistics: StatisticsStore, { now, zone }: Run) => ({
   name: 'all cooperatives',
-  shown: describeCountry(statistics.ofCountry(null, now), zone, true),
+  document: describeCountry(statistics.ofCountry(null, now), zone, true),
 });
 
 function describeOne(statistics: StatisticsStore, code: string, { now, zone }: Run) {
   const cooperative = statistics.findCooperative(code);
   const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
   if (sums === undefined) throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
-  return { name: `${code} ${cooperative?.name}`, shown: describeStatistics(sums, zone, true) };
+  return { name: `${code} ${cooperative?.name}`, document: describeStatistics(sums, zone, true) };
 }
 
-type Shown = ShownStatistics | ShownCountry;
+type Described = DescribedStatistics | DescribedCountry;
 
 const GROUPS = [
   ['Status', 'by_status'],
@@ -55,33 +55,42 @@ const GROUPS = [
   ['Year of joining', 'by_joining_year'],
 ] as const;
 
+const tableOf = (headings: readonly string[], rows: readonly (readonly unknown[])[]): string =>
+  rows.length === 0
+    ? ''
+    : formatTable(
+        headings,
+        rows.map((row) => row.map((value) => String(value ?? '-'))),
+      );
+
 /** Tables of the groups that are not empty. */
-function formatStatistics(name: string, shown: Shown): string {
-  const { members, production, loans, savings } = shown;
-  const people = GROUPS.map(([heading, group]) => {
-    const counts = Object.entries<number>(members[group]).filter(([, count]) => count > 0);
-    return counts.length === 0 ? '' : formatTable([heading, 'Members'], counts.map(toCells));
-  });
-  const deliveries = (production ?? []).map((row) => [
-    ...[row.month, row.product ?? '-', String(row.deliveries), row.total_kg],
-  ]);
-  const lent = Object.entries(loans ?? {}).filter(([, { count }]) => count > 0);
+function formatStatistics(name: string, document: Described): string {
+  const { members, production, loans, savings } = document;
+  const places = ['Cooperatives', 'Active members'];
+  const loansByStatus = Object.entries(loans ?? {}).filter(([, { count }]) => count > 0);
   const parts = [
     formatFields([
       ['Statistics of', name],
-      ['As of', shown.as_of],
+      ['As of', document.as_of],
       ['Members', String(members.total)],
     ]),
-    ...people,
-    ...('districts' in shown ? [formatPlaces('District', shown.districts.map(cellsOf('district')))] : []),
-    ...('sectors' in shown ? [formatPlaces('Sector', shown.sectors.map(cellsOf('sector')))] : []),
-    deliveries.length === 0 ? '' : formatTable(['Month', 'Product', 'Deliveries', 'Kilograms'], deliveries),
-    lent.length === 0
-      ? ''
-      : formatTable(
-          ['Loans', 'Number', 'Amount (RWF)', 'Paid (RWF)', 'Outstanding (RWF)'],
-          lent.map(([status, sums]) => [status, ...Object.values(sums).map(String)]),
-        ),
+    ...GROUPS.map(([heading, group]) =>
+      tableOf(
+        [heading, 'Members'],
+        Object.entries<number>(members[group]).filter(([, count]) => count > 0),
+      ),
+    ),
+    ...('districts' in document
+      ? [
+          tableOf(['District', ...places], document.districts.map(Object.values<unknown>)),
+          tableOf(['Sector', ...places], document.sectors.map(Object.values<unknown>)),
+        ]
+      : []),
+    tableOf(['Month', 'Product', 'Deliveries', 'Kilograms'], (production ?? []).map(Object.values<unknown>)),
+    tableOf(
+      ['Loans', 'Number', 'Amount (RWF)', 'Paid (RWF)', 'Outstanding (RWF)'],
+      loansByStatus.map(([status, sums]) => [status, ...Object.values(sums)]),
+    ),
     savings === null || savings.accounts === 0
       ? ''
       : formatFields([
@@ -94,27 +103,14 @@ function formatStatistics(name: string, shown: Shown): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-const toCells = ([value, count]: readonly [string, number]): string[] => [value, String(count)];
-
-type Place = { readonly [name: string]: string | number | null };
-
-const cellsOf =
-  (name: string) =>
-  (place: Place): string[] => [
-    ...[String(place[name] ?? '-'), String(place.cooperatives), String(place.active_members)],
-  ];
-
-const formatPlaces = (heading: string, rows: string[][]): string =>
-  rows.length === 0 ? '' : formatTable([heading, 'Cooperatives', 'Active members'], rows);
-
 /** One number per row, so that spreadsheets can filter and sum them. */
-function formatStatisticsCsv(shown: Shown): string {
+function formatStatisticsCsv(document: Described): string {
   const rows: string[][] = [['group', 'key', 'product', 'measure', 'value']];
   const add = (group: string, key: string, measures: object, product = ''): void => {
     for (const [measure, value] of Object.entries(measures))
       rows.push([group, key, product, measure, String(value)]);
   };
-  const { members, production, loans, savings, as_of, sequence } = shown;
+  const { members, production, loans, savings, as_of, sequence } = document;
   add('statistics', '', { as_of, sequence });
   add('members', '', { total: members.total });
   for (const [, group] of GROUPS)
@@ -124,9 +120,9 @@ function formatStatisticsCsv(shown: Shown): string {
     add('production', month, measures, product ?? '');
   for (const [status, measures] of Object.entries(loans ?? {})) add('loans', status, measures);
   add('savings', '', savings ?? {});
-  if ('districts' in shown) {
-    for (const { district, ...measures } of shown.districts) add('districts', district ?? '', measures);
-    for (const { sector, ...measures } of shown.sectors) add('sectors', sector ?? '', measures);
+  if ('districts' in document) {
+    for (const { district, ...measures } of document.districts) add('districts', district ?? '', measures);
+    for (const { sector, ...measures } of document.sectors) add('sectors', sector ?? '', measures);
   }
   return rows.map(formatCsvRow).join('');
 }

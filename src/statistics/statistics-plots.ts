@@ -7,8 +7,13 @@ import { GENDERS, MEMBER_STATUSES, ROLES } from '../registry/members.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import type { ExactInteger } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
-import { type Counts, monthsUntil, type Statistics, UNKNOWN_GENDER } from './statistics.ts';
-import { openStatisticsOf } from './statistics-store.ts';
+import {
+  type Counts,
+  monthsUntil,
+  openStatisticsOf,
+  type Statistics,
+  UNKNOWN_GENDER,
+} from './statistics-store.ts';
 
 /** Number of products with colours of their own; the others share one. */
 const SHOWN_PRODUCTS = MOST_PARTS - 1;

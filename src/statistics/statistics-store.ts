@@ -12,25 +12,26 @@ import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 import { hasTotals, OTHER_TOTALS } from '../sqlite/stored-totals.ts';
-import type { TimeZone } from '../values/date-time.ts';
+import { formatDate, type TimeZone } from '../values/date-time.ts';
+import type { ExactInteger } from '../values/decimal.ts';
 import { RegistryError } from '../values/errors.ts';
 import { isSameIgnoringCase } from '../values/text.ts';
-import {
-  addCount,
-  type CooperativeTotals,
-  type CountryStatistics,
-  type GroupTotals,
-  inOrder,
-  isRepaid,
-  type LoanTotals,
-  type MemberTotals,
-  monthsUntil,
-  NO_LOANS,
-  noMembers,
-  type ProductTotals,
-  type Statistics,
-  UNKNOWN_GENDER,
-} from './statistics.ts';
+
+/** Calendar months of production, including the current one. */
+export const STATISTICS_MONTHS = 24;
+
+/**
+ * Months of production such as `2026-10`, oldest first.
+ * @param now epoch seconds
+ */
+export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
+  const [year, number] = formatDate(now, zone).split('-').map(Number) as [number, number];
+  const last = year * 12 + number - 1;
+  return Array.from({ length: STATISTICS_MONTHS }, (_, i) => {
+    const at = last - STATISTICS_MONTHS + 1 + i;
+    return `${String(Math.floor(at / 12)).padStart(4, '0')}-${String((at % 12) + 1).padStart(2, '0')}`;
+  });
+}
 
 /** Limit of cached sums of several cooperatives. */
 const CACHED_SUMS = 16;
@@ -103,32 +104,66 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   };
 }
 
-const IS_WANTED = 'cooperative_id IN (SELECT value FROM json_each(@ids))';
-const OF_TOTALS = 'the totals of some cooperatives: tens for each';
+// Sums of the totals of some cooperatives
+
+/** Numbers by value; values with a count of zero may be missing. */
+export interface Counts {
+  [value: string]: number;
+}
+
+/** Value for members without a registered gender. */
+export const UNKNOWN_GENDER = 'unknown';
+
+export type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
+
+export interface Statistics extends CooperativeTotals {
+  /** Epoch seconds. */
+  readonly asOf: number;
+  /** Number of the last event included. */
+  readonly sequence: number;
+}
+
 /** Two columns of an exact sum. */
 const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
 
-/** Subquery of the totals of the wanted cooperatives. */
+/** Subquery of the totals of the cooperatives `@ids`. */
 function totalsOf(table: (typeof TOTALS)[number]['table'], where = 'true'): string {
-  const totals = TOTALS.find((each) => each.table === table) as Totals;
-  return `(${currentSql(totals, `${IS_WANTED} AND ${where}`)})`;
+  const totals = TOTALS.find((declared) => declared.table === table) as Totals;
+  return `(${currentSql(totals, `cooperative_id IN (SELECT value FROM json_each(@ids)) AND ${where}`)})`;
+}
+
+interface MemberCount {
+  readonly status: string;
+  readonly gender: string;
+  readonly role: string;
+  readonly year: string;
+  readonly count: number;
+}
+
+function countBy(rows: readonly MemberCount[], column: 'status' | 'gender' | 'role' | 'year'): Counts {
+  const counts: Counts = {};
+  for (const row of rows) counts[row[column]] = (counts[row[column]] ?? 0) + row.count;
+  return counts;
 }
 
 /** @returns a function that sums the totals of cooperatives */
 function openTotals(db: Connection) {
+  const bound = 'the totals of some cooperatives: tens for each';
   const prepare = <Row extends readonly unknown[]>(sql: string) =>
-    db.prepareTuples<[{ ids: string; from?: string; until?: string }], Row>(sql, OF_TOTALS);
-  const members = prepare<[status: string, gender: string, role: string, year: string, count: number]>(
-    `SELECT status, gender, role, joining_year, sum(members) AS members
+    db.prepareTuples<[{ ids: string; from?: string; until?: string }], Row>(sql, bound);
+  const members = db.prepare<[{ ids: string }], MemberCount>(
+    `SELECT status, CASE gender WHEN '' THEN '${UNKNOWN_GENDER}' ELSE gender END AS gender, role,
+       joining_year AS year, sum(members) AS count
      FROM ${totalsOf('member_totals', `status <> '${ERASED_STATUS}'`)}
      GROUP BY 1, 2, 3, 4 HAVING sum(members) <> 0`,
+    bound,
   );
   const production = prepare<[month: string, product: string, deliveries: number, ...Exact]>(
     `SELECT month, product, sum(deliveries), ${exact('grams')}
      FROM ${totalsOf('production_totals', 'month BETWEEN @from AND @until')}
-     GROUP BY 1, 2 HAVING sum(deliveries) <> 0`,
+     GROUP BY 1, 2 HAVING sum(deliveries) <> 0 ORDER BY month, product = '', product`,
   );
   const loans = prepare<[status: LoanStatus, count: number, ...Exact, ...Exact, ...Exact]>(
     `SELECT status, sum(loans), ${exact('amount')}, ${exact('paid')}, ${exact('outstanding')}
@@ -139,46 +174,45 @@ function openTotals(db: Connection) {
     `SELECT kind, ${exact('amount')} FROM ${totalsOf('savings_totals')} GROUP BY 1`,
   );
 
-  function membersOf(ids: string): MemberTotals {
-    const totals = noMembers();
-    for (const [status, gender, role, year, count] of members.iterate({ ids })) {
-      totals.total += count;
-      addCount(totals.byStatus, status, count);
-      addCount(totals.byJoiningYear, year, count);
-      if (status !== 'active') continue;
-      addCount(totals.byGender, gender === '' ? UNKNOWN_GENDER : gender, count);
-      addCount(totals.byRole, role, count);
-    }
-    return totals;
+  /** Excludes erased members. */
+  function membersOf(ids: string) {
+    const rows = members.all({ ids });
+    const active = rows.filter(({ status }) => status === 'active');
+    return {
+      total: rows.reduce((sum, { count }) => sum + count, 0),
+      byStatus: countBy(rows, 'status'),
+      byGender: countBy(active, 'gender'),
+      byRole: countBy(active, 'role'),
+      byJoiningYear: countBy(rows, 'year'),
+    };
   }
 
-  const productionOf = (ids: string, months: readonly string[]): ProductTotals[] =>
-    inOrder(
-      production
-        .all({ ids, from: months[0] as string, until: months.at(-1) as string })
-        .map(([month, product, deliveries, ...grams]) => ({
-          month,
-          product: product === '' ? null : product,
-          deliveries,
-          grams: toExact(...grams),
-        })),
-    );
+  /** Deliveries by month in the registry's zone, such as `2026-10`, then product; also of erased members. */
+  const productionOf = (ids: string, months: readonly string[]) =>
+    production
+      .all({ ids, from: months[0] as string, until: months.at(-1) as string })
+      .map(([month, product, deliveries, ...grams]) => ({
+        month,
+        product: product === '' ? null : product,
+        deliveries,
+        grams: toExact(...grams),
+      }));
 
-  function loansOf(ids: string): CooperativeTotals['loans'] {
-    const found = new Map<LoanStatus, LoanTotals>();
+  function loansOf(ids: string) {
+    const none = { count: 0, amountMinor: 0, paidAmountMinor: 0, outstandingMinor: 0 } as LoanTotals;
+    const sums = Object.fromEntries(LOAN_STATUSES.map((status) => [status, none]));
     for (const [status, count, amount, amountRest, paid, paidRest, ...outstanding] of loans.all({ ids }))
-      found.set(status, {
+      sums[status] = {
         count,
         amountMinor: toExact(amount, amountRest),
         paidAmountMinor: toExact(paid, paidRest),
-        outstandingMinor: isRepaid(status) ? toExact(...outstanding) : 0,
-      });
-    return Object.fromEntries(
-      LOAN_STATUSES.map((status) => [status, found.get(status) ?? NO_LOANS]),
-    ) as unknown as CooperativeTotals['loans'];
+        // Other loans need not be repaid.
+        outstandingMinor: status === 'approved' || status === 'defaulted' ? toExact(...outstanding) : 0,
+      };
+    return sums as { readonly [status in LoanStatus]: LoanTotals };
   }
 
-  function savingsOf(ids: string): CooperativeTotals['savings'] {
+  function savingsOf(ids: string) {
     const sums = new Map(savings.all({ ids }).map(([kind, ...amount]) => [kind, toExact(...amount)]));
     return {
       accounts: accounts.get({ ids })?.[0] as number,
@@ -187,7 +221,7 @@ function openTotals(db: Connection) {
     };
   }
 
-  return (cooperatives: readonly number[], months: readonly string[]): CooperativeTotals => {
+  return (cooperatives: readonly number[], months: readonly string[]) => {
     const ids = JSON.stringify(cooperatives);
     return {
       members: membersOf(ids),
@@ -196,6 +230,26 @@ function openTotals(db: Connection) {
       savings: savingsOf(ids),
     };
   };
+}
+
+interface LoanTotals {
+  readonly count: number;
+  readonly amountMinor: ExactInteger;
+  readonly paidAmountMinor: ExactInteger;
+  /** Sum of the remaining amounts of loans being repaid, each at least 0. */
+  readonly outstandingMinor: ExactInteger;
+}
+
+/** Cooperatives of a district or sector; a null name stands for those without one. */
+export interface GroupTotals {
+  readonly name: string | null;
+  readonly cooperatives: number;
+  readonly activeMembers: number;
+}
+
+export interface CountryStatistics extends Statistics {
+  readonly districts: readonly GroupTotals[];
+  readonly sectors: readonly GroupTotals[];
 }
 
 /** Sorted by name, null last. */

@@ -4,25 +4,12 @@ import type { Awaitable } from '../values/errors.ts';
 /** Characters collected before each write: one write per item would cost more than the item. */
 const WRITE_CHARACTERS = 64 * 1024;
 
-interface JsonWriter {
-  /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
-  write(text: string): Awaitable<void>;
-  /**
-   * Appends a list whose items, and the lists in them, are read while they are written. The JSON is completed
-   * even if one cannot be read.
-   * @param indent indent of its items; without it, all are on one line
-   * @throws errors of the items
-   */
-  list(items: Items, indent?: string): Promise<void>;
-  flush(): Awaitable<void>;
-}
-
 type Items = Iterable<unknown> | AsyncIterable<unknown>;
 
 const isList = (value: unknown): value is Items =>
   typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 
-export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWriter {
+export function createJsonWriter(out: (text: string) => Awaitable<void>) {
   let pending = '';
 
   function flush(): Awaitable<void> {
@@ -31,11 +18,18 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWr
     return out(text);
   }
 
+  /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
   function write(text: string): Awaitable<void> {
     pending += text;
     return pending.length > WRITE_CHARACTERS ? flush() : undefined;
   }
 
+  /**
+   * Appends a list whose items, and the lists in them, are read while they are written. The JSON is completed
+   * even if one cannot be read.
+   * @param indent indent of its items; without it, all are on one line
+   * @throws errors of the items
+   */
   async function list(items: Items, indent?: string): Promise<void> {
     let start = '[';
     const writeItem = (item: unknown): Awaitable<void> => {

@@ -64,7 +64,6 @@ export function readNumber(text: string): string {
 
 /** An undeclared property of commander's options: the attributes that an option conflicts with. */
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
-type Parse = (text: string, before: unknown) => unknown;
 
 /**
  * Makes an empty or blank value of any option or argument of the command and its subcommands an error. It
@@ -80,13 +79,12 @@ export function refuseEmptyValues(command: Command): void {
 }
 
 function refuseEmptyValue(target: Option | Argument, hint: string): void {
-  const parse: Parse | undefined = target.parseArg;
-  const parseGiven: Parse = (text, before) => {
+  const parse: ((text: string, before: unknown) => unknown) | undefined = target.parseArg;
+  target.argParser((text: string, before: unknown) => {
     if (text.trim() === '') throw new InvalidArgumentError(`It is empty. Give a value.${hint}`);
     if (parse !== undefined) return parse(text, before);
     return target.variadic ? [...((before ?? []) as string[]), text] : text;
-  };
-  target.argParser(parseGiven);
+  });
 }
 
 /**

@@ -10,12 +10,8 @@ export const formatJson = (document: unknown): string => `${JSON.stringify(docum
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  const formatLine = (line: readonly string[]) =>
-    `${line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()}\n`;
-  return lines.map(formatLine).join('');
+  const pad = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0);
+  return lines.map((line) => `${line.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
 /** A column's text for a row: one of the row's properties, or a function. */
@@ -34,12 +30,9 @@ export function formatRows<Row extends object>(
     return Array.isArray(value) ? value.join(' ') : String(value ?? '');
   };
   const lines = rows.map((row) => Object.values(columns).map((column) => cellOf(row, column)));
-  const isShown = (_: unknown, place: number) =>
-    rows.length === 0 || lines.some((line) => line[place] !== '');
-  return formatTable(
-    Object.keys(columns).filter(isShown),
-    lines.map((line) => line.filter(isShown)),
-  );
+  const hasValues = (_: unknown, i: number) => rows.length === 0 || lines.some((line) => line[i] !== '');
+  const filled = lines.map((line) => line.filter(hasValues));
+  return formatTable(Object.keys(columns).filter(hasValues), filled);
 }
 
 /** Formats a line for each label and its value, with the values aligned. */

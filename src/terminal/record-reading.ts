@@ -19,9 +19,6 @@ interface ShownAccess extends Subject {
   readonly isOfLedger?: true;
 }
 
-const namesSomebody = ({ identityCards = [], memberIds = [], all }: Subject): boolean =>
-  identityCards.length > 0 || memberIds.length > 0 || all !== undefined;
-
 /**
  * Records the persons that the command shows next, if any.
  * @throws CommandError with status 1 if they cannot be recorded; nothing may be shown then
@@ -29,13 +26,13 @@ const namesSomebody = ({ identityCards = [], memberIds = [], all }: Subject): bo
 export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }: ShownAccess): Promise<void> {
   const { reading, config, storage, clock, user, openLedger } = run;
   if (reading === undefined || openLedger === undefined) throw new Error('No command runs.');
-  const isMeant = namesSomebody(subject) || isOfLedger === true;
+  const { identityCards = [], memberIds = [], all } = subject;
+  const namesSomebody = identityCards.length > 0 || memberIds.length > 0 || all !== undefined;
   // Without a registry, the command itself reports that.
-  if (config.accessLedger && isMeant && storage.exists()) {
-    const shown = { route: reading.command, fields, subject };
+  if (config.accessLedger && (namesSomebody || isOfLedger === true) && storage.exists()) {
     const ledger = await openLedger(storage);
     try {
-      await ledger.record([accessByUser(clock, user, shown)]);
+      await ledger.record([accessByUser(clock, user, { route: reading.command, fields, subject })]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       const message = `The access ledger cannot be written, so nothing is shown: ${error.message}`;

@@ -38,13 +38,13 @@ export interface Run<Options = PrintOptions> extends CliContext {
 export const acting =
   <Options extends PrintOptions, Arguments extends unknown[]>(
     context: CliContext,
-    work: (run: Run<Options>, ...given: Arguments) => Awaitable<void>,
+    work: (run: Run<Options>, ...args: Arguments) => Awaitable<void>,
   ) =>
-  async (...given: unknown[]): Promise<void> => {
+  async (...args: unknown[]): Promise<void> => {
     // Commander passes the arguments, then the options, then the command. It assigns an option that a group
     // has too, as `backup` has, to the group.
-    const options = (given.at(-1) as Command).optsWithGlobals<Options>();
-    await work(startRun(context, options), ...(given.slice(0, -2) as Arguments));
+    const options = (args.at(-1) as Command).optsWithGlobals<Options>();
+    await work(startRun(context, options), ...(args.slice(0, -2) as Arguments));
   };
 
 function startRun<Options extends PrintOptions>(context: CliContext, options: Options): Run<Options> {

@@ -51,8 +51,9 @@ export const addPrintOptions = (command: Command, ...names: readonly SettingName
  * @throws ConfigError with a line for each invalid setting
  */
 export function configOf(context: CliContext, options: SettingOptions): Config {
-  const given = OPTIONS.filter(({ attribute }) => options[attribute] !== undefined);
-  const overrides = given.map(({ name, attribute }) => [name, options[attribute]] as const);
+  const overrides = OPTIONS.flatMap(({ name, attribute }) =>
+    options[attribute] === undefined ? [] : [[name, options[attribute]] as const],
+  );
   return readConfig({ ...context.env, ...Object.fromEntries(overrides) }, timeZoneOf);
 }
 

@@ -11,15 +11,15 @@ import { type CliContext, CommandError, EXIT, languageFor, translate } from './c
  * For a command that runs until a signal. Resolves at the first one; a second one ends the process at once.
  */
 export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    const onSignal = () => {
-      if (isStopping) process.exit(EXIT.refused);
-      isStopping = true;
-      resolve();
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isStopping = false;
+  const onSignal = () => {
+    if (isStopping) process.exit(EXIT.refused);
+    isStopping = true;
+    resolve();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return promise;
 }
 
 /**
@@ -100,18 +100,18 @@ export async function asksYes(context: CliContext, question: Text, signal: Abort
  * @returns the result of `show` once the user has confirmed it; undefined if no question was asked
  * @throws CommandError with status 1 unless the user at the terminal agrees
  */
-export async function confirm<Shown>(
+export async function confirm<Preview>(
   context: CliContext,
   { yes, dryRun }: ConfirmOptions,
-  show: () => Awaitable<Shown>,
-): Promise<Shown | undefined> {
+  show: () => Awaitable<Preview>,
+): Promise<Preview | undefined> {
   if (yes === true || dryRun === true) return undefined;
-  const shown = await show();
+  const preview = await show();
   if (context.ask === undefined)
     throw new CommandError(EXIT.refused, 'Nothing was changed. Without a terminal, add --yes to do this.');
   if (!(await asksYes(context, 'Do it? [y/N]', new AbortController().signal)))
     throw new CommandError(EXIT.refused, 'Nothing was changed.');
-  return shown;
+  return preview;
 }
 
 /** The refusal of a change that is no longer the one that the user confirmed. */

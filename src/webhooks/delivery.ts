@@ -125,16 +125,7 @@ export class EndpointDelivery {
 
   /** Resumes the deliveries if they are idle; called regularly. */
   wake(): void {
-    this.running ??= this.run()
-      .then(
-        () => {
-          this.lastFault = '';
-        },
-        (error: unknown) => this.report(error),
-      )
-      .finally(() => {
-        this.running = undefined;
-      });
+    this.running ??= this.runAndReport();
   }
 
   /** Starts no further attempt, and resolves once the current one has ended. */
@@ -145,10 +136,16 @@ export class EndpointDelivery {
   }
 
   /** Logs a repeated fault once, although each wake-up tries again. */
-  private report(error: unknown): void {
-    const fault = String(error);
-    if (fault !== this.lastFault) this.context.note(`${this.name} could not go on: ${fault}`);
+  private async runAndReport(): Promise<void> {
+    let fault = '';
+    try {
+      await this.run();
+    } catch (error) {
+      fault = String(error);
+      if (fault !== this.lastFault) this.context.note(`${this.name} could not go on: ${fault}`);
+    }
     this.lastFault = fault;
+    this.running = undefined;
   }
 
   /** Name in the log, with only the origin of the URL, since the rest may contain a secret. */

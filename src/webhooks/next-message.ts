@@ -7,7 +7,7 @@ import type { NarrowableStore } from '../registry/registry-store.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';
 import type { WebhookType } from './target.ts';
-import { eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
+import { type Addressed, eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
 
 /** Events read at a time. */
 const PAGE = 100;
@@ -19,18 +19,18 @@ export interface Next {
   readonly position: FeedPosition;
 }
 
-export const wants = ({ types }: Pick<WebhookEndpoint, 'types'>, type: WebhookType): boolean =>
+export const wants = ({ types }: WebhookEndpoint, type: WebhookType): boolean =>
   types === null || types.includes(type);
 
 /** Returns an event's message: its own, or the one of the import that it belongs to. */
 export async function messageOf(
   stores: NarrowableStore<ServedRows>,
   visible: Visible,
-  { event, endpointId, epoch }: { event: RegistryEvent; endpointId: number; epoch: string },
+  event: RegistryEvent,
+  to: Addressed,
   zone: TimeZone,
 ): Promise<WebhookMessage> {
   const { events } = stores.narrowedTo(visible);
-  const to = { endpointId, epoch };
   const range = events.findImport(event);
   if (range === undefined) return eventMessage(to, event, zone);
   return importMessage(to, event, range, await events.countByType(range.first, range.last), zone);
@@ -42,7 +42,7 @@ export class MessageReader {
   /** Events read but not yet used. */
   private events: readonly RegistryEvent[] = [];
   /** Message not yet delivered, kept so that each attempt does not count an import's events again. */
-  private found: Next | undefined;
+  private pending: Next | undefined;
   private visible: Visible = null;
 
   constructor(stores: NarrowableStore<ServedRows>, zone: TimeZone) {
@@ -55,15 +55,11 @@ export class MessageReader {
    * @returns undefined if nothing follows
    * @throws RegistryError (as a rejection) `gone` when the sequence does not continue from there
    */
-  async next(
-    endpoint: Pick<WebhookEndpoint, 'id' | 'types'>,
-    position: FeedPosition,
-    visible: Visible,
-  ): Promise<Next | undefined> {
+  async next(endpoint: WebhookEndpoint, position: FeedPosition, visible: Visible): Promise<Next | undefined> {
     if (visible !== this.visible) this.forget(visible);
     const { epoch, sequence: after } = position;
-    if (this.found !== undefined && this.found.position.sequence > after) return this.found;
-    this.found = undefined;
+    if (this.pending !== undefined && this.pending.position.sequence > after) return this.pending;
+    this.pending = undefined;
     this.events = this.events.filter(({ sequence }) => sequence > after);
     if (this.events.length === 0) {
       const page = this.stores.narrowedTo(visible).events.read({ after, limit: PAGE, epoch });
@@ -72,23 +68,19 @@ export class MessageReader {
       this.events = page.events;
     }
     const event = this.events[0] as RegistryEvent;
-    const message = await messageOf(
-      this.stores,
-      visible,
-      { event, endpointId: endpoint.id, epoch },
-      this.zone,
-    );
+    const to = { endpointId: endpoint.id, epoch };
+    const message = await messageOf(this.stores, visible, event, to, this.zone);
     const last = message.events?.last ?? event.sequence;
     if (!wants(endpoint, message.type as WebhookType)) return passed(position, last);
-    this.found = { message, position: { epoch, sequence: last } };
-    return this.found;
+    this.pending = { message, position: { epoch, sequence: last } };
+    return this.pending;
   }
 
   /** Drops events that were read from another sequence or for another key. */
   forget(visible: Visible = null): void {
     this.visible = visible;
     this.events = [];
-    this.found = undefined;
+    this.pending = undefined;
   }
 }
 
@@ -111,21 +103,11 @@ export function findPause(key: ApiKey | undefined, nowSeconds: number): string |
 
 // Retries of failed deliveries (docs/webhooks.md#order-and-retries)
 
-const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+const HOUR_MS = 3_600_000;
 
 /** Waits of the example in Standard Webhooks 1.0.0, in milliseconds; the last one repeats. */
-const WAITS_MS = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-];
-const LONGEST_ASKED_MS = 24 * HOUR;
+const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
+const LONGEST_ASKED_MS = 24 * HOUR_MS;
 /** Relative variation of a wait, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
 export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);

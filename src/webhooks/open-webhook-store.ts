@@ -76,75 +76,35 @@ export interface WebhookOutcome {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-export interface WebhookStore {
-  list(): readonly WebhookEndpoint[];
-  find(id: number): WebhookEndpoint | undefined;
-  /** Returns the secrets that currently sign, newest first. */
-  listSecrets(id: number, nowSeconds: number): readonly Uint8Array[];
-  /** Returns the last attempts, newest first. */
-  listAttempts(id: number, limit: number): readonly WebhookAttempt[];
-  /** @param position start of the deliveries */
-  add(
-    values: WebhookEndpointValues,
-    secret: Uint8Array,
-    position: FeedPosition,
-    nowSeconds: number,
-  ): WebhookEndpoint;
-  /**
-   * Adds a secret, and lets the earlier ones end.
-   * @param overlapSeconds time for which the earlier ones continue to sign
-   * @returns false if there is no such endpoint
-   */
-  rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): boolean;
-  /** Skips the message with this sequence number when its turn comes. */
-  skip(id: number, sequence: number): void;
-  /** Retries a failing message at once, and reactivates an endpoint that its receiver has disabled. */
-  resume(id: number): void;
-  /** @returns false if there is no such endpoint */
-  remove(id: number): boolean;
-  keepAttempt(id: number, attempt: WebhookAttempt): void;
-  /**
-   * Stores results in one transaction.
-   * @returns ids of endpoints that were not stored because a command has changed or removed them
-   * @throws StorageError `failed` while another process has the lock
-   */
-  store(outcomes: readonly WebhookOutcome[]): readonly number[];
-  /** True if another process has made changes since the last call. */
-  hasChanged(): boolean;
-  /**
-   * Claims all deliveries for this store, until it is closed or its process ends.
-   * @returns false while another store holds them
-   */
-  claim(): boolean;
-  close(): void;
-}
+type EndpointRow = Omit<WebhookEndpoint, 'types' | 'allowsPrivate' | 'isRestarted' | 'position' | 'skips'> &
+  FeedPosition & {
+    /** JSON, like `skips`. */
+    readonly types: string | null;
+    readonly allowsPrivate: number;
+    readonly isRestarted: number;
+    readonly skips: string;
+  };
 
-interface EndpointRow {
-  readonly id: number;
-  readonly key_id: number;
-  readonly url: string;
-  readonly types: string | null;
-  readonly allows_private: number;
-  readonly created_at: number;
-  readonly disabled_at: number | null;
-  readonly epoch: string;
-  readonly sequence: number;
-  readonly is_restarted: number;
-  readonly failures: number;
-  readonly failing_sequence: number | null;
-  readonly next_attempt_at: number;
-  readonly revision: number;
-}
+const toEndpoint = ({ epoch, sequence, ...row }: EndpointRow): WebhookEndpoint => ({
+  ...row,
+  types: row.types && JSON.parse(row.types),
+  allowsPrivate: row.allowsPrivate === 1,
+  isRestarted: row.isRestarted === 1,
+  position: { epoch, sequence },
+  skips: JSON.parse(row.skips),
+});
+
+const ENDPOINTS = `SELECT id, key_id AS keyId, url, types, allows_private AS allowsPrivate,
+    created_at AS createdAt, disabled_at AS disabledAt, epoch, sequence, is_restarted AS isRestarted,
+    failures, failing_sequence AS failingSequence, next_attempt_at AS nextAttemptAtMs, revision,
+    (SELECT json_group_array(s.sequence) FROM webhook_skips s WHERE s.endpoint_id = e.id) AS skips
+  FROM webhook_endpoints e`;
 
 const FEW = 'of one endpoint';
 
-export const prepareStatements = (db: Connection) => ({
-  selectAll: db.prepare<[], EndpointRow>('SELECT * FROM webhook_endpoints ORDER BY id', 'every endpoint'),
-  selectOne: db.prepare<[number], EndpointRow>('SELECT * FROM webhook_endpoints WHERE id = ?'),
-  selectSkips: db.prepare<[number], { sequence: number }>(
-    'SELECT sequence FROM webhook_skips WHERE endpoint_id = ? ORDER BY sequence',
-    FEW,
-  ),
+const prepareStatements = (db: Connection) => ({
+  selectAll: db.prepare<[], EndpointRow>(`${ENDPOINTS} ORDER BY id`, 'every endpoint'),
+  selectOne: db.prepare<[id: number], EndpointRow>(`${ENDPOINTS} WHERE id = ?`, FEW),
   selectSecrets: db.prepare<[id: number, nowSeconds: number], { secret: Uint8Array }>(
     `SELECT secret FROM webhook_secrets WHERE endpoint_id = ? AND (ends_at IS NULL OR ends_at > ?)
      ORDER BY id DESC`,
@@ -155,9 +115,9 @@ export const prepareStatements = (db: Connection) => ({
      FROM webhook_attempts WHERE endpoint_id = ? ORDER BY id DESC LIMIT ?`,
     FEW,
   ),
-  insert: db.prepare<unknown[]>(
+  insert: db.prepare<[object]>(
     `INSERT INTO webhook_endpoints (key_id, url, types, allows_private, created_at, epoch, sequence)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (@keyId, @url, @types, @allowsPrivate, @nowSeconds, @epoch, @sequence)`,
   ),
   insertSecret: db.prepare<[id: number, secret: Uint8Array]>(
     'INSERT INTO webhook_secrets (endpoint_id, secret) VALUES (?, ?)',
@@ -165,8 +125,9 @@ export const prepareStatements = (db: Connection) => ({
   removeEndedSecrets: db.prepare<[id: number, nowSeconds: number]>(
     'DELETE FROM webhook_secrets WHERE endpoint_id = ? AND ends_at <= ?',
   ),
-  endSecrets: db.prepare<[endsAt: number, id: number, endsAtToo: number]>(
-    'UPDATE webhook_secrets SET ends_at = ? WHERE endpoint_id = ? AND (ends_at IS NULL OR ends_at > ?)',
+  endSecrets: db.prepare<[{ id: number; endsAt: number }]>(
+    `UPDATE webhook_secrets SET ends_at = @endsAt
+     WHERE endpoint_id = @id AND (ends_at IS NULL OR ends_at > @endsAt)`,
   ),
   insertSkip: db.prepare<[id: number, sequence: number]>(
     'INSERT INTO webhook_skips (endpoint_id, sequence) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -174,18 +135,20 @@ export const prepareStatements = (db: Connection) => ({
   removePassedSkips: db.prepare<[id: number, sequence: number]>(
     'DELETE FROM webhook_skips WHERE endpoint_id = ? AND sequence <= ?',
   ),
-  resume: db.prepare<[number]>(
+  resume: db.prepare<[id: number]>(
     `UPDATE webhook_endpoints SET next_attempt_at = 0, disabled_at = NULL, revision = revision + 1
      WHERE id = ?`,
   ),
-  remove: db.prepare<[number]>('DELETE FROM webhook_endpoints WHERE id = ?'),
-  update: db.prepare<unknown[]>(
-    `UPDATE webhook_endpoints SET epoch = ?, sequence = ?, is_restarted = ?, failures = ?,
-       failing_sequence = ?, next_attempt_at = ?, disabled_at = ? WHERE id = ? AND revision = ?`,
+  remove: db.prepare<[id: number]>('DELETE FROM webhook_endpoints WHERE id = ?'),
+  update: db.prepare<[object]>(
+    `UPDATE webhook_endpoints SET epoch = @epoch, sequence = @sequence, is_restarted = @isRestarted,
+       failures = @failures, failing_sequence = @failingSequence, next_attempt_at = @nextAttemptAtMs,
+       disabled_at = @disabledAt
+     WHERE id = @id AND revision = @revision`,
   ),
-  insertAttempt: db.prepare<unknown[]>(
+  insertAttempt: db.prepare<[object]>(
     `INSERT INTO webhook_attempts (endpoint_id, webhook_id, type, sequence, at, duration_ms, status, fault)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (@id, @webhookId, @type, @sequence, @atMs, round(@durationMs), @status, @fault)`,
   ),
   trimAttempts: db.prepare<[{ id: number; isDelivered: number; most: number }]>(
     `DELETE FROM webhook_attempts WHERE endpoint_id = @id AND (fault IS NULL) = @isDelivered AND id <= (
@@ -193,10 +156,7 @@ export const prepareStatements = (db: Connection) => ({
        ORDER BY id DESC LIMIT 1 OFFSET @most)`,
     FEW,
   ),
-  dataVersion: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
 });
-
-export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Number of successful attempts, and of failed ones, kept for each endpoint. */
 const KEPT_ATTEMPTS = 100;
@@ -207,158 +167,154 @@ interface WebhooksOptions {
   readonly create: boolean;
 }
 
-/** True if an endpoint was ever added. */
-export const hasWebhooksAt = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
+export class WebhookStore {
+  readonly connection: Connection;
+  private readonly statements: ReturnType<typeof prepareStatements>;
+  private readonly lockPath: string;
+  private lock: ReturnType<typeof lockPrivateFile>;
+  private dataVersion: number | undefined;
 
-/** @throws StorageError when the file cannot be used */
-export function openWebhooksAt(
-  databaseFile: string,
-  { waitMs, create }: WebhooksOptions,
-): WebhookStore & { readonly connection: Connection } {
-  const db = openDatabase(webhooksFileOf(databaseFile), {
-    waitMs,
-    create,
-    cacheKiB: 1024,
-    schema: WEBHOOKS_SCHEMA,
-  });
-  try {
-    const statements = prepareStatements(db);
-    return {
-      connection: db,
-      ...readsOf(statements),
-      ...changesOf(db, statements),
-      ...serviceOf(db, statements, webhooksLockOf(databaseFile)),
-    };
-  } catch (error) {
-    db.close();
-    throw error;
+  /** @throws StorageError when the file cannot be used */
+  constructor(databaseFile: string, options: WebhooksOptions) {
+    const settings = { ...options, cacheKiB: 1024, schema: WEBHOOKS_SCHEMA };
+    this.connection = openDatabase(webhooksFileOf(databaseFile), settings);
+    this.statements = prepareStatements(this.connection);
+    this.lockPath = webhooksLockOf(databaseFile);
   }
-}
 
-function readsOf(statements: Statements) {
-  const { selectAll, selectOne, selectSkips, selectSecrets, selectAttempts } = statements;
-  const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
-    id: row.id,
-    keyId: row.key_id,
-    url: row.url,
-    types: row.types === null ? null : (JSON.parse(row.types) as WebhookType[]),
-    allowsPrivate: row.allows_private === 1,
-    createdAt: row.created_at,
-    disabledAt: row.disabled_at,
-    position: { epoch: row.epoch, sequence: row.sequence },
-    isRestarted: row.is_restarted === 1,
-    failures: row.failures,
-    failingSequence: row.failing_sequence,
-    nextAttemptAtMs: row.next_attempt_at,
-    skips: selectSkips.all(row.id).map(({ sequence }) => sequence),
-    revision: row.revision,
-  });
-  return {
-    list: () => selectAll.all().map(toEndpoint),
-    find(id: number) {
-      const row = selectOne.get(id);
-      return row && toEndpoint(row);
-    },
-    listSecrets: (id: number, nowSeconds: number) =>
-      selectSecrets.all(id, nowSeconds).map(({ secret }) => secret),
-    listAttempts: (id: number, limit: number): WebhookAttempt[] => selectAttempts.all(id, limit),
-  };
-}
-
-/** Changes made by commands. */
-function changesOf(db: Connection, statements: Statements) {
-  const { selectOne, insert, insertSecret, endSecrets, insertSkip, resume, remove } = statements;
-  const { find } = readsOf(statements);
-  return {
-    add: (values: WebhookEndpointValues, secret: Uint8Array, position: FeedPosition, nowSeconds: number) =>
-      db.transaction.immediate(() => {
-        const { keyId, url, types, allowsPrivate } = values;
-        const { lastInsertRowid } = insert.run(
-          ...[keyId, url, types === null ? null : JSON.stringify(types), allowsPrivate ? 1 : 0],
-          ...[nowSeconds, position.epoch, position.sequence],
-        );
-        const id = Number(lastInsertRowid);
-        insertSecret.run(id, secret);
-        return find(id) as WebhookEndpoint;
-      }),
-    rotate: (id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number) =>
-      db.transaction.immediate(() => {
-        if (selectOne.get(id) === undefined) return false;
-        const endsAt = nowSeconds + overlapSeconds;
-        statements.removeEndedSecrets.run(id, nowSeconds);
-        endSecrets.run(endsAt, id, endsAt);
-        insertSecret.run(id, secret);
-        return true;
-      }),
-    skip: (id: number, sequence: number) => void insertSkip.run(id, sequence),
-    resume: (id: number) => void resume.run(id),
-    remove: (id: number) => db.transaction.immediate(() => remove.run(id).changes > 0),
-    keepAttempt: (id: number, attempt: WebhookAttempt) =>
-      db.transaction.immediate(() => keepAttempts(statements, id, [attempt])),
-  };
-}
-
-/** Operations of the delivering service. */
-function serviceOf(db: Connection, statements: Statements, lockPath: string) {
-  let lock: ReturnType<typeof lockPrivateFile>;
-  let seenVersion: number | undefined;
-  return {
-    store(outcomes: readonly WebhookOutcome[]) {
-      try {
-        return db.transaction.immediate(() =>
-          outcomes.filter((outcome) => !storeOutcome(statements, outcome)).map(({ id }) => id),
-        );
-      } catch (error) {
-        throw toStorageError(error) ?? error;
-      }
-    },
-    hasChanged() {
-      const before = seenVersion;
-      seenVersion = (statements.dataVersion.get() as { data_version: number }).data_version;
-      return before !== seenVersion;
-    },
-    claim() {
-      if (lock !== undefined) return true;
-      lock = lockPrivateFile(lockPath);
-      return lock !== undefined;
-    },
-    close() {
-      db.close();
-      // Released last: the next holder has to read what was stored.
-      lock?.close();
-      lock = undefined;
-    },
-  };
-}
-
-/** @returns false if a command has changed or removed the endpoint since it was read */
-function storeOutcome(statements: Statements, { id, revision, progress, attempts }: WebhookOutcome): boolean {
-  const { position, isRestarted, failures, failingSequence, nextAttemptAtMs, disabledAt } = progress;
-  const { changes } = statements.update.run(
-    ...[position.epoch, position.sequence, isRestarted ? 1 : 0, failures, failingSequence],
-    ...[nextAttemptAtMs, disabledAt, id, revision],
-  );
-  if (changes === 0) return false;
-  statements.removePassedSkips.run(id, position.sequence);
-  keepAttempts(statements, id, attempts);
-  return true;
-}
-
-function keepAttempts(statements: Statements, id: number, attempts: readonly WebhookAttempt[]): void {
-  // Skips attempts that trimming would remove at once.
-  for (const attempt of attempts.slice(-KEPT_ATTEMPTS)) {
-    const { webhookId, type, sequence, atMs, durationMs, status, fault } = attempt;
-    statements.insertAttempt.run(id, webhookId, type, sequence, atMs, Math.round(durationMs), status, fault);
+  list(): readonly WebhookEndpoint[] {
+    return this.statements.selectAll.all().map(toEndpoint);
   }
-  for (const isDelivered of [1, 0]) statements.trimAttempts.run({ id, isDelivered, most: KEPT_ATTEMPTS });
+
+  find(id: number): WebhookEndpoint | undefined {
+    const row = this.statements.selectOne.get(id);
+    return row && toEndpoint(row);
+  }
+
+  /** Returns the secrets that currently sign, newest first. */
+  listSecrets(id: number, nowSeconds: number): readonly Uint8Array[] {
+    return this.statements.selectSecrets.all(id, nowSeconds).map(({ secret }) => secret);
+  }
+
+  /** Returns the last attempts, newest first. */
+  listAttempts(id: number, limit: number): readonly WebhookAttempt[] {
+    return this.statements.selectAttempts.all(id, limit);
+  }
+
+  // Changes made by commands
+
+  /** @param position start of the deliveries */
+  add(
+    { types, allowsPrivate, ...values }: WebhookEndpointValues,
+    secret: Uint8Array,
+    position: FeedPosition,
+    nowSeconds: number,
+  ): WebhookEndpoint {
+    return this.connection.transaction.immediate(() => {
+      const columns = { types: types && JSON.stringify(types), allowsPrivate: Number(allowsPrivate) };
+      const row = { ...values, ...columns, ...position, nowSeconds };
+      const { lastInsertRowid } = this.statements.insert.run(row);
+      const id = Number(lastInsertRowid);
+      this.statements.insertSecret.run(id, secret);
+      return this.find(id) as WebhookEndpoint;
+    });
+  }
+
+  /**
+   * Adds a secret, and lets the earlier ones end.
+   * @param overlapSeconds time for which the earlier ones continue to sign
+   */
+  rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): void {
+    this.connection.transaction.immediate(() => {
+      if (this.find(id) === undefined) return;
+      this.statements.removeEndedSecrets.run(id, nowSeconds);
+      this.statements.endSecrets.run({ id, endsAt: nowSeconds + overlapSeconds });
+      this.statements.insertSecret.run(id, secret);
+    });
+  }
+
+  /** Skips the message with this sequence number when its turn comes. */
+  skip(id: number, sequence: number): void {
+    this.statements.insertSkip.run(id, sequence);
+  }
+
+  /** Retries a failing message at once, and reactivates an endpoint that its receiver has disabled. */
+  resume(id: number): void {
+    this.statements.resume.run(id);
+  }
+
+  remove(id: number): void {
+    this.statements.remove.run(id);
+  }
+
+  keepAttempt(id: number, attempt: WebhookAttempt): void {
+    this.connection.transaction.immediate(() => this.keepAttempts(id, [attempt]));
+  }
+
+  // Operations of the delivering service
+
+  /**
+   * Stores results in one transaction.
+   * @returns ids of endpoints that were not stored because a command has changed or removed them
+   * @throws StorageError `failed` while another process has the lock
+   */
+  store(outcomes: readonly WebhookOutcome[]): readonly number[] {
+    try {
+      return this.connection.transaction.immediate(() =>
+        outcomes.filter((outcome) => !this.storeOutcome(outcome)).map(({ id }) => id),
+      );
+    } catch (error) {
+      throw toStorageError(error) ?? error;
+    }
+  }
+
+  private storeOutcome({ id, revision, progress, attempts }: WebhookOutcome): boolean {
+    const { position, isRestarted, ...columns } = progress;
+    const values = { ...columns, ...position, isRestarted: Number(isRestarted), id, revision };
+    if (this.statements.update.run(values).changes === 0) return false;
+    this.statements.removePassedSkips.run(id, position.sequence);
+    this.keepAttempts(id, attempts);
+    return true;
+  }
+
+  private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
+    // Skips attempts that trimming would remove at once.
+    for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
+      this.statements.insertAttempt.run({ ...attempt, id });
+    for (const isDelivered of [1, 0])
+      this.statements.trimAttempts.run({ id, isDelivered, most: KEPT_ATTEMPTS });
+  }
+
+  /** True if another process has made changes since the last call. */
+  hasChanged(): boolean {
+    const before = this.dataVersion;
+    this.dataVersion = this.connection.value<number>('PRAGMA data_version');
+    return before !== this.dataVersion;
+  }
+
+  /**
+   * Claims all deliveries for this store, until it is closed or its process ends.
+   * @returns false while another store holds them
+   */
+  claim(): boolean {
+    this.lock ??= lockPrivateFile(this.lockPath);
+    return this.lock !== undefined;
+  }
+
+  close(): void {
+    this.connection.close();
+    // Released last: the next holder has to read what was stored.
+    this.lock?.close();
+    this.lock = undefined;
+  }
 }
 
 /** True if an endpoint was ever added; cheap enough to check every second. */
-export const hasWebhooks = ({ location }: Storage): boolean => hasWebhooksAt(location);
+export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
 /**
  * @param use `serve` delivers, and needs an existing file; `issue` and `manage` as for `openKeys`
  * @throws StorageError
  */
 export const openWebhooks = (storage: Storage, use: StorageUse): WebhookStore =>
-  openWebhooksAt(storage.readable(), { waitMs: waitMsFor(use), create: use === 'issue' });
+  new WebhookStore(storage.readable(), { waitMs: waitMsFor(use), create: use === 'issue' });

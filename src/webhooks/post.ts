@@ -1,6 +1,6 @@
 /** Makes one delivery attempt: a POST to the endpoint, with its result. */
 import { lookup as systemLookup } from 'node:dns';
-import { type Agent, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '../runtime/scheduler.ts';
 import { FieldError } from '../values/errors.ts';
@@ -33,7 +33,7 @@ interface Posting {
 
 interface PostOptions {
   readonly clock: Clock;
-  readonly agent?: Agent | undefined;
+  readonly agent?: HttpAgent | undefined;
   readonly timeoutMs?: number | undefined;
   /** Resolver of names; tests pass their own. */
   readonly resolve?: Resolve | undefined;
@@ -92,13 +92,13 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       // Checked on connection: after an earlier check, the name could resolve differently.
-      ...(allowsPrivate ? {} : { lookup: publicLookup(resolveName) }),
-      ...(agent === undefined ? { agent: false } : { agent }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      lookup: allowsPrivate ? undefined : publicLookup(resolveName),
+      agent: agent ?? false,
+      signal: options.signal,
     });
     const timer = setTimeout(() => outgoing.destroy(new TimeoutError()), timeoutMs);
     let response: Response | undefined;
-    let failure: unknown;
+    let failure: NodeJS.ErrnoException | undefined;
     outgoing.on('response', (incoming) => {
       response = { status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] };
       let bytes = 0;
@@ -117,7 +117,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
       clearTimeout(timer);
       // The status is an answer even if the receiver then closes the connection.
       if (response !== undefined) resolve(response);
-      else if (outgoing.reusedSocket && isReset(failure)) reject(new StaleConnectionError());
+      else if (outgoing.reusedSocket && failure?.code === 'ECONNRESET') reject(new StaleConnectionError());
       else reject(failure ?? new Error('closed'));
     });
     outgoing.end(body);
@@ -128,8 +128,6 @@ class TimeoutError extends Error {}
 
 /** Thrown when the receiver closes an idle connection just as it is reused. */
 class StaleConnectionError extends Error {}
-
-const isReset = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 
 const CONNECTION_FAULTS: { readonly [code: string]: string } = {
   ECONNREFUSED: 'The connection was refused.',

@@ -1,12 +1,7 @@
 /** Delivers webhooks while the registry is served: tracks the endpoints and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKeyStore } from '../access/api-key-store.ts';
-import type { AddToService } from '../module.ts';
-import type { ServedRows } from '../open-registry.ts';
-import type { NarrowableStore } from '../registry/registry-store.ts';
+import type { AddToService, ComposedService } from '../module.ts';
 import { packageVersion } from '../runtime/process.ts';
-import type { Clock } from '../runtime/scheduler.ts';
-import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './delivery.ts';
 import { hasWebhooks, openWebhooks, type WebhookStore } from './open-webhook-store.ts';
@@ -21,16 +16,6 @@ const STORE_ATTEMPTS = 100;
 /** Time that running attempts get at shutdown; aborted ones are repeated later. */
 const GRACE_MS = 3_000;
 
-interface WebhookDependencies {
-  readonly storage: Storage;
-  readonly stores: NarrowableStore<ServedRows>;
-  readonly keys: Pick<ApiKeyStore, 'find'>;
-  readonly clock: Clock;
-  readonly zone: TimeZone;
-  readonly note: (message: string) => void;
-  readonly settings?: Partial<WebhookSettings> | undefined;
-}
-
 /** Headers of every request to a receiver. */
 export const requestHeaders = () => ({
   'content-type': 'application/json',
@@ -39,7 +24,9 @@ export const requestHeaders = () => ({
 
 /** Without endpoints, the service only checks for a file every second. */
 class WebhookService {
-  private readonly dependencies: WebhookDependencies;
+  private readonly service: ComposedService;
+  private readonly zone: TimeZone;
+  private readonly settings: Partial<WebhookSettings>;
   private readonly deliveries = new Map<number, EndpointDelivery>();
   private readonly connections = new Connections();
   private readonly ending = new AbortController();
@@ -51,10 +38,11 @@ class WebhookService {
   private isClosed = false;
   private lastFault = '';
 
-  constructor(dependencies: WebhookDependencies) {
-    this.dependencies = dependencies;
-    const { lookMs = LOOK_MS } = dependencies.settings ?? {};
-    this.timer = setInterval(() => this.look(), lookMs).unref();
+  constructor(service: ComposedService, zone: TimeZone, settings: Partial<WebhookSettings>) {
+    this.service = service;
+    this.zone = zone;
+    this.settings = settings;
+    this.timer = setInterval(() => this.look(), settings.lookMs ?? LOOK_MS).unref();
     setImmediate(() => this.look());
   }
 
@@ -67,7 +55,6 @@ class WebhookService {
     this.ending.abort();
     await stopped;
     this.connections.close();
-    clearTimeout(this.storing);
     this.store();
     this.context?.store.close();
   }
@@ -93,12 +80,16 @@ class WebhookService {
   }
 
   private open(): DeliveryContext | undefined {
-    const { storage, settings = {}, ...given } = this.dependencies;
-    if (!hasWebhooks(storage)) return undefined;
+    const { storage, store: stores, keys, clock, log } = this.service;
+    if (!hasWebhooks(storage.location)) return undefined;
     return {
       random: Math.random,
-      ...settings,
-      ...given,
+      ...this.settings,
+      stores,
+      keys,
+      clock,
+      zone: this.zone,
+      note: (message) => log.note(message),
       store: openWebhooks(storage, 'serve'),
       connections: this.connections,
       headers: requestHeaders(),
@@ -118,48 +109,45 @@ class WebhookService {
       void delivery.stop();
     }
     for (const endpoint of endpoints) {
-      const known = this.deliveries.get(endpoint.id);
-      if (known !== undefined) known.update(endpoint);
+      const delivery = this.deliveries.get(endpoint.id);
+      if (delivery !== undefined) delivery.update(endpoint);
       else this.deliveries.set(endpoint.id, new EndpointDelivery(endpoint, this.context as DeliveryContext));
     }
   }
 
   private storeSoon(): void {
     if (this.isClosed) return;
-    this.storing ??= setTimeout(() => this.storeNow(), STORE_MS);
-    const unstored = [...this.deliveries.values()].reduce((sum, each) => sum + each.unstored, 0);
-    if (unstored >= STORE_ATTEMPTS) this.storeNow();
-  }
-
-  private storeNow(): void {
-    clearTimeout(this.storing);
-    this.storing = undefined;
-    this.store();
+    this.storing ??= setTimeout(() => this.store(), STORE_MS);
+    const unstored = [...this.deliveries.values()].reduce((sum, delivery) => sum + delivery.unstored, 0);
+    if (unstored >= STORE_ATTEMPTS) this.store();
   }
 
   /** Stores results; after a failure nothing more is delivered until a later attempt succeeds. */
   private store(): void {
+    clearTimeout(this.storing);
+    this.storing = undefined;
     if (this.context === undefined) return;
     const { store } = this.context;
-    const taken = [...this.deliveries.values()].flatMap((delivery) => {
+    const results = [...this.deliveries.values()].flatMap((delivery) => {
       const outcome = delivery.takeOutcome();
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
-    if (taken.length === 0) {
+    if (results.length === 0) {
       // The result that could not be stored belonged to an endpoint that is now removed.
       this.isStuck = false;
       return;
     }
     try {
-      const changed = store.store(taken.map(({ outcome }) => outcome));
+      const changed = store.store(results.map(({ outcome }) => outcome));
       this.isStuck = false;
-      for (const { delivery, outcome } of taken) if (changed.includes(outcome.id)) delivery.giveBack(outcome);
+      for (const { delivery, outcome } of results)
+        if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
       // Stored again once the endpoints have been reread.
       this.isStuck = true;
       setImmediate(() => this.look());
     } catch (error) {
-      for (const { delivery, outcome } of taken) delivery.giveBack(outcome);
+      for (const { delivery, outcome } of results) delivery.giveBack(outcome);
       this.isStuck = true;
       this.report(error);
     }
@@ -170,19 +158,18 @@ class WebhookService {
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === this.lastFault) return;
     this.lastFault = fault;
-    this.dependencies.note(`webhooks: ${fault}`);
+    this.service.log.note(`webhooks: ${fault}`);
   }
 }
 
 export const deliverWebhooks =
-  (settings?: Partial<WebhookSettings>): AddToService =>
+  (settings: Partial<WebhookSettings> = {}): AddToService =>
   ({ zone }) => {
     let service: WebhookService | undefined;
     return {
       outgoing: WEBHOOKS_DESCRIBED,
-      async listen({ storage, store: stores, keys, clock, log }) {
-        const note = (message: string) => log.note(message);
-        service = new WebhookService({ storage, stores, keys, clock, zone, note, settings });
+      async listen(composed) {
+        service = new WebhookService(composed, zone, settings);
         return [];
       },
       close: () => service?.close(),

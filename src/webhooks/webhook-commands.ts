@@ -1,7 +1,7 @@
 /** The `webhooks` commands, which manage the endpoints that receive changes (docs/webhooks.md). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { openKeys } from '../access/api-key-store.ts';
-import type { ApiKey } from '../access/api-keys.ts';
+import type { ApiKey, Visible } from '../access/api-keys.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import { parseTypes } from '../registry/changes/events.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
@@ -36,35 +36,28 @@ import {
 
 // Output of endpoints and attempts
 
-/** An endpoint with the data that determines its state. */
-interface ShownEndpoint {
-  readonly endpoint: WebhookEndpoint;
-  readonly key: ApiKey | undefined;
-  readonly lastAttempt: WebhookAttempt | undefined;
-}
-
-export interface Showing {
-  /** Epoch seconds. */
-  readonly now: number;
-  readonly zone: TimeZone;
-}
-
-const timeOf = (ms: number, { zone }: Showing): string => formatDateTime(Math.floor(ms / 1000), zone);
+const timeOf = (ms: number, { zone }: Run): string => formatDateTime(Math.floor(ms / 1000), zone);
 
 function stateOf(
-  { endpoint, key }: ShownEndpoint,
-  { now }: Showing,
-): { state: string; reason: string | null } {
-  if (endpoint.disabledAt !== null) return { state: 'disabled', reason: 'the receiver answered 410' };
+  endpoint: WebhookEndpoint,
+  key: ApiKey | undefined,
+  now: number,
+): [state: string, reason?: string] {
+  if (endpoint.disabledAt !== null) return ['disabled', 'the receiver answered 410'];
   const pause = findPause(key, now);
-  if (pause !== undefined) return { state: 'paused', reason: pause };
-  if (endpoint.failures === 0) return { state: 'active', reason: null };
-  return { state: endpoint.failures < FAILURES_TO_REPORT ? 'retrying' : 'failing', reason: null };
+  if (pause !== undefined) return ['paused', pause];
+  if (endpoint.failures === 0) return ['active'];
+  return [endpoint.failures < FAILURES_TO_REPORT ? 'retrying' : 'failing'];
 }
 
-function describeEndpoint(shown: ShownEndpoint, showing: Showing) {
-  const { endpoint, lastAttempt } = shown;
-  const { state, reason } = stateOf(shown, showing);
+/** @param key undefined if it was removed */
+function describeEndpoint(
+  run: Run,
+  endpoint: WebhookEndpoint,
+  key: ApiKey | undefined,
+  lastAttempt?: WebhookAttempt,
+) {
+  const [state, reason] = stateOf(endpoint, key, run.now);
   return {
     id: String(endpoint.id),
     key_id: String(endpoint.keyId),
@@ -76,44 +69,44 @@ function describeEndpoint(shown: ShownEndpoint, showing: Showing) {
     last_sequence: endpoint.position.sequence,
     failures: endpoint.failures,
     failing_sequence: endpoint.failingSequence,
-    next_attempt_at: endpoint.nextAttemptAtMs === 0 ? null : timeOf(endpoint.nextAttemptAtMs, showing),
-    last_attempt_at: lastAttempt === undefined ? null : timeOf(lastAttempt.atMs, showing),
-    created_at: formatDateTime(endpoint.createdAt, showing.zone),
+    next_attempt_at: endpoint.nextAttemptAtMs === 0 ? null : timeOf(endpoint.nextAttemptAtMs, run),
+    last_attempt_at: lastAttempt === undefined ? null : timeOf(lastAttempt.atMs, run),
+    created_at: formatDateTime(endpoint.createdAt, run.zone),
   };
 }
 
 type DescribedEndpoint = ReturnType<typeof describeEndpoint>;
 
 /** Formats one row for each endpoint, and below the table a line for each that is not delivering. */
-export function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
+function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
   const table = formatRows(endpoints, {
     ID: 'id',
     KEY: 'key_id',
     STATE: 'state',
     'DONE UP TO': 'last_sequence',
-    'LAST ATTEMPT': (each) => each.last_attempt_at ?? 'never',
-    EVENTS: (each) => each.events?.join(' ') ?? 'all',
+    'LAST ATTEMPT': ({ last_attempt_at: at }) => at ?? 'never',
+    EVENTS: ({ events }) => events?.join(' ') ?? 'all',
     URL: 'url',
   });
-  return table + endpoints.map(formatTrouble).join('');
+  return table + endpoints.map(formatReason).join('');
 }
 
-function formatTrouble(each: DescribedEndpoint): string {
-  if (each.reason === null) return '';
-  const start = `Endpoint ${each.id} is ${each.state}: ${each.reason}`;
-  if (each.failures === 0 || each.state === 'paused') return `${start}\n`;
-  const times = each.failures === 1 ? 'once' : `${each.failures} times`;
-  const message = each.failing_sequence === null ? 'feed.restarted' : `event ${each.failing_sequence}`;
-  const what = `${message} failed ${times}`;
-  const next = each.state === 'disabled' ? '' : `, next attempt ${each.next_attempt_at ?? 'at once'}`;
-  return `${start} (${what}${next})\n`;
+function formatReason(endpoint: DescribedEndpoint): string {
+  const { id, state, reason, failures, failing_sequence, next_attempt_at } = endpoint;
+  if (reason === null) return '';
+  const start = `Endpoint ${id} is ${state}: ${reason}`;
+  if (failures === 0 || state === 'paused') return `${start}\n`;
+  const times = failures === 1 ? 'once' : `${failures} times`;
+  const message = failing_sequence === null ? 'feed.restarted' : `event ${failing_sequence}`;
+  const next = state === 'disabled' ? '' : `, next attempt ${next_attempt_at ?? 'at once'}`;
+  return `${start} (${message} failed ${times}${next})\n`;
 }
 
-const describeAttempt = (attempt: WebhookAttempt, showing: Showing) => ({
+const describeAttempt = (attempt: WebhookAttempt, run: Run) => ({
   webhook_id: attempt.webhookId,
   type: attempt.type,
   sequence: attempt.sequence,
-  attempted_at: timeOf(attempt.atMs, showing),
+  attempted_at: timeOf(attempt.atMs, run),
   duration_ms: attempt.durationMs,
   status: attempt.status,
   delivered: attempt.fault === null,
@@ -133,30 +126,30 @@ const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[])
 const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
   withNew(before, accept(parseTypes(split(text), WEBHOOK_TYPES)));
 
-// Helpers of the webhook commands
+const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
 
-const addEndpoint = (command: Command): Command =>
-  command.argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));
-
-export const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
-
-/** @throws CommandError when no endpoint was ever added */
-async function withWebhooks<T>({ storage }: Run, work: (store: WebhookStore) => Awaitable<T>): Promise<T> {
-  if (!hasWebhooks(storage)) throw refused('There are no endpoints yet: `webhooks add` adds one.');
-  return withStore(openWebhooks(storage, 'manage'), work);
-}
-
-/** @throws CommandError when there is no such endpoint */
-const withEndpoint = <T>(
-  run: Run,
-  id: number,
-  work: (store: WebhookStore, endpoint: WebhookEndpoint) => Awaitable<T>,
-): Promise<T> =>
-  withWebhooks(run, (store) => {
-    const endpoint = store.find(id);
-    if (endpoint === undefined)
-      throw refused('There is no endpoint with this id. `webhooks list` shows all.');
-    return work(store, endpoint);
+/**
+ * Wraps a command on one endpoint.
+ * @throws CommandError (from the action) when there is no such endpoint
+ */
+const actingOn = <Options extends PrintOptions>(
+  context: CliContext,
+  work: (
+    run: Run<Options>,
+    endpoint: WebhookEndpoint,
+    store: WebhookStore,
+    sequence: number,
+  ) => Awaitable<void>,
+) =>
+  acting(context, (run: Run<Options>, id: number, sequence: number) => {
+    if (!hasWebhooks(run.storage.location))
+      throw refused('There are no endpoints yet: `webhooks add` adds one.');
+    return withStore(openWebhooks(run.storage, 'manage'), (store) => {
+      const endpoint = store.find(id);
+      if (endpoint === undefined)
+        throw refused('There is no endpoint with this id. `webhooks list` shows all.');
+      return work(run, endpoint, store, sequence);
+    });
   });
 
 /** @throws StorageError, CommandError when there is no registry */
@@ -164,6 +157,9 @@ async function withRegistry<T>({ storage }: Run, work: (store: RegistryStore) =>
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
   return withStore(openRegistry(storage), work);
 }
+
+const readEnd = (registry: RegistryStore) =>
+  registry.events.read({ after: undefined, limit: 1, epoch: undefined });
 
 const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
   withStore(openKeys(storage, 'manage'), (keys) => keys.find(id, now));
@@ -175,36 +171,30 @@ function parseSequence(text: string): number {
   throw new InvalidArgumentError('Expected the sequence number of an event.');
 }
 
-function declareTest(command: Command, context: CliContext): void {
+const declareTest = (command: Command, context: CliContext): Command =>
   command.description('send a message of the type webhook.test, and show what the receiver answers').action(
-    acting(context, (run, id: number) =>
-      withEndpoint(run, id, async (store, endpoint) => {
-        await receivingKey(run, endpoint);
-        await send(run, store, endpoint, testMessage(id, run.now, run.zone));
-      }),
-    ),
+    actingOn(context, async (run, endpoint, store) => {
+      await getReceivingKey(run, endpoint);
+      await send(run, store, endpoint, testMessage(endpoint.id, run.now, run.zone));
+    }),
   );
-}
 
-function declareReplay(command: Command, context: CliContext): void {
+const declareReplay = (command: Command, context: CliContext): Command =>
   command
     .argument('<sequence>', 'number of the event', parseSequence)
     .description('send an event once more, with the webhook-id that it had')
     .action(
-      acting(context, (run, id: number, sequence: number) =>
-        withEndpoint(run, id, async (store, endpoint) => {
-          const key = await receivingKey(run, endpoint);
-          const message = await withRegistry(run, (registry) =>
-            findMessage(registry, { endpoint, key, sequence }, run),
-          );
-          await send(run, store, endpoint, message);
-        }),
-      ),
+      actingOn(context, async (run, endpoint, store, sequence) => {
+        const { cooperatives } = await getReceivingKey(run, endpoint);
+        const message = await withRegistry(run, (registry) =>
+          getMessage(registry, endpoint.id, cooperatives, sequence, run.zone),
+        );
+        await send(run, store, endpoint, message);
+      }),
     );
-}
 
 /** @throws CommandError when the key may not receive */
-async function receivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<ApiKey> {
+async function getReceivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<ApiKey> {
   const key = await findKey(run, keyId);
   const pause = findPause(key, run.now);
   if (key === undefined || pause !== undefined)
@@ -213,19 +203,20 @@ async function receivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<ApiKe
 }
 
 /** @throws CommandError when there is no such event, or the key does not see it */
-async function findMessage(
+async function getMessage(
   registry: RegistryStore,
-  { endpoint, key, sequence }: { endpoint: WebhookEndpoint; key: ApiKey; sequence: number },
-  { zone }: Run,
+  endpointId: number,
+  visible: Visible,
+  sequence: number,
+  zone: TimeZone,
 ): Promise<WebhookMessage> {
-  const { events } = registry.narrowedTo(key.cooperatives);
   try {
-    const page = events.read({ after: sequence - 1, limit: 1, epoch: undefined });
-    const event = page.events[0];
-    if (event?.sequence === sequence) {
-      const told = { event, endpointId: endpoint.id, epoch: page.epoch };
-      return await messageOf(registry, key.cooperatives, told, zone);
-    }
+    const { events, epoch } = registry
+      .narrowedTo(visible)
+      .events.read({ after: sequence - 1, limit: 1, epoch: undefined });
+    const [event] = events;
+    if (event?.sequence === sequence)
+      return await messageOf(registry, visible, event, { endpointId, epoch }, zone);
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code !== 'gone') throw error;
   }
@@ -256,7 +247,8 @@ async function send(
 
 export function declareWebhooks(webhooks: Command, context: CliContext): void {
   const command = (name: string) => addPrintOptions(showingNobody(webhooks.command(name)));
-  const one = (name: string) => addEndpoint(command(name));
+  const one = (name: string) =>
+    command(name).argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));
   declareAdd(command('add'), context);
   declareList(command('list'), context);
   declareTest(one('test'), context);
@@ -307,7 +299,7 @@ async function add(run: Run<AddOptions>): Promise<void> {
   // Starts at the end of the sequence; receivers read earlier events over HTTP.
   const page = await withRegistry(run, async (registry) => {
     await assertReceives(run, keyId);
-    return registry.events.read({ after: undefined, limit: 1, epoch: undefined });
+    return readEnd(registry);
   });
   const position = { epoch: page.epoch, sequence: page.lastSequence };
   const secret = newSecret();
@@ -315,8 +307,7 @@ async function add(run: Run<AddOptions>): Promise<void> {
   const endpoint = await withStore(openWebhooks(run.storage, 'issue'), (store) =>
     store.add(values, secret, position, run.now),
   );
-  const note = `, from event ${position.sequence + 1} on`;
-  await printSecret(run, endpoint, secret, note);
+  await printSecret(run, endpoint, secret, `, from event ${position.sequence + 1} on`);
 }
 
 /** @throws CommandError for a URL that deliveries would refuse */
@@ -351,68 +342,60 @@ async function printSecret(
   note: string,
 ): Promise<void> {
   const text = formatSecret(secret);
-  const shown = { endpoint, key: await findKey(run, endpoint.keyId), lastAttempt: undefined };
+  const described = describeEndpoint(run, endpoint, await findKey(run, endpoint.keyId));
   const line = `Endpoint ${endpoint.id}: ${endpoint.url}${note}.\n`;
-  run.show({ ...describeEndpoint(shown, run), secret: text }, `${line}\n${text}\n`);
+  run.show({ ...described, secret: text }, `${line}\n${text}\n`);
   if (run.options.json !== true)
     run.err('This is the only time the secret is shown. Keep it like a password.\n');
 }
 
-function declareList(command: Command, context: CliContext): void {
+const declareList = (command: Command, context: CliContext): Command =>
   command.description('list all endpoints: how far each has got, and what fails').action(
     acting(context, async (run) => {
-      const all = hasWebhooks(run.storage) ? await withWebhooks(run, (store) => listAll(run, store)) : [];
-      const webhooks = all.map((shown) => describeEndpoint(shown, run));
+      const webhooks = hasWebhooks(run.storage.location) ? await describeEndpoints(run) : [];
       run.show({ webhooks }, formatEndpoints(webhooks));
     }),
   );
-}
 
-const listAll = (run: Run, store: WebhookStore): Promise<ShownEndpoint[]> =>
-  withStore(openKeys(run.storage, 'manage'), (keys) => {
-    const all: ShownEndpoint[] = [];
-    for (const endpoint of store.list()) {
-      const [lastAttempt] = store.listAttempts(endpoint.id, 1);
-      all.push({ endpoint, key: keys.find(endpoint.keyId, run.now), lastAttempt });
-    }
-    return all;
-  });
+const describeEndpoints = (run: Run): Promise<DescribedEndpoint[]> =>
+  withStore(openWebhooks(run.storage, 'manage'), (store) =>
+    withStore(openKeys(run.storage, 'manage'), (keys) =>
+      store.list().map((endpoint) => {
+        const [lastAttempt] = store.listAttempts(endpoint.id, 1);
+        return describeEndpoint(run, endpoint, keys.find(endpoint.keyId, run.now), lastAttempt);
+      }),
+    ),
+  );
 
 /** All attempts that are kept. */
 const SHOWN_ATTEMPTS = 200;
 
-function declareDeliveries(command: Command, context: CliContext): void {
+const declareDeliveries = (command: Command, context: CliContext): Command =>
   command.description('the last attempts to deliver to an endpoint, newest first').action(
-    acting(context, async (run, id: number) => {
-      const attempts = await withEndpoint(run, id, (store) => store.listAttempts(id, SHOWN_ATTEMPTS));
+    actingOn(context, (run, { id }, store) => {
+      const attempts = store.listAttempts(id, SHOWN_ATTEMPTS);
       const deliveries = attempts.map((attempt) => describeAttempt(attempt, run));
       run.show({ deliveries }, formatAttempts(deliveries));
     }),
   );
-}
 
-function declareSkip(command: Command, context: CliContext): void {
+const declareSkip = (command: Command, context: CliContext): Command =>
   command
     .argument('<sequence>', 'number of the event', parseSequence)
     .description('pass over an event that the receiver does not take; what follows is delivered')
     .action(
-      acting(context, async (run, id: number, sequence: number) => {
-        await withEndpoint(run, id, async (store, { position }) => {
-          const end = await withRegistry(run, (registry) =>
-            registry.events.read({ after: undefined, limit: 1, epoch: undefined }),
-          );
-          if (end.epoch === position.epoch && sequence <= position.sequence)
-            throw refused(`Event ${sequence} was delivered or passed over already.`);
-          if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
-          store.skip(id, sequence);
-        });
-        const done = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
-        run.show({ id: String(id), skipped: sequence }, done);
+      actingOn(context, async (run, { id, position }, store, sequence) => {
+        const end = await withRegistry(run, readEnd);
+        if (end.epoch === position.epoch && sequence <= position.sequence)
+          throw refused(`Event ${sequence} was delivered or passed over already.`);
+        if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
+        store.skip(id, sequence);
+        const text = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
+        run.show({ id: String(id), skipped: sequence }, text);
       }),
     );
-}
 
-function declareRotate(command: Command, context: CliContext): void {
+const declareRotate = (command: Command, context: CliContext): Command =>
   command
     .description('give an endpoint a new secret, which is printed once')
     .option(
@@ -422,41 +405,33 @@ function declareRotate(command: Command, context: CliContext): void {
       parseDuration,
     )
     .action(
-      acting(context, async (run: Run<PrintOptions & { readonly overlap?: number }>, id: number) => {
+      actingOn<PrintOptions & { readonly overlap?: number }>(context, async (run, endpoint, store) => {
         const { overlap = 0 } = run.options;
         const secret = newSecret();
-        const endpoint = await withEndpoint(run, id, (store, found) => {
-          store.rotate(id, secret, overlap, run.now);
-          return found;
-        });
+        store.rotate(endpoint.id, secret, overlap, run.now);
         const end = formatDateTime(run.now + overlap, run.zone);
         const note =
           overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
         await printSecret(run, endpoint, secret, note);
       }),
     );
-}
 
-function declareEnable(command: Command, context: CliContext): void {
+const declareEnable = (command: Command, context: CliContext): Command =>
   command.description('go on with an endpoint that has answered 410, or try again at once what fails').action(
-    acting(context, async (run, id: number) => {
-      await withEndpoint(run, id, (store) => store.resume(id));
+    actingOn(context, (run, { id }, store) => {
+      store.resume(id);
       run.show({ id: String(id), enabled: true }, `Endpoint ${id} goes on.\n`);
     }),
   );
-}
 
-function declareRemove(command: Command, context: CliContext): void {
+const declareRemove = (command: Command, context: CliContext): Command =>
   addConfirmOptions(command)
     .description('remove an endpoint with its secret; nothing more is delivered to it')
     .action(
-      acting(context, async (run: Run<PrintOptions & ConfirmOptions>, id: number) => {
+      actingOn<PrintOptions & ConfirmOptions>(context, async (run, { id, url }, store) => {
         const removed = run.options.dryRun !== true;
-        await withEndpoint(run, id, async (store, { url }) => {
-          await confirm(run, run.options, async () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
-          if (removed) store.remove(id);
-        });
+        await confirm(run, run.options, () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
+        if (removed) store.remove(id);
         run.show({ id: String(id), removed }, `Endpoint ${id} ${removed ? 'was' : 'would be'} removed.\n`);
       }),
     );
-}

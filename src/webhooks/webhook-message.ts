@@ -72,7 +72,7 @@ export interface WebhookMessage {
 }
 
 /** Recipient of a message, and the epoch of the sequence. */
-interface Addressed {
+export interface Addressed {
   readonly endpointId: number;
   readonly epoch: string;
 }

@@ -9,7 +9,7 @@ import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
 import { counted } from '../values/text.ts';
 import { FAILURES_TO_REPORT, findPause } from './next-message.ts';
-import { hasWebhooksAt, openWebhooksAt, type WebhookEndpoint } from './open-webhook-store.ts';
+import { hasWebhooks, type WebhookEndpoint, WebhookStore } from './open-webhook-store.ts';
 
 export interface EndpointStatus {
   readonly endpoint: WebhookEndpoint;
@@ -23,16 +23,15 @@ const LONGEST_LAG_SECONDS = 900;
 
 export const readWebhooks: ReadAdded = (databaseFile, waitMs) => {
   const endpoints = listEndpoints(databaseFile, waitMs);
-  return (db, sequence, zone) =>
-    statusOf(
-      endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
-      zone,
-    );
+  return (db, sequence, zone) => {
+    const statuses = endpoints.map((endpoint) => readEndpointStatus(db, endpoint, sequence));
+    return statusOf(statuses, zone);
+  };
 };
 
 function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
-  if (!hasWebhooksAt(databaseFile)) return [];
-  const store = openWebhooksAt(databaseFile, { waitMs, create: false });
+  if (!hasWebhooks(databaseFile)) return [];
+  const store = new WebhookStore(databaseFile, { waitMs, create: false });
   try {
     return store.list();
   } finally {
@@ -40,7 +39,7 @@ function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEn
   }
 }
 
-function conditionOf(
+function readEndpointStatus(
   db: Connection,
   endpoint: WebhookEndpoint,
   sequence: SequencePosition | undefined,
@@ -73,11 +72,11 @@ export const statusOf = (endpoints: readonly EndpointStatus[], zone: TimeZone): 
 
 function formatEndpoints(endpoints: readonly EndpointStatus[]): string {
   if (endpoints.length === 0) return 'none';
-  const known = endpoints.flatMap(({ behind }) => behind ?? []);
-  const restarting = endpoints.length - known.length;
+  const lags = endpoints.flatMap(({ behind }) => behind ?? []);
+  const restarting = endpoints.length - lags.length;
   return [
     counted(endpoints.length, 'endpoint'),
-    ...(known.length === 0 ? [] : [`at most ${counted(Math.max(...known), 'event')} behind`]),
+    ...(lags.length === 0 ? [] : [`at most ${counted(Math.max(...lags), 'event')} behind`]),
     ...(restarting === 0 ? [] : [`${restarting} starting again`]),
   ].join(', ');
 }
@@ -135,11 +134,8 @@ const showEndpoints = ({ say, write }: Visit, endpoints: readonly EndpointStatus
 
 /** @param nowSeconds epoch seconds, for the age of waiting events */
 function metricsOf(endpoints: readonly EndpointStatus[], nowSeconds: number) {
-  const valuesOf = (read: (each: EndpointStatus) => number | undefined) =>
-    endpoints.flatMap((each) => {
-      const value = read(each);
-      return value === undefined ? [] : [[[String(each.endpoint.id)], value]];
-    });
+  const valuesOf = (read: (status: EndpointStatus) => number | undefined) =>
+    endpoints.map((status) => [[String(status.endpoint.id)], read(status)]);
   return {
     registry_webhook_lag_seconds: valuesOf(({ behind, oldestAt }) =>
       behind === null ? undefined : oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt),

@@ -84,11 +84,11 @@ test('a name or label that is not declared would be found', () => {
 
 test('every metric has a help text and names that Prometheus takes, and no label holds what is secret', () => {
   for (const name of NAMES) {
-    const { type, help, labels = [], bounds } = declarationOf(name);
+    const { type, help, labels, bounds } = declarationOf(name);
     assert.match(name, /^(registry|process)_[a-z0-9_]+$/);
     assert.match(help, /^\S.{15,}[^.]$/, name);
     assert.equal(type === 'counter', name.endsWith('_total'), name);
-    assert.equal(bounds !== undefined, type === 'histogram', name);
+    assert.equal(bounds.length > 0, type === 'histogram', name);
     // Another label is added here by whoever has made sure that it holds neither a NID, a key nor an address.
     for (const label of labels)
       assert.ok(

@@ -5,7 +5,7 @@ import { DECLARATIONS } from '../../src/metrics/declarations.ts';
 import { formatMetric, Histogram } from '../../src/metrics/service-metrics.ts';
 
 test('help and values of labels are escaped, each as the format says', () => {
-  const declaration = { type: 'counter', help: 'a "b" \\ c\nd', labels: ['x', 'y'] } as const;
+  const declaration = { type: 'counter', help: 'a "b" \\ c\nd', labels: ['x', 'y'], bounds: [] } as const;
   assert.equal(
     formatMetric('t', declaration, [[['a "b" \\ c\nd', ''], 3]]),
     '# HELP t a "b" \\\\ c\\nd\n# TYPE t counter\nt{x="a \\"b\\" \\\\ c\\nd",y=""} 3\n',
@@ -14,7 +14,7 @@ test('help and values of labels are escaped, each as the format says', () => {
 
 test('numbers are written as the format reads them, and an unknown value is left out', () => {
   const shown = (value: number | undefined) =>
-    formatMetric('t', { type: 'gauge', help: 'h' }, [[[], value]]).split('\n')[2];
+    formatMetric('t', { type: 'gauge', help: 'h', labels: [], bounds: [] }, [[[], value]]).split('\n')[2];
   assert.equal(shown(1e21), 't 1e+21');
   assert.equal(shown(0.25), 't 0.25');
   assert.equal(shown(Number.POSITIVE_INFINITY), 't +Inf');

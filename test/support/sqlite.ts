@@ -20,7 +20,7 @@ export type { Connection } from '../../src/sqlite/connection.ts';
 export { keysFileOf } from '../../src/sqlite/registry-files.ts';
 export { REGISTRY_SCHEMA } from '../../src/sqlite/schemas.ts';
 export { isBusy } from '../../src/sqlite/sqlite-errors.ts';
-export { openWebhooksAt } from '../../src/webhooks/open-webhook-store.ts';
+export { WebhookStore } from '../../src/webhooks/open-webhook-store.ts';
 export { SqliteError };
 
 /** How stores opened by hand show what they keep. */

@@ -11,7 +11,7 @@ import type { Connection, PreparedStatement } from '../../../src/sqlite/connecti
 import { openStatisticsReader } from '../../../src/statistics/statistics-store.ts';
 import { KIGALI } from '../../../src/values/date-time.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { openFile, openKeyStore, openStore, openWebhooksAt } from '../../support/sqlite.ts';
+import { openFile, openKeyStore, openStore, WebhookStore } from '../../support/sqlite.ts';
 
 const BIG = [
   'members',
@@ -64,7 +64,7 @@ function open(context: TestContext) {
   // Those of the thread that searches.
   openMemberSearch(store.connection);
   const keys = openKeyStore(join(folder, 'registry.keys.db'));
-  const webhooks = openWebhooksAt(join(folder, 'registry.db'), { waitMs: 0, create: true });
+  const webhooks = new WebhookStore(join(folder, 'registry.db'), { waitMs: 0, create: true });
   const statistics = openFile(join(folder, 'registry.db'));
   openStatisticsReader(statistics, KIGALI);
   context.after(() => {

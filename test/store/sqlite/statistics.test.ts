@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
 import { changeTimeZone } from '../../../src/health/refresh-stored.ts';
-import type { Statistics } from '../../../src/statistics/statistics.ts';
-import { openStatisticsOf, openStatisticsReader } from '../../../src/statistics/statistics-store.ts';
+import {
+  openStatisticsOf,
+  openStatisticsReader,
+  type Statistics,
+} from '../../../src/statistics/statistics-store.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from '../../../src/values/date-time.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';

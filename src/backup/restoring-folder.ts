@@ -14,7 +14,7 @@ import {
   restoringFolderOf,
   withSideFiles,
 } from '../sqlite/registry-files.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError, unusable } from '../sqlite/storage-error.ts';
 
 /** Held open with an exclusive lock during a restore; a killed process loses the lock. */
 const LOCK = '.lock';
@@ -56,8 +56,7 @@ export class RestoringFolder {
       createFolder(this.oldFolder);
       lock = lockPrivateFile(join(this.oldFolder, LOCK));
     } catch (error) {
-      const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
-      throw new StorageError('unusable', message, { cause: error });
+      throw unusable(`${databaseFile} cannot be restored`, error);
     }
     if (lock === undefined)
       throw new StorageError('failed', `Another restore into ${databaseFile} is running.`);
@@ -78,11 +77,11 @@ export class RestoringFolder {
 
   /**
    * Moves every file of the old registry into the folder, and then records on disk that all have been moved.
-   * @param others files that do not belong to the restored registry
+   * @param foreignFiles files that do not belong to the restored registry
    */
-  moveOldFiles(onStep: (step: string) => void, others: readonly string[] = []): void {
+  moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
-    for (const file of [...filesAt(this.databaseFile), ...others]) {
+    for (const file of [...filesAt(this.databaseFile), ...foreignFiles]) {
       renameSync(file, join(this.oldFolder, basename(file)));
       onStep(`moved ${basename(file)}`);
     }

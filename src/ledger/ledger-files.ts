@@ -9,7 +9,7 @@ import { lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError, unusable } from '../sqlite/storage-error.ts';
 import { insertPartRow, type PartRow } from './ledger-rows.ts';
 
 export interface LedgerFile {
@@ -80,8 +80,7 @@ export function createLedgerFolder(databaseFile: string): string {
     createFolder(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return folder;
-    const message = `${folder} cannot be created: ${(error as Error).message}.`;
-    throw new StorageError('unusable', message, { cause: error });
+    throw unusable(`${folder} cannot be created`, error);
   }
   if (!statSync(folder).isDirectory()) throw new StorageError('unusable', `${folder} is not a folder.`);
   return folder;

@@ -19,7 +19,7 @@ import {
 } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
 import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError, unusable } from '../sqlite/storage-error.ts';
 import {
   type HashPerson,
   hashBatch,
@@ -367,8 +367,7 @@ function assertWritable(folder: string): void {
   try {
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    const message = `${folder} cannot be written: ${(error as Error).message}.`;
-    throw new StorageError('unusable', message, { cause: error });
+    throw unusable(`${folder} cannot be written`, error);
   }
 }
 

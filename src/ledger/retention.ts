@@ -13,30 +13,6 @@ import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
 import { type FileContent, readLedgerFile } from './ledger-rows.ts';
 import { destroyMonthKeys, type MonthKey } from './month-keys.ts';
 
-/** Retention period of readings. */
-export interface Retention {
-  /** Epoch milliseconds. */
-  readonly nowMs: number;
-  /** Minimum days to keep readings. */
-  readonly days: number;
-  /** Names of files that an operator has inspected: they are removed although later months are missing. */
-  readonly named?: readonly string[];
-}
-
-/** Names of files, oldest first. */
-export interface OldLedgerFiles {
-  readonly removable: readonly string[];
-  /**
-   * Files past the retention period, while later months are missing: an operator has to inspect them first.
-   */
-  readonly waiting: readonly string[];
-}
-
-export interface RemovedLedgerFiles {
-  readonly names: readonly string[];
-  readonly entries: number;
-}
-
 /** Retention period of accesses. */
 export interface Retention {
   /** Epoch milliseconds. */

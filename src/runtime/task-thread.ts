@@ -13,13 +13,13 @@ interface Tasks {
   readonly [name: string]: (input: any) => unknown;
 }
 
-interface Asked {
+interface TaskRequest {
   readonly id: number;
   readonly name: string;
   readonly input: unknown;
 }
 
-interface Answered {
+interface TaskResponse {
   readonly id: number;
   readonly result?: unknown;
   /** The error as thrown; its class does not survive the transfer between threads. */
@@ -77,12 +77,12 @@ export class TaskThread<T extends Tasks> {
     if (this.isClosed) return Promise.reject(unavailable('stopping', 'The service is stopping.'));
     if (this.waiting.size > this.options.maxWaiting)
       return Promise.reject(unavailable('too_many_waiting', 'Too many such requests at once. Try again.'));
-    const asked: Asked = { id: ++this.lastId, name, input };
+    const request: TaskRequest = { id: ++this.lastId, name, input };
     return new Promise((resolve, reject) => {
-      this.waiting.set(asked.id, { resolve, reject });
+      this.waiting.set(request.id, { resolve, reject });
       this.worker ??= this.start();
       this.worker.ref();
-      this.worker.postMessage(asked);
+      this.worker.postMessage(request);
     });
   }
 
@@ -105,7 +105,7 @@ export class TaskThread<T extends Tasks> {
         : { maxYoungGenerationSizeMb: heap.youngMib, maxOldGenerationSizeMb: heap.oldMib };
     const worker = new Worker(module, { workerData, resourceLimits });
     let lost: unknown;
-    worker.on('message', (answered: Answered) => this.settle(worker, answered));
+    worker.on('message', (response: TaskResponse) => this.settle(worker, response));
     worker.on('error', (error) => {
       lost = error;
     });
@@ -118,12 +118,12 @@ export class TaskThread<T extends Tasks> {
     return worker;
   }
 
-  private settle(worker: Worker, answered: Answered): void {
-    const { id, result, error, refused } = answered;
+  private settle(worker: Worker, response: TaskResponse): void {
+    const { id, result, error, refused } = response;
     const { resolve, reject } = this.waiting.get(id) as Waiting;
     this.waiting.delete(id);
     if (this.waiting.size === 0) worker.unref();
-    if (!('error' in answered)) resolve(result as never);
+    if (!('error' in response)) resolve(result as never);
     else if (refused === undefined) reject(error);
     else reject(new RegistryError(refused.code, (error as Error).message, refused));
   }
@@ -139,21 +139,21 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
   if (port === null) throw new Error('This module is for a thread of its own.');
   if (!isWaitedFor) yieldToOthers();
   const tasks = open(workerData as Setup);
-  const serve = async ({ id, name, input }: Asked): Promise<void> => {
+  const serve = async ({ id, name, input }: TaskRequest): Promise<void> => {
     try {
       const task = tasks[name] as Tasks[string];
-      port.postMessage({ id, result: await task(input) } satisfies Answered);
+      port.postMessage({ id, result: await task(input) } satisfies TaskResponse);
     } catch (error) {
       const refused =
         error instanceof RegistryError
           ? { code: error.code, retryAfterSeconds: error.retryAfterSeconds, reason: error.reason }
           : undefined;
-      port.postMessage({ id, error, ...(refused === undefined ? {} : { refused }) } satisfies Answered);
+      port.postMessage({ id, error, ...(refused === undefined ? {} : { refused }) } satisfies TaskResponse);
     }
   };
   let served = Promise.resolve();
-  port.on('message', (asked: Asked) => {
-    served = served.then(() => serve(asked));
+  port.on('message', (request: TaskRequest) => {
+    served = served.then(() => serve(request));
   });
 }
 

@@ -58,7 +58,7 @@ export function pragmasOf({
 // A statement compiled when it first runs. Compiling a registry's hundreds of statements takes 15 ms, each
 // time one is opened, and at the first request of each key limited to cooperatives.
 
-class LateStatement {
+export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;
   private compiled: Database.Statement | undefined;
 
@@ -72,19 +72,19 @@ class LateStatement {
     return this.compiled;
   }
 
-  get(...params: unknown[]): unknown {
-    return this.statement.get(...params);
+  get(...params: Params): Row | undefined {
+    return this.statement.get(...params) as Row | undefined;
   }
 
-  all(...params: unknown[]): unknown[] {
-    return this.statement.all(...params);
+  all(...params: Params): Row[] {
+    return this.statement.all(...params) as Row[];
   }
 
-  iterate(...params: unknown[]): IterableIterator<unknown> {
-    return this.statement.iterate(...params);
+  iterate(...params: Params): IterableIterator<Row> {
+    return this.statement.iterate(...params) as IterableIterator<Row>;
   }
 
-  run(...params: unknown[]): Database.RunResult {
+  run(...params: Params): Database.RunResult {
     return this.statement.run(...params);
   }
 }
@@ -199,13 +199,6 @@ function refusePromise<T>(value: T): T {
   return value;
 }
 
-export interface Statement<Params extends unknown[], Row> {
-  get(...params: Params): Row | undefined;
-  all(...params: Params): Row[];
-  iterate(...params: Params): IterableIterator<Row>;
-  run(...params: Params): { changes: number; lastInsertRowid: number | bigint };
-}
-
 /** Parameters by position or by name. */
 type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
@@ -242,7 +235,7 @@ export class Connection {
   /** @param bound reason why the statement touches few rows, if it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
     const planned = this.planned(sql, bound);
-    return new LateStatement(() => this.raw.prepare(planned)) as unknown as Statement<Params, Row>;
+    return new Statement(() => this.raw.prepare(planned));
   }
 
   /** Prepares a statement whose rows are arrays in the order of its columns: faster for many rows. */
@@ -251,7 +244,7 @@ export class Connection {
     bound?: string,
   ): Statement<Params, Row> {
     const planned = this.planned(sql, bound);
-    return new LateStatement(() => this.raw.prepare(planned).raw()) as unknown as Statement<Params, Row>;
+    return new Statement(() => this.raw.prepare(planned).raw());
   }
 
   private planned(text: string, bound: string | undefined): string {

@@ -112,9 +112,9 @@ export interface CountCheck {
 }
 
 /** SELECT of a row that only one of two SELECTs returns. */
-export const difference = (actual: string, kept: string): string =>
-  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
-   UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
+export const difference = (actual: string, stored: string): string =>
+  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${stored}))
+   UNION ALL SELECT * FROM (SELECT * FROM (${stored}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
 
 /** SELECT of a stored sum that does not match its rows. */
 export const wrongSumSql = (totals: Totals): string =>

@@ -6,7 +6,7 @@ import { isOlder } from '../runtime/node-version.ts';
 import { createFolder, openPrivateFile } from '../runtime/process.ts';
 import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './connection.ts';
 import { isBusy, toStorageError } from './sqlite-errors.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError, unusable } from './storage-error.ts';
 
 // Migration to the newest schema: each step runs once, in order, completely or not at all
 
@@ -39,8 +39,7 @@ export function migrate(db: Connection, schema: Schema): void {
     });
   } catch (error) {
     if (error instanceof StorageError || isBusy(error)) throw error;
-    const message = `${db.raw.name} could not be migrated: ${(error as Error).message}.`;
-    throw new StorageError('unusable', message, { cause: error });
+    throw unusable(`${db.raw.name} could not be migrated`, error);
   }
 }
 
@@ -111,9 +110,7 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   try {
     raw = new Database(file, { timeout: WAIT_MS.opening, fileMustExist: true });
   } catch (error) {
-    throw new StorageError('unusable', `${file} cannot be opened: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw unusable(`${file} cannot be opened`, error);
   }
   try {
     const connection = prepareConnection(raw, options);
@@ -123,8 +120,7 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
     raw.close();
     if (error instanceof StorageError) throw error;
     if (isBusy(error)) throw toStorageError(error);
-    const message = `${file} cannot be used as a database: ${(error as Error).message}.`;
-    throw new StorageError('unusable', message, { cause: error });
+    throw unusable(`${file} cannot be used as a database`, error);
   }
 }
 
@@ -184,9 +180,7 @@ function createEmpty(file: string): void {
     // SQLite gives the -wal and -shm files the mode and the owner of the database.
     closeSync(openNew(file));
   } catch (error) {
-    throw new StorageError('unusable', `${file} cannot be created: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw unusable(`${file} cannot be created`, error);
   }
 }
 

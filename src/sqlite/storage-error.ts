@@ -16,3 +16,7 @@ export class StorageError extends Error {
     this.kind = kind;
   }
 }
+
+/** Creates the error for a location that cannot be used. @param what a sentence without its reason */
+export const unusable = (what: string, cause: unknown): StorageError =>
+  new StorageError('unusable', `${what}: ${(cause as Error).message}.`, { cause });

@@ -19,9 +19,9 @@ export const saying = (template: string, values: { readonly [place: string]: str
 };
 
 /** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
-const repeated = (columns: readonly string[], isFaulty: string, given = columns): string =>
+const repeated = (columns: readonly string[], isFaulty: string, required = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
-    WHERE ${given.map((name) => `${name} IS NOT NULL`).join(' AND ')}
+    WHERE ${required.map((name) => `${name} IS NOT NULL`).join(' AND ')}
     GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
 // The plus keeps SQLite from scanning the lines after the first for each set instead of building an index.
 const laterIn = (columns: readonly string[]): string =>

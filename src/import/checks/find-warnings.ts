@@ -14,13 +14,13 @@ export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
   stageNames(scope);
-  for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
+  for (const { kind: warningKind, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
     const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
     if (select === undefined) continue;
     db.run(
       `INSERT INTO staging.warnings (kind, line, detail) SELECT DISTINCT ?, line, detail
        FROM (WITH found (line, detail) AS (${select}) SELECT line, detail FROM found) ORDER BY line`,
-      [found],
+      [warningKind],
     );
   }
 }
@@ -28,12 +28,12 @@ export function findWarnings(scope: FileScope): void {
 /** True if later warnings than this one stop the file, and are not among the earlier ones. */
 export function hasNewStops(db: Connection, lastId: number): boolean {
   const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
-  const found = db.row(
+  const row = db.row(
     `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
        (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
     { lastId },
   );
-  return found !== undefined;
+  return row !== undefined;
 }
 
 export const lastWarning = (db: Connection): number =>
@@ -52,10 +52,10 @@ function findElsewhere(db: Connection): void {
 
 /** @param assertCurrent called before lines are read */
 export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
-  const found = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
+  const warnings = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
     'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
   );
-  return found.map((warning) => ({
+  return warnings.map((warning) => ({
     kind: warning.kind,
     stops: STOPPING_KINDS.includes(warning.kind),
     message:
@@ -75,8 +75,8 @@ function* linesOf(db: Connection, kind: string, detail: string): Generator<numbe
     `SELECT id, line FROM staging.warnings WHERE kind = ? AND detail = ? AND id > ? ORDER BY id
        LIMIT ${LINES_AT_ONCE}`,
   );
-  const found = readPages<{ id: number; line: number }>(LINES_AT_ONCE, (last) =>
+  const rows = readPages<{ id: number; line: number }>(LINES_AT_ONCE, (last) =>
     page.all(kind, detail, last?.id ?? 0),
   );
-  for (const { line } of found) yield line;
+  for (const { line } of rows) yield line;
 }

@@ -33,10 +33,11 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   // Stored members whose name and phone do not change.
   const stored = (phones: string) => `main.members m WHERE m.mobile IN (${phones})
     AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
-  const given = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card FROM ${from}`;
-  const held = `SELECT ${phoneOf('m.mobile')}, CAST(m.identity_card AS INTEGER)
+  const newPhones = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card
+    FROM ${from}`;
+  const storedPhones = `SELECT ${phoneOf('m.mobile')}, CAST(m.identity_card AS INTEGER)
     FROM ${stored(`SELECT ${mobile} FROM ${from}`)}`;
-  findSharedPhones(db, db.has('main.members') ? `${given} UNION ALL ${held}` : given);
+  findSharedPhones(db, db.has('main.members') ? `${newPhones} UNION ALL ${storedPhones}` : newPhones);
   if (!db.has('staging.shared_phones')) return undefined;
   const pool = db.rows<Pooled>(`SELECT p.line, r.cooperative_code AS cooperative, ${mobile} AS mobile,
       r.identity_card AS identityCard, coalesce(r.full_name, t.full_name) AS fullName,

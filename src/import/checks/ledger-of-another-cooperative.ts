@@ -48,11 +48,11 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
   const entries = sameFileSql(scope) ?? sameEntriesSql(scope, kind);
-  const found = [
+  const selects = [
     ...(scope.columns.has('full_name') ? [otherNamesSql(kind)] : []),
     ...(entries === undefined ? [] : [entries]),
   ];
-  return found.length === 0 ? undefined : found.join('\nUNION ALL ');
+  return selects.length === 0 ? undefined : selects.join('\nUNION ALL ');
 }
 
 /** Stages the names that new and changed rows give their members, each name of a member once. */
@@ -132,7 +132,7 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
 
 /** Rows of a file whose bytes were imported before, as entries of another cooperative. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
-  const found = db.row<{ id: number; code: string }>(
+  const earlier = db.row<{ id: number; code: string }>(
     `SELECT o.id, c.code FROM ${OF_SAME_BYTES}
      CROSS JOIN main.created_rows w ON w.operation_id = o.id AND w.entity = @kind
      CROSS JOIN main.${tableOf(kind).table} t ON t.id BETWEEN w.first_row AND w.last_row
@@ -141,8 +141,8 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
        WHERE cooperative_id IS NOT NULL) LIMIT 1`,
     { kind, sha256: sha256 ?? '' },
   );
-  if (found === undefined) return undefined;
-  const same = saying(SAME_FILE, { code: quoted(found.code), id: `${found.id}` });
+  if (earlier === undefined) return undefined;
+  const same = saying(SAME_FILE, { code: quoted(earlier.code), id: `${earlier.id}` });
   return `SELECT line, ${same}
     FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }

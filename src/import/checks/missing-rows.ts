@@ -56,9 +56,9 @@ export function findMissing({ db, kind, replaces }: FileScope): void {
 }
 
 function refuseReplacement(db: Connection, kind: ImportKind, id: number): string | undefined {
-  const found = findOperation(db, id);
-  if (found === undefined || !isImport(found)) return `There is no import ${id} to replace.`;
-  const { kind: other, undoneAt, replacedBy } = found;
+  const operation = findOperation(db, id);
+  if (operation === undefined || !isImport(operation)) return `There is no import ${id} to replace.`;
+  const { kind: other, undoneAt, replacedBy } = operation;
   if (other !== kind)
     return `Import ${id} is of ${other}, not of ${kind}, and cannot be replaced by this file.`;
   if (undoneAt !== null) return `Import ${id} was undone and cannot be replaced.`;
@@ -70,12 +70,13 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
   const { table } = tableOf(kind);
   const rows = rowsOf(id, kind);
   if (kind !== 'cooperatives') {
-    const found = db.row<{ code: string; isOfFile: number }>(
+    const cooperative = db.row<{ code: string; isOfFile: number }>(
       `SELECT c.code, ${ofFile('c.id')} AS isOfFile FROM (${rows}) o
        CROSS JOIN main.${table} t ON t.id = o.id
        CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id ORDER BY 2 DESC LIMIT 1`,
     );
-    if (found?.isOfFile === 0) return `Import ${id} is of ${found.code}, of which this file has no rows.`;
+    if (cooperative?.isOfFile === 0)
+      return `Import ${id} is of ${cooperative.code}, of which this file has no rows.`;
   }
   // A faulty row proves nothing about stored data, and nothing of such a file is imported.
   if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
@@ -185,7 +186,7 @@ function* listMissing(db: Connection, kind: ImportKind): Generator<readonly Stag
 /** SELECT of the id and values of missing rows after an id, in the order of the columns of files. */
 function missingSql(kind: ImportKind): string {
   const { table } = tableOf(kind);
-  const named: { readonly [column: string]: string } = {
+  const owners: { readonly [column: string]: string } = {
     cooperative_code: '(SELECT code FROM main.cooperatives WHERE id = t.cooperative_id)',
     loan_reference: '(SELECT reference FROM main.loans WHERE id = t.loan_id)',
     account_number: '(SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)',
@@ -195,7 +196,7 @@ function missingSql(kind: ImportKind): string {
       ? `(SELECT ${column} FROM main.members WHERE id = ${memberSql(kind, 't')})`
       : `t.${column}`;
   const values = FILE_COLUMNS[kind].map(({ name, role, field }) =>
-    role === 'owner' || role === 'compared' ? (named[name] ?? ofMember(field.column)) : `t.${field.column}`,
+    role === 'owner' || role === 'compared' ? (owners[name] ?? ofMember(field.column)) : `t.${field.column}`,
   );
   return `SELECT t.id, ${values.join(', ')} FROM staging.missing x CROSS JOIN main.${table} t ON t.id = x.id
     WHERE x.id > ? ORDER BY x.id LIMIT ${ROWS_AT_ONCE}`;

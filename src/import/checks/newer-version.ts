@@ -8,50 +8,31 @@ import { creatorOf } from '../../registry/changes/labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { TimeZone } from '../../values/date-time.ts';
-import { joinTexts, type Message, say, type Text, Written } from '../../values/message.ts';
+import { joinTexts, Message, say, type Text, Written } from '../../values/message.ts';
 import { dayOf, type FileScope, isOnDay, UTC } from '../staging/staging-tables.ts';
 
 /** Number of entries shown with their stored version. */
 const SHOWN = 3;
 
-interface Found {
-  readonly rows: number;
-  readonly id: string;
-  readonly examples: Message;
-}
-
-interface Example {
-  readonly line: number;
-  readonly now: Written;
-  readonly before: Written;
-  readonly day: Written;
-}
-
-/** Columns in which an entry equals its corrected version, and values of both that are shown. */
+/** Columns in which an entry equals its corrected version, values of both that are shown, and messages. */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
     at: 'delivered_at',
     value: { row: 'r.kg / 1000.0', stored: 't.grams / 1000.0' },
-    example: (values: Example) => say('line {line}: {now} kg in place of {before} on {day}', { ...values }),
-    found: (values: Found) =>
-      say(
-        '{rows|# delivery is|# deliveries are} new on a day on which import {id} has others that ' +
-          'this file has not ({examples})',
-        { ...values },
-      ),
+    example: 'line {line}: {now} kg in place of {before} on {day}',
+    summary:
+      '{rows|# delivery is|# deliveries are} new on a day on which import {id} has others that ' +
+      'this file has not ({examples})',
   },
   savings: {
     same: 't.account_id = p.account_id AND t.kind = r.kind',
     at: 'transacted_at',
     value: { row: 'r.amount / 100.0', stored: 't.amount_minor / 100.0' },
-    example: (values: Example) => say('line {line}: {now} Frw in place of {before} on {day}', { ...values }),
-    found: (values: Found) =>
-      say(
-        '{rows|# transaction is|# transactions are} new on a day on which import {id} has others that ' +
-          'this file has not ({examples})',
-        { ...values },
-      ),
+    example: 'line {line}: {now} Frw in place of {before} on {day}',
+    summary:
+      '{rows|# transaction is|# transactions are} new on a day on which import {id} has others that ' +
+      'this file has not ({examples})',
   },
 } as const;
 
@@ -86,7 +67,7 @@ const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;
-  const shown = `line, ${number('new')}, ${number('old')}, date(at + ${offsetSeconds}, 'unixepoch')`;
+  const entry = `line, ${number('new')}, ${number('old')}, date(at + ${offsetSeconds}, 'unixepoch')`;
   return `SELECT * FROM (WITH found AS MATERIALIZED (SELECT s.line, ${value.row} AS new,
       ${value.stored} AS old, t.${at} AS at, ${creatorOf(kind, 't.id')} AS import
     FROM staging.superseded s CROSS JOIN staging.rows r ON r.line = s.line
@@ -94,7 +75,7 @@ function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): st
   places AS (SELECT *, row_number() OVER (PARTITION BY import ORDER BY line) AS place FROM found),
   details AS MATERIALIZED (SELECT import, json_array((${NEWEST}),
       (SELECT count(*) FROM found f WHERE f.import = g.import) > ${SHOWN},
-      json_group_array(json_array(${shown}))) AS text
+      json_group_array(json_array(${entry}))) AS text
     FROM (SELECT * FROM places WHERE place <= ${SHOWN} ORDER BY line) g GROUP BY import)
   SELECT f.line, d.text FROM found f JOIN details d ON d.import = f.import)`;
 }
@@ -110,16 +91,15 @@ export const describeNewer =
   (rows: number, detail: string): Text => {
     const [newest, isMore, entries]: Detail = JSON.parse(detail);
     const id = String(newest);
-    const shown = entries.map(([line, now, before, day]) =>
-      ENTRIES[kind].example({
-        line,
-        now: new Written('amount', now),
-        before: new Written('amount', before),
-        day: new Written('day', day),
-      }),
-    );
-    const examples = joinTexts(isMore === 1 ? [...shown, '…'] : shown, '; ');
-    const found = ENTRIES[kind].found({ rows, id, examples });
+    const examples = entries.map(([line, now, before, day]) => {
+      const amounts = { now: new Written('amount', now), before: new Written('amount', before) };
+      return new Message(ENTRIES[kind].example, { line, ...amounts, day: new Written('day', day) });
+    });
+    const found = new Message(ENTRIES[kind].summary, {
+      rows,
+      id,
+      examples: joinTexts(isMore === 1 ? [...examples, '…'] : examples, '; '),
+    });
     return say(
       '{found}. If the file is a newer version of import {id}, add --replaces {id}; if they were made ' +
         'besides, add --yes.',

@@ -97,17 +97,13 @@ function findErasedRows({ db, kind }: FileScope): void {
   db.exec(`INSERT INTO staging.erased_rows SELECT r.line FROM staging.rows r WHERE ${IS_ERASED}`);
 }
 
-const refusing = (message: string): Check => ({
-  column: 'identity_card',
-  sql: `SELECT line, '${message}' FROM staging.erased_rows`,
-});
-
-const MEMBER = refusing('This person was erased. --despite-erasure imports the row.');
-const ENTRY = refusing('This person was erased.');
-
 function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
-  if (kind === 'members') return despiteErasure ? [] : [MEMBER];
-  return [ENTRY];
+  if (kind === 'members' && despiteErasure) return [];
+  const message =
+    kind === 'members'
+      ? 'This person was erased. --despite-erasure imports the row.'
+      : 'This person was erased.';
+  return [{ column: 'identity_card', sql: `SELECT line, '${message}' FROM staging.erased_rows` }];
 }
 
 /** A number that changes when another connection commits to the registry. */

@@ -14,7 +14,7 @@ import type { FileScope } from '../staging/staging-tables.ts';
  * @param needs columns that the row must have
  * @param sql SELECT of `line` and a detail for the message
  */
-const typed = (
+const typedWarning = (
   kind: WarningKind,
   needs: readonly string[],
   sql: string,
@@ -36,7 +36,7 @@ const ROW = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line =
  * Warns of a day before the cooperative was registered, with a day's tolerance, so that no time zone matters.
  */
 const beforeRegistration = (instant: string) =>
-  typed(
+  typedWarning(
     'before_registration',
     [instant],
     `SELECT p.line, c.registration_date FROM ${ROW} CROSS JOIN main.cooperatives c ON c.id = p.cooperative_id
@@ -47,7 +47,7 @@ const beforeRegistration = (instant: string) =>
 
 /** Warns of the same line under another reference. @param stored JOIN of the stored entry `t` */
 const sameEntry = (needs: readonly string[], stored: string) =>
-  typed(
+  typedWarning(
     'same_entry',
     needs,
     `SELECT p.line, '' FROM ${ROW} CROSS JOIN ${stored}
@@ -60,7 +60,7 @@ const sameEntry = (needs: readonly string[], stored: string) =>
  * deliveries from which and up to which the average is taken.
  */
 const [UNUSUAL_TIMES, LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 10, 1_000];
-const unusualWeight = typed(
+const unusualWeight = typedWarning(
   'unusual_weight',
   ['kg'],
   `SELECT p.line, CAST(s.average AS INTEGER) FROM ${ROW}
@@ -76,7 +76,7 @@ const unusualWeight = typed(
 );
 
 /** Warns of payments beyond the amount of the loan: they may be interest, or a slip. */
-const beyondAmount = typed(
+const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],
   `SELECT p.line, json_array(l.amount_minor, max(0,
@@ -96,7 +96,7 @@ const beyondAmount = typed(
 );
 
 /** Warns of what may be the same paper line under a second reference. */
-const samePayment = typed(
+const samePayment = typedWarning(
   'same_payment',
   ['amount'],
   `SELECT p.line, t.reference FROM ${ROW} CROSS JOIN main.payments t ON t.loan_id = p.loan_id

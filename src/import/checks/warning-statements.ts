@@ -125,39 +125,34 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
     CROSS JOIN again a ON a.cooperative_id = s.cooperative_id)`;
 }
 
-// Warnings that all ledgers share
+interface WarningStatement {
+  readonly kind: WarningKind;
+  /** Columns that the file must have. */
+  readonly needs: readonly string[];
+  /** SELECT of `line` and a text for the message; undefined if there is nothing to look for. */
+  readonly sql: (scope: FileScope) => string | undefined;
+  /** @param detail the text of the SELECT; each different text is a warning of its own */
+  readonly message: (rows: number, detail: string) => Text;
+}
 
+const statement = (
+  kind: WarningKind,
+  needs: readonly string[],
+  sql: string | WarningStatement['sql'],
+  message: WarningStatement['message'],
+): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
+
+const unpacked = (_rows: number, detail: string): Text => unpack(detail);
+
+/** Warnings that all ledgers share. */
 const LEDGER_WARNINGS = [
-  {
-    kind: 'other_cooperative',
-    needs: [],
-    sql: otherCooperativeSql,
-    message: (_: number, detail: string) => unpack(detail),
-  },
-  {
-    kind: 'other_name',
-    needs: ['full_name'],
-    sql: otherNameSql,
-    message: (n: number) =>
-      say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
-  },
-  {
-    kind: 'already_stored',
-    needs: [],
-    sql: alreadyStoredSql,
-    message: (_: number, detail: string) => unpack(detail),
-  },
-  {
-    kind: 'removed',
-    needs: [],
-    sql: removedSql,
-    message: (_: number, detail: string) => unpack(detail),
-  },
-] as const;
-
-/** Warning for ledgers whose rows may come without a reference. */
-const newerVersion = (kind: 'production' | 'savings') =>
-  ({ kind: 'newer_version', needs: [], sql: newerVersionSql, message: describeNewer(kind) }) as const;
+  statement('other_cooperative', [], otherCooperativeSql, unpacked),
+  statement('other_name', ['full_name'], otherNameSql, (n) =>
+    say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
+  ),
+  statement('already_stored', [], alreadyStoredSql, unpacked),
+  statement('removed', [], removedSql, unpacked),
+];
 
 // Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings). The signs
 // that stop a file are in import/import-warnings.ts; import/import-files.ts stops it.
@@ -192,24 +187,7 @@ const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
   WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
-interface WarningStatement {
-  readonly kind: WarningKind;
-  /** Columns that the file must have. */
-  readonly needs: readonly string[];
-  /** SELECT of `line` and a text for the message; undefined if there is nothing to look for. */
-  readonly sql: (scope: FileScope) => string | undefined;
-  /** @param detail the text of the SELECT; each different text is a warning of its own */
-  readonly message: (rows: number, detail: string) => Text;
-}
-
 const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
-
-const statement = (
-  kind: WarningKind,
-  needs: readonly string[],
-  sql: string | WarningStatement['sql'],
-  message: WarningStatement['message'],
-): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
 
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
@@ -289,8 +267,8 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     statement('ended_status', ['status'], wouldRevive(ENDED), (n) =>
       say('{n|# member|# members} recorded as withdrawn or deceased would get another status.', { n }),
     ),
-    statement('many_changes', [], MANY_CHANGES, (_, detail) => unpack(detail)),
-    statement('other_cooperative', [], MEMBERS_OF_ANOTHER_COOPERATIVE, (_, detail) => unpack(detail)),
+    statement('many_changes', [], MANY_CHANGES, unpacked),
+    statement('other_cooperative', [], MEMBERS_OF_ANOTHER_COOPERATIVE, unpacked),
     statement('moved', [], MOVED, (n, detail) =>
       say(
         '{n|# member of this list was|# members of this list were} moved to {cooperative} by ' +
@@ -329,7 +307,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
       (n) => say('{n|# national ID begins|# national IDs begin} with neither 1, 2 nor 3.', { n }),
     ),
-    statement('contradicted_id', [], contradictedCardsSql, (_, detail) => unpack(detail)),
+    statement('contradicted_id', [], contradictedCardsSql, unpacked),
     statement(
       'born_after_registration',
       ['date_of_birth', 'registration_date'],
@@ -341,7 +319,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   ],
   production: [
     ...LEDGER_WARNINGS,
-    newerVersion('production'),
+    statement('newer_version', [], newerVersionSql, describeNewer('production')),
     ...TYPED_WARNINGS.production,
     statement('after_death', [], afterDeath('delivered_at'), (n) =>
       say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
@@ -349,7 +327,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   ],
   savings: [
     ...LEDGER_WARNINGS,
-    newerVersion('savings'),
+    statement('newer_version', [], newerVersionSql, describeNewer('savings')),
     ...TYPED_WARNINGS.savings,
     statement('after_death', [], afterDeath('transacted_at'), (n) =>
       say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),

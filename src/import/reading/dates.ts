@@ -7,9 +7,20 @@ import type { CellContext, DateForm, DateOrder } from './cell-context.ts';
 /** Three numbers with the same separator, and an optional time. */
 const NUMBERS =
   /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?$/;
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 const LAST_MONTH = 12;
 
 const CELL_DATE_FAULT = new FieldError('Date has wrong format. Write 2024-03-31 or 31/03/2024.');

@@ -69,8 +69,24 @@ const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(pla
 const optional = (name: string, text: string | null): string =>
   text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
-export const encodeAccesses = (accesses: readonly AccessRecord[]): string =>
-  accesses.map(encodeAccess).join(ACCESSES);
+/** Cache: all accesses share a few routes. */
+const quotedRoutes = new Map<string, string>();
+
+function quoteRoute(route: string): string {
+  let quoted = quotedRoutes.get(route);
+  if (quoted === undefined) {
+    quoted = quote(route);
+    quotedRoutes.set(route, quoted);
+  }
+  return quoted;
+}
+
+export function encodeAccesses(accesses: readonly AccessRecord[]): string {
+  let text = '';
+  // Faster than `join`, which copies each part once more.
+  for (const access of accesses) text += (text === '' ? '' : ACCESSES) + encodeAccess(access);
+  return text;
+}
 
 function encodeAccess(access: AccessRecord): string {
   const { timeMs, fields, reader, subject } = access;
@@ -78,7 +94,7 @@ function encodeAccess(access: AccessRecord): string {
   return (
     `${timeMs}${PARTS},"request_id":${quote(access.requestId)},` +
     `${'keyId' in reader ? `"key_id":${reader.keyId}` : `"user":${quote(reader.user)}`},` +
-    `"route":${quote(access.route)},` +
+    `"route":${quoteRoute(access.route)},` +
     `"fields":${fields.length === 0 ? '[]' : `["${fields.join('","')}"]`},` +
     `"status":${access.status}${optional('address', access.address)}` +
     `${optional('purpose', access.purpose)}${optional('end_user', access.endUser)}${PARTS}` +

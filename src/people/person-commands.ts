@@ -41,27 +41,22 @@ export function declarePersons(persons: Command, context: CliContext): void {
 async function show(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { zone, storage, options } = run;
-  const { person, traces } = await withStore(openStoredData(storage), async (store) => ({
-    person: store.findPerson(identityCard),
-    traces: store.findTraces(identityCard),
-  }));
+  const [person, traces] = await withStore(openStoredData(storage), (store) => [
+    store.findPerson(identityCard),
+    store.findTraces(identityCard),
+  ]);
   const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.readable()), traces);
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
   // An access without a match is recorded too.
-  const memberIds = traces.memberIds;
+  const { memberIds } = traces;
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
   const [own, everybody] = [ofPerson(accesses), ofEverybody(accesses).length];
   const last = own.slice(-SHOWN_READINGS).reverse();
   if (options.json === true) {
     const entries = last.map((access) => describeAccess(access, shown));
-    run.out(
-      formatJson({
-        ...describePerson(person, zone),
-        readings: { count: own.length, last: entries, everybody },
-      }),
-    );
-    return;
+    const readings = { count: own.length, last: entries, everybody };
+    return run.out(formatJson({ ...describePerson(person, zone), readings }));
   }
   run.out(formatPerson(person, zone, (text) => translate(run, text)));
   tellUnreadable(run, unreadable);
@@ -81,11 +76,7 @@ const LISTS = [
   ['payments', 'Payments', ({ payments }) => payments],
   ['savings_accounts', 'Savings accounts', ({ savingsAccounts }) => savingsAccounts],
   ['savings_transactions', 'Savings transactions', ({ savingsTransactions }) => savingsTransactions],
-] as const satisfies readonly (readonly [
-  name: string,
-  heading: string,
-  rows: (membership: StoredMembership) => readonly StoredRow[],
-])[];
+] as const satisfies readonly [string, string, (membership: StoredMembership) => readonly StoredRow[]][];
 
 const describePerson = (person: StoredPerson, zone: TimeZone) => ({
   identity_card: person.identityCard,
@@ -96,10 +87,9 @@ const describePerson = (person: StoredPerson, zone: TimeZone) => ({
       LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeRow(row, zone))]),
     ),
   })),
-  history: person.history.map(({ entity, row, ...entry }) => ({
-    entity,
-    row,
-    ...describeEntry(entry, zone),
+  history: person.history.map((change) => ({
+    ...{ entity: change.entity, row: change.row },
+    ...describeEntry(change, zone),
   })),
   kept_responses: person.keptResponses,
 });

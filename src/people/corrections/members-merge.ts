@@ -180,14 +180,25 @@ const MESSAGES = {
 
 /** Rows of the staged members that collide with rows of the target cooperative. */
 function findCollisions(db: Connection, cooperativeId: number): Collision[] {
-  const ofMembers = db.rows<MemberThere>(
-    `SELECT m.id, o.id AS other, m.member_code AS row, o.identity_card = m.identity_card AS isSame
-     FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
-     CROSS JOIN main.members o ON o.cooperative_id = @to
-       AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
-     WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
-    { to: cooperativeId },
-  );
+  const ofMembers = db
+    .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(
+      `SELECT m.id, o.id AS other, m.member_code AS row, o.identity_card = m.identity_card AS isSame
+       FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
+       CROSS JOIN main.members o ON o.cooperative_id = @to
+         AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
+       WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
+      { to: cooperativeId },
+    )
+    .map(({ id, other, row, isSame }): Collision => {
+      const message =
+        isSame === 1
+          ? say('The person is member {other} there: merge member {id} into it (members merge).', {
+              other,
+              id,
+            })
+          : say('Another member of the other cooperative has this code.');
+      return { entity: 'members', row, message };
+    });
   const ofEntries = OWNED.flatMap(({ entity, ids }) => {
     const { table, label } = tableOf(entity);
     const rows = db.values<string>(
@@ -198,25 +209,8 @@ function findCollisions(db: Connection, cooperativeId: number): Collision[] {
     );
     return rows.map((row) => ({ entity, row, message: MESSAGES[entity] }));
   });
-  return [...ofMembers.map(collisionOf), ...ofEntries];
+  return [...ofMembers, ...ofEntries];
 }
-
-interface MemberThere {
-  readonly id: number;
-  readonly row: string;
-  /** Colliding member of the target cooperative; `isSame` is 1 if it is the same person. */
-  readonly other: number;
-  readonly isSame: 0 | 1;
-}
-
-const collisionOf = ({ id, row, other, isSame }: MemberThere): Collision => ({
-  entity: 'members',
-  row,
-  message:
-    isSame === 1
-      ? say('The person is member {other} there: merge member {id} into it (members merge).', { other, id })
-      : say('Another member of the other cooperative has this code.'),
-});
 
 // Merge of two members
 

@@ -79,7 +79,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
     middleware: createMiddleware({ overload, keys, trustedProxies, limiter, clock, scheduler, noteAddress }),
     create: openCreate(store.responses, clock),
     send: createSender({ scheduler, log, clock, isDraining: () => draining, recording }),
-    ...{ clock, log, publicUrl },
+    ...{ limiter, clock, log, publicUrl },
   });
   const connections = connectionLog(log, clock);
   const inProcess = serveInProcess({ handler, log: connections, timeouts });

@@ -56,13 +56,16 @@ export class SlidingWindowLog {
   private hourStart = 0;
   private dayStart = 0;
 
-  /** Decides on one request now and, if it is admitted, counts it. */
-  take(limits: RateLimits, nowMs: number): Decision {
+  /**
+   * Decides on one request now, or on several together, and counts them if all are admitted.
+   * @param count at most the lower of the two limits
+   */
+  take(limits: RateLimits, nowMs: number, count = 1): Decision {
     this.advance(nowMs);
-    const hourWaitMs = this.waitMs(this.hourStart, limits.perHour, HOUR_MS, nowMs);
-    const dayWaitMs = this.waitMs(this.dayStart, limits.perDay, DAY_MS, nowMs);
+    const hourWaitMs = this.waitMs(this.hourStart, limits.perHour - count, HOUR_MS, nowMs);
+    const dayWaitMs = this.waitMs(this.dayStart, limits.perDay - count, DAY_MS, nowMs);
     const waitMs = Math.max(hourWaitMs, dayWaitMs);
-    if (waitMs === 0) this.record(nowMs);
+    if (waitMs === 0) for (let i = 0; i < count; i++) this.record(nowMs);
     return {
       admitted: waitMs === 0,
       waitMs,
@@ -107,10 +110,10 @@ export class SlidingWindowLog {
     this.times = grown;
   }
 
-  /** Returns the milliseconds until the limit-th newest time leaves the window; 0 if fewer are inside. */
-  private waitMs(start: number, limit: number, windowMs: number, nowMs: number): number {
-    if (this.admitted - start < limit) return 0;
-    return this.timeAt(this.admitted - limit) + windowMs - nowMs;
+  /** Returns the milliseconds until at most `most` times are in the window; 0 if no more are inside. */
+  private waitMs(start: number, most: number, windowMs: number, nowMs: number): number {
+    if (this.admitted - start <= most) return 0;
+    return this.timeAt(this.admitted - most - 1) + windowMs - nowMs;
   }
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
@@ -136,9 +139,12 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /** Decides on one request now and, if it is admitted, counts it. */
-  take(key: LimitedKey): Decision {
-    return this.windowsOf(key).take(key.limits, this.nowMs());
+  /**
+   * Decides on one request now, or on several together, and counts them if all are admitted.
+   * @param count at most the lower limit of the key
+   */
+  take(key: LimitedKey, count = 1): Decision {
+    return this.windowsOf(key).take(key.limits, this.nowMs(), count);
   }
 
   /** Returns the state of both windows without counting a request. */

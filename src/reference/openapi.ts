@@ -28,6 +28,7 @@ import { Components, header, type Json, requestHeaders, usage } from './headers.
 
 const ERROR = object({ detail: string() }, { title: 'Error' });
 
+const MESSAGES: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };
 const FIELD_ERRORS: Schema = {
   title: 'FieldErrors',
   type: 'object',
@@ -36,7 +37,18 @@ const FIELD_ERRORS: Schema = {
     'No field is called `detail`, which is the text of an Error.',
   propertyNames: { not: { const: 'detail' } },
   minProperties: 1,
-  additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+  additionalProperties: {
+    anyOf: [
+      MESSAGES,
+      {
+        type: 'object',
+        description: 'For a list: messages by the index of the item.',
+        propertyNames: { pattern: '^[0-9]+$' },
+        minProperties: 1,
+        additionalProperties: MESSAGES,
+      },
+    ],
+  },
 };
 
 interface Refusal {
@@ -144,7 +156,7 @@ function refusalStatuses(route: Route): number[] {
   if (route.isAlwaysAnswered !== true) statuses.add(503);
   if (route.access !== 'public') for (const status of [401, 403, 429]) statuses.add(status);
   if (route.body !== undefined) for (const status of [413, 415]) statuses.add(status);
-  if (route.method === 'POST') for (const status of [409, 422]) statuses.add(status);
+  if ('creation' in route) for (const status of [409, 422]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }
 

@@ -40,7 +40,7 @@ function curlLine(route: Route, baseUrl: string): string {
     `curl -s${isExport(route) ? 'OJ --compressed' : ''}`,
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
     ...(access === 'public' ? [] : ['-H "Authorization: Bearer $KEY"']),
-    ...(method === 'POST' ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
+    ...('creation' in route ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...(body === undefined
       ? []
       : [
@@ -65,11 +65,11 @@ const indented = (lines: readonly string[], by: string): string =>
 /** Uses the standard library alone, as docs/clients.md#python does. */
 function pythonProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
-  const isPost = method === 'POST';
+  const isCreating = 'creation' in route;
   const headers = [
     ...(access === 'public' ? [] : [`"Authorization": f"Bearer {os.environ['KEY']}",`]),
     ...(body === undefined ? [] : [`"Content-Type": "${mediaTypesOf(body).at(-1)}",`]),
-    ...(isPost ? ['"Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(isCreating ? ['"Idempotency-Key": str(uuid.uuid4()),'] : []),
   ];
   const settings = [
     `${JSON.stringify(addressOf(route, baseUrl))},`,
@@ -81,7 +81,7 @@ function pythonProgram(route: Route, baseUrl: string): string {
     ...(body === undefined ? [] : ['json']),
     ...(access === 'public' ? [] : ['os']),
     'urllib.request',
-    ...(isPost ? ['uuid'] : []),
+    ...(isCreating ? ['uuid'] : []),
   ];
   return `import ${modules.join(', ')}
 
@@ -108,7 +108,7 @@ function typescriptProgram(route: Route, baseUrl: string): string {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template there
     ...(access === 'public' ? [] : ['Authorization: `Bearer ${process.env.KEY}`,']),
     ...(body === undefined ? [] : [`'Content-Type': '${mediaTypesOf(body).at(-1)}',`]),
-    ...(method === 'POST' ? ["'Idempotency-Key': crypto.randomUUID(),"] : []),
+    ...('creation' in route ? ["'Idempotency-Key': crypto.randomUUID(),"] : []),
   ];
   const settings = [
     ...(method === 'GET' ? [] : [`method: '${method}',`]),

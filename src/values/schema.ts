@@ -43,7 +43,9 @@ interface IntegerKeywords extends Annotations {
 }
 
 interface ArrayKeywords extends Annotations {
+  readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: true;
 }
 
 interface Properties {

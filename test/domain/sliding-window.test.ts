@@ -16,21 +16,22 @@ class NaiveModel {
     return this.times.filter((time) => time > nowMs - windowMs && time <= nowMs);
   }
 
-  mayAdmit(limits: RateLimits, nowMs: number): boolean {
+  mayAdmit(limits: RateLimits, nowMs: number, count: number): boolean {
     return (
-      this.inWindow(HOUR, nowMs).length < limits.perHour && this.inWindow(DAY, nowMs).length < limits.perDay
+      this.inWindow(HOUR, nowMs).length + count <= limits.perHour &&
+      this.inWindow(DAY, nowMs).length + count <= limits.perDay
     );
   }
 
-  admit(nowMs: number): void {
-    this.times.push(nowMs);
+  admit(nowMs: number, count: number): void {
+    for (let i = 0; i < count; i++) this.times.push(nowMs);
   }
 
   /** The smallest wait after which a request would be admitted: tries each moment at which one expires. */
-  waitMs(limits: RateLimits, nowMs: number): number {
+  waitMs(limits: RateLimits, nowMs: number, count: number): number {
     const leaving = this.times.flatMap((time) => [time + HOUR, time + DAY]).filter((time) => time >= nowMs);
     const moments = [nowMs, ...leaving].sort((a, b) => a - b);
-    return (moments.find((moment) => this.mayAdmit(limits, moment)) ?? Number.NaN) - nowMs;
+    return (moments.find((moment) => this.mayAdmit(limits, moment, count)) ?? Number.NaN) - nowMs;
   }
 
   resetMs(limit: number, windowMs: number, nowMs: number): number {
@@ -54,7 +55,11 @@ const limits = fc.record({
   perHour: fc.integer({ min: 1, max: 6 }),
   perDay: fc.integer({ min: 1, max: 20 }),
 });
-const step = fc.record({ gap, changed: fc.option(limits, { freq: 12 }) });
+const step = fc.record({
+  gap,
+  changed: fc.option(limits, { freq: 12 }),
+  together: fc.integer({ min: 1, max: 4 }),
+});
 
 test('in no window are more than n admitted, and none is refused while fewer were, in random cases', () => {
   fc.assert(
@@ -63,15 +68,16 @@ test('in no window are more than n admitted, and none is refused while fewer wer
       const model = new NaiveModel();
       let current: RateLimits = first;
       let nowMs = 5_000;
-      for (const { gap: passed, changed } of steps) {
+      for (const { gap: passed, changed, together } of steps) {
         nowMs += passed;
         current = changed ?? current;
-        const mayAdmit = model.mayAdmit(current, nowMs);
-        const waitMs = mayAdmit ? 0 : model.waitMs(current, nowMs);
-        const decision = windows.take(current, nowMs);
+        const count = Math.min(together, current.perHour, current.perDay);
+        const mayAdmit = model.mayAdmit(current, nowMs, count);
+        const waitMs = mayAdmit ? 0 : model.waitMs(current, nowMs, count);
+        const decision = windows.take(current, nowMs, count);
         assert.equal(decision.admitted, mayAdmit);
         assert.equal(decision.waitMs, waitMs);
-        if (mayAdmit) model.admit(nowMs);
+        if (mayAdmit) model.admit(nowMs, count);
         for (const [usage, limit, windowMs] of [
           [decision.hour, current.perHour, HOUR],
           [decision.day, current.perDay, DAY],

@@ -106,7 +106,7 @@ async function serve(context: TestContext) {
   const limiter = new RateLimiter(clock);
   const trustedProxies = parseAddressBlocks([]) as AddressBlocks;
   const handler = createHandler({
-    ...{ routes: ROUTES, keys, clock, log, publicUrl: undefined },
+    ...{ routes: ROUTES, keys, clock, log, limiter, publicUrl: undefined },
     middleware: createMiddleware({
       ...{ keys, trustedProxies, limiter, clock, scheduler },
       overload: openOverloadGuard(clock, trustedProxies),

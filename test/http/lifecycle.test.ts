@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { RateLimiter } from '../../src/access/rate-limiter.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
 import type { Middleware } from '../../src/http/declare/route.ts';
 import { type Route, SHOWS_NO_ROWS } from '../../src/http/declare/route.ts';
@@ -57,6 +58,7 @@ async function serve(
     routes: [route],
     keys: { countUse: () => assert.fail('nothing is deprecated') },
     middleware: chain(middleware),
+    limiter: new RateLimiter(clock),
     create: () => assert.fail('no route creates'),
     send: createSender({ scheduler, log, clock, isDraining: () => false }),
     clock,

@@ -100,6 +100,12 @@ const CASES: { readonly [route: string]: Case } = {
   'PATCH /api/v1/members/{id}': ['/members/2', { memberIds: [2] }, PERSON, { gender: 'MALE' }],
   'PATCH /api/v1/payments/{id}': ['/payments/1', { memberIds: [1] }, LENDING, { method: 'bank' }],
   'POST /api/v1/loans': ['/loans', { memberIds: [2] }, LENDING, loan],
+  'POST /api/v1/members/lookups': [
+    '/members/lookups',
+    { identityCards: [nid(2), nid(1), nid(9)], memberIds: [2, 3, 1] },
+    ALL,
+    { identity_cards: [nid(2), nid(1), nid(9)] },
+  ],
   'POST /api/v1/members/{id}/deliveries': ['/members/2/deliveries', { memberIds: [2] }, MONEY, delivery],
   'POST /api/v1/members/{id}/savings-transactions': [
     '/members/2/savings-transactions',
@@ -116,7 +122,7 @@ const CASES: { readonly [route: string]: Case } = {
 const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 const routes = declaredRoutes();
 const showsOnlyItsRequest = (route: Route): boolean =>
-  route.method === 'POST' && route.creation.showsOnlyItsRequest === true;
+  'creation' in route && route.creation.showsOnlyItsRequest === true;
 const personal = routes.filter((route) => route.personal !== 'none' && !showsOnlyItsRequest(route));
 
 test('every route that shows persons has a case, and says which groups of fields a key may see', () => {

@@ -96,12 +96,20 @@ export const refusal = (
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
+  /** Body other than `{"detail": …}`. */
+  readonly body: object | undefined;
 
-  constructor(status: number, detail: string, headers: Headers = {}, options?: ErrorOptions) {
+  constructor(
+    status: number,
+    detail: string,
+    headers: Headers = {},
+    { body, ...options }: ErrorOptions & { body?: object } = {},
+  ) {
     super(detail, options);
     this.name = 'HttpError';
     this.status = status;
     this.headers = headers;
+    this.body = body;
   }
 }
 
@@ -146,8 +154,11 @@ const SERVER_ERROR: ApiResponse = {
  * which belongs in the log only
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
-  if (error instanceof HttpError)
-    return { response: refusal(error.status, error.message, error.headers), isUnexpected: false };
+  if (error instanceof HttpError) {
+    const response = refusal(error.status, error.message, error.headers);
+    const { body = response.body } = error;
+    return { response: { ...response, body }, isUnexpected: false };
+  }
   if (!(error instanceof RegistryError)) return { response: SERVER_ERROR, isUnexpected: true };
   const headers: Headers =
     error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };

@@ -143,34 +143,42 @@ interface SharedRoute<Query extends QueryParameters> {
   /** True if the created part has no address of its own, so that its 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
+  /**
+   * Number of requests that a body counts as in the limits of the key; 1 for an invalid one. Without this,
+   * each request is one, and is limited before its body is read.
+   */
+  readonly countRequests?: (body: unknown) => number;
   /** Statuses that the handler itself may refuse with, besides those of earlier stages. */
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
 
-/** A POST route cannot omit support for repeated requests (docs/api.md#repeating-a-request). */
+/** A POST that writes cannot omit support for repeated requests (docs/api.md#repeating-a-request). */
 interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
   readonly method: 'POST';
   readonly creation: Creation<unknown>;
 }
 
-interface HandlingRoute<Query extends QueryParameters = QueryParameters> extends SharedRoute<Query> {
+interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
   readonly method: Exclude<Method, 'POST'>;
   readonly handle: (request: ApiRequest<Query>) => Awaitable<ApiResponse>;
 }
 
+/** A POST whose body asks a question: it writes nothing, and repeating it is harmless. */
+interface AskingRoute<Query extends QueryParameters> extends Omit<HandlingRoute<Query>, 'method'> {
+  readonly method: 'POST';
+  readonly onlyReads: true;
+}
+
 export type Route<Query extends QueryParameters = QueryParameters> =
   | CreatingRoute<Query>
+  | AskingRoute<Query>
   | HandlingRoute<Query>;
 
 /** Returns the headers that a route reads, including those implied by its method and personal data. */
-export const requestHeadersOf = ({
-  method,
-  personal,
-  requestHeaders = [],
-}: Route): readonly RequestHeader[] => [
-  ...(method === 'POST' ? (['Idempotency-Key'] as const) : []),
-  ...requestHeaders,
-  ...(personal === 'none' ? [] : (['X-Purpose', 'X-End-User'] as const)),
+export const requestHeadersOf = (route: Route): readonly RequestHeader[] => [
+  ...('creation' in route ? (['Idempotency-Key'] as const) : []),
+  ...(route.requestHeaders ?? []),
+  ...(route.personal === 'none' ? [] : (['X-Purpose', 'X-End-User'] as const)),
 ];
 
 /** Defines a route whose handler sees the types of its own query parameters. */

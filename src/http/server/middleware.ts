@@ -266,12 +266,19 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
-/** Takes one request from both windows, or refuses with status 429. The only middleware that uses quota. */
-function limitRate({ limiter, clock }: MiddlewareDependencies): Middleware {
-  return ({ caller, headers }) => {
+/**
+ * @returns a function that takes requests from both windows, all or none, and refuses with status 429 while
+ * they do not fit, or 400 if the limits could never admit so many; nothing else uses quota
+ */
+export function limitRate(limiter: RateLimiter, clock: Clock) {
+  return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
     if (caller === undefined) return undefined;
-    const decision = limiter.take(caller);
+    const most = Math.min(caller.limits.perHour, caller.limits.perDay);
+    const isPossible = count <= most;
+    const decision = limiter.take(caller, isPossible ? count : 1);
     addUsage(headers, caller.limits, decision, clock.now());
+    if (decision.admitted && !isPossible)
+      return refusal(400, `The limits of this key admit ${counted(most, 'request')} at once, not ${count}.`);
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
@@ -332,14 +339,16 @@ function refuseByKey(request: ApiRequest): ApiResponse | undefined {
 
 /** @returns middleware that runs all checks in order until one refuses */
 export function createMiddleware(dependencies: MiddlewareDependencies): Middleware {
-  const { overload, trustedProxies, clock, noteAddress } = dependencies;
+  const { overload, trustedProxies, limiter, clock, noteAddress } = dependencies;
+  const limit = limitRate(limiter, clock);
   const check = chain([
     overload.refuse,
     authenticate(dependencies),
     restrict(trustedProxies),
     requireScope,
     refuseByKey,
-    limitRate(dependencies),
+    // A request that counts as several is limited once its body has said how many.
+    (request) => (request.route?.countRequests === undefined ? limit(request, 1) : undefined),
   ]);
   const addresses = new RefusedAddresses();
   return (request) => {

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
+import type { RateLimiter } from '../../access/rate-limiter.ts';
 import type { PublicUrl } from '../../runtime/config.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import { assertDeprecation, type Deprecation } from '../../values/declared-fields.ts';
@@ -26,6 +27,7 @@ import {
   requestHeadersOf,
 } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
+import { limitRate } from './middleware.ts';
 import type { Sender } from './send.ts';
 
 // The stages of a request (ARCHITECTURE.md#the-life-of-a-request)
@@ -35,6 +37,7 @@ export interface HandlerDependencies {
   /** Counts uses of deprecated features. */
   readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly middleware: Middleware;
+  readonly limiter: RateLimiter;
   readonly create: Create;
   readonly send: Sender;
   readonly clock: Clock;
@@ -51,7 +54,8 @@ export const EXPECTS_CONTINUE = Symbol('expects continue');
 export function createHandler(dependencies: HandlerDependencies): Handler {
   const { clock, log, publicUrl } = dependencies;
   const send = announceDeprecated(dependencies);
-  const stages = { ...dependencies, router: createRouter(dependencies.routes) };
+  const { routes, limiter } = dependencies;
+  const stages = { ...dependencies, router: createRouter(routes), limit: limitRate(limiter, clock) };
 
   function fail(request: ApiRequest, error: unknown): void {
     const { response, isUnexpected } = toErrorResponse(error);
@@ -76,16 +80,15 @@ export function createHandler(dependencies: HandlerDependencies): Handler {
   };
 }
 
-interface Stages {
+interface Stages extends Pick<HandlerDependencies, 'middleware' | 'create'> {
   readonly router: Router;
-  readonly middleware: Middleware;
-  readonly create: Create;
+  readonly limit: ReturnType<typeof limitRate>;
 }
 
 const NOT_FOUND = refusal(404, 'Not found.');
 
 /** @throws RegistryError and HttpError, also as a rejection */
-function respond(request: ApiRequest, { router, middleware, create }: Stages): Awaitable<ApiResponse> {
+function respond(request: ApiRequest, { router, middleware, limit, create }: Stages): Awaitable<ApiResponse> {
   // 2. Ambiguous requests: 400, 501
   const ambiguity = refuseAmbiguous(request.incoming);
   if (ambiguity !== undefined) return ambiguity;
@@ -114,6 +117,9 @@ function respond(request: ApiRequest, { router, middleware, create }: Stages): A
   return readBody(request.incoming, route.body).then((bytes) => {
     if (request.incoming.headers['idempotency-key'] !== undefined) request.bodyHash = hash('sha256', bytes);
     request.body = parseJson(bytes);
+    // 5. The limit of a request that counts as several: 429
+    const limited = route.countRequests && limit(request, route.countRequests(request.body));
+    if (limited !== undefined) return limited;
     return handle(request, route, create);
   });
 }
@@ -123,7 +129,7 @@ function handle(request: ApiRequest, route: Route, create: Create): Awaitable<Ap
   if (route.personal !== 'none') request.stated = readStatements(request.incoming, request.caller?.purpose);
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler: what the route declares
-  return route.method === 'POST' ? create(request, route.creation) : route.handle(request);
+  return 'creation' in route ? create(request, route.creation) : route.handle(request);
 }
 
 /** Request headers a key may need on every path, besides those that a route reads. */

@@ -288,7 +288,7 @@ function logWhenSent(
 function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
   const { route } = request;
   if (route === undefined || route.personal === 'none') return undefined;
-  if (status === 201 && route.method === 'POST') {
+  if (status === 201 && 'creation' in route) {
     const { showsOnlyItsRequest: shows } = route.creation;
     if (typeof shows === 'function' ? shows(request.body) : shows) return undefined;
   }

@@ -2,8 +2,9 @@
 
 import type { ApiKey } from '../../access/api-keys.ts';
 import { readTagged } from '../../http/declare/preconditions.ts';
+import { type BodyDeclaration, parseBody } from '../../http/declare/request-body.ts';
 import { declareResource, type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
-import { type ApiResponse, badRequest, JsonText, ok } from '../../http/declare/response.ts';
+import { type ApiResponse, badRequest, HttpError, JsonText, ok } from '../../http/declare/response.ts';
 import {
   API_PREFIX,
   type ApiRequest,
@@ -15,10 +16,17 @@ import {
 } from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import { formatDateTime, type TimeZone } from '../../values/date-time.ts';
-import { ID, notFound, parseId } from '../../values/errors.ts';
-import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../values/field-json.ts';
+import type { FieldGroup } from '../../values/declared-fields.ts';
+import { FieldError, ID, notFound, parseId } from '../../values/errors.ts';
+import {
+  type FieldContext,
+  financials,
+  NULL_FINANCIALS,
+  shownFields,
+  shownObject,
+} from '../../values/field-json.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../values/identity-card.ts';
-import { anyOf, array, EXAMPLE_NATIONAL_ID, nullable, string } from '../../values/schema.ts';
+import { anyOf, array, EXAMPLE_NATIONAL_ID, nullable, object, string } from '../../values/schema.ts';
 import { quote, type Serialize, serializeArray, text } from '../../values/serializer.ts';
 import {
   type ConsolidatedMember,
@@ -161,36 +169,39 @@ const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 
-function respondWith(
-  json: string,
-  memberships: readonly Membership[],
-  caller: ApiKey | undefined,
-): ApiResponse {
-  const identityCards = memberships.slice(0, 1).map(({ identityCard }) => identityCard);
-  return {
-    ...ok(new JsonText(json)),
-    subject: { identityCards, memberIds: memberships.map(({ id }) => id) },
-    fields: seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS,
-  };
+/** A person or membership that a lookup has found. */
+interface Match {
+  readonly json: string;
+  readonly memberships: readonly Membership[];
+  /** The number that replaced the requested one. */
+  readonly current?: string | undefined;
 }
 
-/**
- * Response to a lookup of a replaced number, with the record of its former holder
- * (docs/api.md#a-replaced-national-id).
- * @param path path of the resource, up to the number
- */
-function respondWithCurrent(
-  json: string,
-  memberships: readonly Membership[],
+const fieldsFor = (caller: ApiKey | undefined): readonly FieldGroup[] =>
+  seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS;
+
+/** @param path path of the resource, up to the number */
+function respondWith(
+  { json, memberships, current }: Match,
   caller: ApiKey | undefined,
   path: string,
 ): ApiResponse {
-  const current = memberships[0]?.identityCard;
-  return {
-    ...respondWith(`${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, caller),
-    headers: { 'Content-Location': `${API_PREFIX}${path}${current}` },
+  const identityCards = memberships.slice(0, 1).map(({ identityCard }) => identityCard);
+  const response: ApiResponse = {
+    ...ok(new JsonText(json)),
+    subject: { identityCards, memberIds: memberships.map(({ id }) => id) },
+    fields: fieldsFor(caller),
   };
+  return current === undefined
+    ? response
+    : { ...response, headers: { 'Content-Location': `${API_PREFIX}${path}${current}` } };
 }
+
+/** Adds to the record of a replaced number the one that replaced it. */
+const withCurrent = (json: string, memberships: readonly Membership[]): Match => {
+  const current = memberships[0]?.identityCard;
+  return { json: `${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, current };
+};
 
 /** @returns undefined if the person has no active membership */
 export const lookUp = (
@@ -200,6 +211,27 @@ export const lookUp = (
   clock: Clock,
 ): ConsolidatedMember | undefined =>
   consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
+
+/**
+ * Looks up a national ID; if it was replaced, its former holder, under the requested number
+ * (docs/api.md#a-replaced-national-id).
+ * @returns undefined if the person has no active membership
+ */
+function findPerson(
+  store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
+  identityCard: string,
+  caller: ApiKey | undefined,
+  clock: Clock,
+  zone: TimeZone,
+): Match | undefined {
+  const person = lookUp(store, identityCard, caller, clock);
+  if (person !== undefined)
+    return { json: serializeConsolidated(person, zone), memberships: person.memberships };
+  const current = store.findCurrentIdentityCard(identityCard);
+  const holder = current === undefined ? undefined : lookUp(store, current, caller, clock);
+  if (holder === undefined) return undefined;
+  return withCurrent(serializeConsolidated({ ...holder, identityCard }, zone), holder.memberships);
+}
 
 const NATIONAL_ID: Parameter = {
   description: 'National ID: exactly 16 digits.',
@@ -237,13 +269,15 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         const at = financialsAt(request.caller, clock);
         const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
         const membership = find(identityCard);
-        if (membership !== undefined)
-          return respondWith(serializeMembership(membership, zone), [membership], request.caller);
+        const path = `/cooperatives/${cooperativeId}/members/`;
+        if (membership !== undefined) {
+          const json = serializeMembership(membership, zone);
+          return respondWith({ json, memberships: [membership] }, request.caller, path);
+        }
         const number = store.findCurrentIdentityCard(identityCard);
         const current = number === undefined ? undefined : find(number);
         if (current === undefined) throw notFound();
-        const path = `/cooperatives/${cooperativeId}/members/`;
-        return respondWithCurrent(serializeMembership(current, zone), [current], request.caller, path);
+        return respondWith(withCurrent(serializeMembership(current, zone), [current]), request.caller, path);
       },
     },
   ];
@@ -283,19 +317,117 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
     const store = storeOf(request.visible);
     const requested = request.params.id ?? '';
     if (isIdentityCard(requested)) {
-      const person = lookUp(store, requested, request.caller, clock);
-      if (person !== undefined)
-        return respondWith(serializeConsolidated(person, zone), person.memberships, request.caller);
-      const number = store.findCurrentIdentityCard(requested);
-      const current = number === undefined ? undefined : lookUp(store, number, request.caller, clock);
-      if (current === undefined) throw notFound();
-      const json = serializeConsolidated({ ...current, identityCard: requested }, zone);
-      return respondWithCurrent(json, current.memberships, request.caller, '/members/');
+      const person = findPerson(store, requested, request.caller, clock, zone);
+      if (person === undefined) throw notFound();
+      return respondWith(person, request.caller, '/members/');
     }
     const id = parseId(requested);
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
     const member = store.find(id);
     if (member === undefined) throw notFound();
     return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
+  },
+});
+
+// Many lookups in one request (docs/api.md#many-lookups-at-once)
+
+/** Limit of one request: its response stays below a megabyte. */
+export const MOST_LOOKUPS = 100;
+const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
+
+const LOOKUPS_BODY = {
+  title: 'LookupsBody',
+  fields: {
+    identityCards: {
+      name: 'identity_cards',
+      presence: 'required',
+      schema: array(string({ pattern: IDENTITY_CARD.source, examples: [EXAMPLE_NATIONAL_ID] }), {
+        description: 'Different national IDs.',
+        minItems: 1,
+        maxItems: MOST_LOOKUPS,
+        uniqueItems: true,
+      }),
+      parse(value: unknown) {
+        if (!Array.isArray(value)) return new FieldError('Expected a list of national IDs.');
+        if (value.length === 0) return new FieldError('This list may not be empty.');
+        return value.length > MOST_LOOKUPS
+          ? new FieldError(`Send at most ${MOST_LOOKUPS} national IDs at once.`)
+          : value;
+      },
+    },
+  },
+} as const satisfies BodyDeclaration;
+
+/** Number of lookups in a body; 1 for one that is refused. */
+function countLookups(body: unknown): number {
+  const list = (body as { identity_cards?: unknown } | null)?.identity_cards;
+  return Array.isArray(list) && list.length <= MOST_LOOKUPS ? Math.max(1, list.length) : 1;
+}
+
+/** @throws RegistryError, HttpError 400 with the faults of single numbers by their index */
+function readIdentityCards(body: unknown, context: FieldContext): readonly string[] {
+  const { values, faults } = parseBody(LOOKUPS_BODY, body, context);
+  faults.throwIfAny();
+  const list = (values as { identityCards: readonly unknown[] }).identityCards;
+  const byIndex: { [index: string]: string[] } = {};
+  const seen = new Set<unknown>();
+  for (const [index, item] of list.entries()) {
+    if (typeof item !== 'string' || !isIdentityCard(item)) byIndex[index] = [EXPECTED_NATIONAL_ID];
+    else if (seen.has(item)) byIndex[index] = ['This national ID is in the list twice.'];
+    seen.add(item);
+  }
+  if (Object.keys(byIndex).length > 0)
+    throw new HttpError(400, EXPECTED_NATIONAL_ID, {}, { body: { identity_cards: byIndex } });
+  return list as readonly string[];
+}
+
+export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<MemberStore>): Route => ({
+  method: 'POST',
+  onlyReads: true,
+  path: '/members/lookups',
+  operationId: 'lookUpMembers',
+  summary: `Look up at most ${MOST_LOOKUPS} people by national ID`,
+  description: 'Counts as many requests as it has numbers, all or none. Nothing is written.',
+  tag: 'members',
+  access: { scope: 'members:read' },
+  narrowed: SHOWS_ONE_PERSON,
+  personal: showing('page', CONSOLIDATED_MEMBER.groups),
+  optionalScopes: ['members:financials'],
+  body: LOOKUPS_BODY,
+  countRequests: countLookups,
+  responses: {
+    200: {
+      description: 'The results, in the order of the request.',
+      example: { results: [{ identity_card: EXAMPLE_NATIONAL_ID, member: null }] },
+      schema: object({
+        results: array(
+          object({
+            identity_card: string({ pattern: IDENTITY_CARD.source, examples: [EXAMPLE_NATIONAL_ID] }),
+            member: nullable(CONSOLIDATED_MEMBER.schema, {
+              description: 'What a lookup of the number answers; null where that is 404.',
+            }),
+          }),
+        ),
+      }),
+    },
+  },
+  handle(request) {
+    const store = storeOf(request.visible);
+    const identityCards = readIdentityCards(request.body, { zone, nowSeconds: nowSeconds(clock) });
+    const shownCards = new Set(identityCards);
+    const memberIds: number[] = [];
+    const results = identityCards.map((identityCard) => {
+      const person = findPerson(store, identityCard, request.caller, clock, zone);
+      for (const membership of person?.memberships ?? []) {
+        shownCards.add(membership.identityCard);
+        memberIds.push(membership.id);
+      }
+      return `{"identity_card":"${identityCard}","member":${person?.json ?? 'null'}}`;
+    });
+    return {
+      ...ok(new JsonText(`{"results":[${results.join(',')}]}`)),
+      subject: { identityCards: [...shownCards], memberIds },
+      fields: fieldsFor(request.caller),
+    };
   },
 });

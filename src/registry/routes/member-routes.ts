@@ -43,7 +43,7 @@ import {
 import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD } from '../shown-rows.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
-import { lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
+import { lookUpManyRoute, lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
 
 // Lists of members, of all cooperatives and of one
 
@@ -176,6 +176,7 @@ export function memberRoutes(
       dependencies,
     ),
     lookUpRoute(dependencies),
+    lookUpManyRoute(dependencies),
     ...changeRoutes(
       MEMBER,
       CHANGING,

@@ -23,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages test-mirror pictures dev build openapi docs torture histories duplicates country bench release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages test-mirror pictures dev build openapi docs torture histories duplicates country bench advisories release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -132,6 +132,9 @@ bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the pee
 	npm ci --prefix bench/peers --ignore-scripts --no-audit --no-fund --loglevel=error
 	node bench/main.ts
 	node bench/picture.ts > /dev/null
+
+advisories: $(INSTALLED) ## look up known faults of the locked packages, where the package registry answers
+	@node test/release/advisories.ts
 
 release: $(INSTALLED) ## make what a release consists of in release/, from a commit, tested and tried; UNTESTED=1 leaves the suites out
 	node test/release/make-release.ts $(if $(UNTESTED),--untested)

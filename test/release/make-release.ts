@@ -13,18 +13,22 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { faultsOfRelease, type ReleaseTexts } from './release-faults.ts';
+import { sbomOf } from './sbom.ts';
 import { tryArchive } from './try-archive.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const OUT = join(ROOT, 'release');
-const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const NODE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies.node as string;
+const RELEASE = join(ROOT, 'release');
+const isTrial = process.argv.includes('--untested');
+const { name, version, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NODE = devDependencies.node as string;
 const TITLE = `${name}-${version}`;
 /** What a server needs of the commit: neither tests nor benchmarks. */
 const SERVED = [
@@ -89,24 +93,31 @@ const installedIn = (folder: string): string[] =>
     .split('\n')
     .slice(1);
 
+/** Node's licence is in the package with its program, inside the package that chooses it. */
+const nodePackageIn = (folder: string): string =>
+  join(folder, 'node_modules', 'node', 'node_modules', `node-linux-${process.arch}`);
+
 /** Every licence of what is installed, in full. */
 function licencesOf(folder: string): string {
-  const packages = [...installedIn(folder), join(folder, 'node_modules', 'node')];
+  const packages = [...installedIn(folder), nodePackageIn(folder)];
   return [...new Set(packages)]
     .map((path) => {
-      const { name: of, version: at, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-      const file = readdirSync(path).find((each) => /^(licen[cs]e|copying)/i.test(each));
+      const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+      const file = readdirSync(path).find((file) => /^(licen[cs]e|copying)/i.test(file));
       const text =
         file === undefined
           ? 'The package has no file with its text.'
           : readFileSync(join(path, file), 'utf8');
-      return `${of} ${at}: ${license ?? 'see below'}\n\n${text.trim()}\n`;
+      return `${name} ${version}: ${license ?? 'see below'}\n\n${text.trim()}\n`;
     })
     .join(`\n${'='.repeat(80)}\n\n`);
 }
 
-/** @returns the archive for servers: everything that runs, owned by root when root unpacks it */
-function archiveOf(folder: string): string {
+/**
+ * @param out where the archive is written
+ * @returns the archive for servers: everything that runs, owned by root when root unpacks it
+ */
+function archiveOf(folder: string, out: string): string {
   const at = join(folder, TITLE);
   checkOut(at, SERVED);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
@@ -117,7 +128,8 @@ function archiveOf(folder: string): string {
   const prebuilt = join(modules, 'better-sqlite3', 'prebuilds');
   for (const each of readdirSync(prebuilt))
     if (!PREBUILT.test(each) || !each.includes(process.arch)) rmSync(join(prebuilt, each));
-  const file = join(OUT, `${TITLE}-linux-${process.arch}.tar.gz`);
+  cpSync(join(nodePackageIn(at), 'LICENSE'), join(at, 'LICENSE.node'));
+  const file = join(out, `${TITLE}-linux-${process.arch}.tar.gz`);
   const time = run('git', ['log', '-1', '--format=%ct']).trim();
   const attributes = [
     '--sort=name',
@@ -131,12 +143,23 @@ function archiveOf(folder: string): string {
   return file;
 }
 
+/** Refuses a commit that cannot be released, before anything is built. */
 function checkFirst(): void {
   if (run('git', ['status', '--porcelain']).trim() !== '')
     refuse('Commit first: a release is made of a commit.');
-  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-  if (!new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm').test(changelog))
-    refuse(`CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)": give it the date of the release.`);
+  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const texts: ReleaseTexts = {
+    version,
+    lock: JSON.parse(read('package-lock.json')),
+    changelog: read('CHANGELOG.md'),
+    install: read('docs/install.md'),
+    security: read('SECURITY.md'),
+    isKept: existsSync(join(ROOT, 'test/release', version, 'interface.txt')),
+  };
+  const faults = faultsOfRelease(texts);
+  if (faults.length === 0) return;
+  if (!isTrial) refuse(`${faults.join('\n')}\nCONTRIBUTING.md, "Make a release", has the steps.`);
+  process.stdout.write(`Only a trial, not for publication:\n${faults.join('\n')}\n`);
 }
 
 /** Runs the suites on what the archive has, with the tests of the commit. @param folder a new one */
@@ -159,43 +182,54 @@ function test(archive: string, folder: string): void {
   }
 }
 
-checkFirst();
-rmSync(OUT, { recursive: true, force: true });
-mkdirSync(OUT);
-const work = mkdtempSync(join(tmpdir(), 'registry-release-'));
-chmodSync(work, 0o755);
-try {
+/** @returns the sums of the files in `out`, once all of them are made and tried */
+async function make(work: string, out: string): Promise<string> {
   const [first, second] = [pack(join(work, 'first')), pack(join(work, 'second'))];
-  if (sha256(first) !== sha256(second))
-    refuse(`Two builds of the package differ: compare ${first} and ${second}.`);
-  cpSync(first, join(OUT, basename(first)));
+  if (sha256(first) !== sha256(second)) refuse('Two builds of the package differ.');
+  cpSync(first, join(out, basename(first)));
   const server = join(work, 'server');
-  const archive = archiveOf(server);
-  writeFileSync(join(OUT, `${TITLE}-licences.txt`), licencesOf(join(server, TITLE)));
-  writeFileSync(
-    join(OUT, `${TITLE}-sbom.json`),
-    run(
-      'npm',
-      ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'],
-      {
-        cwd: join(server, TITLE),
-      },
-    ),
-  );
-  const files = readdirSync(OUT).sort();
-  const sums = files.map((each) => `${sha256(join(OUT, each))}  ${each}\n`).join('');
-  writeFileSync(join(OUT, 'SHA256SUMS'), sums);
-  await tryArchive(OUT, TITLE, join(work, 'tried'));
-  if (!process.argv.includes('--untested')) test(archive, join(work, 'tested'));
+  const archive = archiveOf(server, out);
+  const unpacked = join(server, TITLE);
+  writeFileSync(join(out, `${TITLE}-licences.txt`), licencesOf(unpacked));
+  const committedAt = new Date(Number(run('git', ['log', '-1', '--format=%ct'])) * 1000).toISOString();
+  writeFileSync(join(out, `${TITLE}-sbom.json`), sbomOf(unpacked, committedAt));
+  const files = readdirSync(out).sort();
+  const sums = files.map((file) => `${sha256(join(out, file))}  ${file}\n`).join('');
+  writeFileSync(join(out, 'SHA256SUMS'), sums);
+  await tryArchive(out, TITLE, join(work, 'tried'));
+  if (!isTrial) test(archive, join(work, 'tested'));
   const key = process.env.RELEASE_KEY;
   if (key !== undefined)
-    run('gpg', ['--local-user', key, '--armor', '--detach-sign', join(OUT, 'SHA256SUMS')]);
+    run('gpg', ['--local-user', key, '--armor', '--detach-sign', join(out, 'SHA256SUMS')]);
+  return sums;
+}
+
+checkFirst();
+const work = mkdtempSync(join(tmpdir(), 'registry-release-'));
+chmodSync(work, 0o755);
+// On the disk of release/, so that its files appear there together.
+const out = mkdtempSync(`${RELEASE}.`);
+try {
+  const sums = await make(work, out);
+  chmodSync(out, 0o755);
+  rmSync(RELEASE, { recursive: true, force: true });
+  renameSync(out, RELEASE);
+  const signing =
+    process.env.RELEASE_KEY === undefined ? '; RELEASE_KEY=<id of your GnuPG key> signs SHA256SUMS' : '';
   process.stdout.write(`${sums}
-The files are in release/${key === undefined ? '; RELEASE_KEY=<id of your GnuPG key> signs SHA256SUMS' : ''}.
+The files are in release/${signing}.
 Next:
   git tag -a v${version} -m ${version} && git push origin v${version}
   publish the files with the section of CHANGELOG.md; docs/install.md installs the archive
 `);
+} catch (error) {
+  // The error of a program has its output as bytes; the program has printed its own message.
+  const { spawnargs, status } = error as { spawnargs?: readonly string[]; status?: number };
+  const message =
+    spawnargs === undefined && status === undefined ? String(error) : 'A step failed; see above.';
+  process.stderr.write(`${message}\nNothing was released: release/ is as it was.\n`);
+  process.exitCode = 1;
 } finally {
-  if (!existsSync(join(work, 'keep'))) rmSync(work, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true });
+  rmSync(out, { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-/** Refusals of a release before anything is built: places that disagree on its version, and blanks that a fork fills. */
+/** Refusals of a release before anything is built: places that disagree on its version, blanks to fill. */
 
 export interface ReleaseTexts {
   /** Version in package.json, which the others must have. */

@@ -115,5 +115,6 @@ export function sbomOf(folder: string, committedAt: string): string {
   const sqlite = ask(
     "new (require('better-sqlite3'))(':memory:').prepare('SELECT sqlite_version()').pluck().get()",
   );
-  return `${JSON.stringify(composeSbom(JSON.parse(listed), { name, version }, versions, sqlite, committedAt), null, 2)}\n`;
+  const sbom = composeSbom(JSON.parse(listed), { name, version }, versions, sqlite, committedAt);
+  return `${JSON.stringify(sbom, null, 2)}\n`;
 }

@@ -22,7 +22,7 @@ import type { Storage } from './sqlite/storage.ts';
 import type { TimeZone } from './values/date-time.ts';
 
 /** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
-export const API_VERSION = '1.0.0';
+export const API_VERSION = '1.1.0';
 
 interface RouteDependencies {
   readonly storage: Storage;

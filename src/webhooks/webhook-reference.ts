@@ -18,12 +18,13 @@ const WEBHOOK_RESPONSES = {
 };
 
 /** All message types of one schema share one description. */
-function messages(components: Components, { types, schema, summary }: WebhookMessage): Json {
+function messages(components: Components, { types, operationId, schema, summary }: WebhookMessage): Json {
   const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, { description, ...value }]) =>
     components.refer('parameters', name, { name, in: 'header', required: true, description, schema: value }),
   );
   const content = { 'application/json': { schema: components.schema(schema) } };
   const post = {
+    operationId,
     summary,
     security: [],
     parameters,
@@ -36,20 +37,32 @@ function messages(components: Components, { types, schema, summary }: WebhookMes
 
 export interface WebhookMessage {
   readonly types: readonly string[];
+  readonly operationId: string;
   readonly schema: Schema;
   readonly summary: string;
 }
 
 /** In the order of the reference. */
 export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
-  { types: EVENT_TYPES, schema: EVENT, summary: 'One change, as /events has it' },
+  {
+    types: EVENT_TYPES,
+    operationId: 'receiveEvent',
+    schema: EVENT,
+    summary: 'One change, as /events has it',
+  },
   {
     types: IMPORT_TYPES,
+    operationId: 'receiveImport',
     schema: IMPORT_MESSAGE,
     summary: 'An import, or its undo: one message for all of its events',
   },
-  { types: ['feed.restarted'], schema: RESTART_MESSAGE, summary: 'Start again from an export' },
-  { types: ['webhook.test'], schema: TEST_MESSAGE, summary: 'A test' },
+  {
+    types: ['feed.restarted'],
+    operationId: 'receiveRestart',
+    schema: RESTART_MESSAGE,
+    summary: 'Start again from an export',
+  },
+  { types: ['webhook.test'], operationId: 'receiveTest', schema: TEST_MESSAGE, summary: 'A test' },
 ];
 
 const webhooksOf = (components: Components): Json =>

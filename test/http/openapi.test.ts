@@ -65,17 +65,36 @@ test('each operation that may be refused in an overload says so', () => {
   );
 });
 
-test('the description has every component that it refers to, and refers to each', () => {
-  const text = openApiText();
-  const { components } = description();
-  for (const kind of ['schemas', 'parameters', 'headers', 'responses', 'pathItems']) {
-    const references = [...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))];
-    assert.deepEqual(
-      [...new Set(references.map(([, name]) => name))].sort(),
-      Object.keys(components[kind]).sort(),
-      kind,
-    );
+test('every component is used by an operation or a webhook, and each of these has an id of its own', () => {
+  const document = description();
+  const used = new Set<string>();
+  const ids: unknown[] = [];
+  function walk(part: Description): void {
+    if (typeof part !== 'object' || part === null) return;
+    if ('responses' in part) ids.push(part.operationId);
+    const reference = part.$ref;
+    if (typeof reference === 'string' && !used.has(reference)) {
+      used.add(reference);
+      const names = reference.replace('#/', '').split('/');
+      const component = names.reduce((parent, name) => parent?.[name], document);
+      assert.ok(component, reference);
+      walk(component);
+    }
+    for (const child of Object.values(part)) walk(child);
   }
+  walk(document.paths);
+  walk(document.webhooks);
+  const { securitySchemes: _, ...components } = document.components;
+  const names = Object.entries<object>(components).flatMap(([kind, named]) =>
+    Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+  );
+  assert.deepEqual([...used].sort(), names.sort());
+  assert.ok(ids.length > 35);
+  assert.deepEqual(
+    ids.filter((id) => typeof id !== 'string'),
+    [],
+  );
+  assert.equal(new Set(ids).size, ids.length);
 });
 
 test('schemas of responses allow fields that later versions add, those of request bodies do not', () => {

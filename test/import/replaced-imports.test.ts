@@ -274,6 +274,22 @@ test('entries of somebody who was erased stay', async (context) => {
   assert.deepEqual(kilograms(place), [20_500, 30_000, 396_300]);
 });
 
+test('the loan of an erased person keeps its reference, which a newer version may not give again', async (context) => {
+  const place = await startedPlace(context);
+  const loans = LOANS_HEADER.replace('cooperative_code,', '');
+  const file = `${loans}\nM-3,L-3,1000,5,approved,0,2024-01-02,2025-01-02,\n`;
+  const id = await accept(place, 'loans', file);
+  const erased = await place.command('persons', 'erase', nid(3), '--reason', 'asked', '--yes');
+  assert.equal(erased.status, 0, erased.err);
+  const again = members(member(3)).replaceAll('A-1,', '').replace('cooperative_code,', '');
+  await accept(place, 'members', again, '--despite-erasure');
+  assert.match(
+    await refusal(place, 'loans', file, '--replaces', String(id)),
+    /column reference: This reference belongs to a loan of another member\./,
+  );
+  await assertSound(place);
+});
+
 test('what a newer version removes is asked about, on a terminal and with --yes', async (context) => {
   const place = await startedPlace(context);
   const id = await accept(place, 'production', ledger(...JANUARY));

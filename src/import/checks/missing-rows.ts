@@ -66,6 +66,10 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
   return undefined;
 }
 
+/** SQL condition for a stored row `t` of a person who was erased: it stays for the sums. */
+const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
+  WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
+
 function stageMissing(db: Connection, kind: ImportKind, id: number): string | undefined {
   const { table } = tableOf(kind);
   const rows = rowsOf(id, kind);
@@ -80,10 +84,8 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
   }
   // A faulty row proves nothing about stored data, and nothing of such a file is imported.
   if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
-  const member = isLedger(kind) ? memberSql(kind, 't') : 't.id';
-  const stays = `EXISTS (SELECT 1 FROM main.members m
-    WHERE m.id = ${member} AND m.status = '${ERASED_STATUS}')`;
-  const isMeant = kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${stays}`;
+  const isMeant =
+    kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${isOfErased(kind)}`;
   db.exec(`INSERT INTO staging.missing (id)
     SELECT t.id FROM (${rows}) o CROSS JOIN main.${table} t ON t.id = o.id
     WHERE t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) AND ${isMeant}`);
@@ -109,7 +111,8 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
 
 /**
  * Separates rows from entries with their reference that the replaced import gave to another member, or to
- * another loan: the entry is removed, and the row is a new one.
+ * another loan: the entry is removed, and the row is a new one. An entry of an erased person stays, and keeps
+ * its reference.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined || !isLedger(kind)) return;
@@ -117,7 +120,8 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
     kind === 'payments' ? ['t.loan_id', 'p.loan_id'] : [memberSql(kind, 't'), 'p.member_id'];
   db.exec(`UPDATE staging.resolved_references AS p SET id = NULL
     WHERE id IN (SELECT t.id FROM main.${tableOf(kind).table} t
-      WHERE t.id = p.id AND ${stored} <> ${meant} AND t.id IN (${rowsOf(replaces, kind)}))`);
+      WHERE t.id = p.id AND ${stored} <> ${meant} AND NOT ${isOfErased(kind)}
+        AND t.id IN (${rowsOf(replaces, kind)}))`);
 }
 
 /** Removes the missing rows, inside the caller's transaction, before anything is added. */

@@ -139,7 +139,14 @@ test('the order of dates is settled by a day above twelve that nothing contradic
   assert.equal(order('1990/4/3', '13/4/1990'), null);
   assert.equal(order('1990-04-03'), undefined);
   assert.equal(order('1990.4.3', '13.4.1990 08:30'), null);
-  for (const cell of ['31/3/24', '2024', '31/3-2024', '1/2/20245', 'mars 2024'])
+  assert.equal(order('31/3/24', '3/4/24'), 'dmy');
+  assert.equal(order('3/4/24'), null);
+  assert.equal(order('5/5/24'), null, 'or the 24th of May 2005');
+  assert.equal(order('24/3/30', '24/3/31'), null, 'perhaps of 2024');
+  assert.equal(order('24/3/31', '85/3/31'), null);
+  assert.equal(order('85/3/31', '1985/3/31'), 'ymd');
+  assert.equal(order('31/3/1990', '24/3/30', '24/3/31'), null);
+  for (const cell of ['31/3/240', '2024', '31/3-2024', '1/2/20245', 'mars 2024', '14-Jun-26'])
     assert.equal(order(cell), undefined, cell);
 });
 

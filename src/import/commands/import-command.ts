@@ -242,7 +242,7 @@ function* remarksOn(proposal: MapProposal): Generator<string> {
     yield `${column}: no heading gives it. Write the value of every row in place of null.`;
   if (document.dates === null)
     yield 'dates: the file does not settle the order of day and month. ' +
-      'Write "dmy" or "mdy" in place of null.';
+      'Write "dmy", "mdy" or "ymd" in place of null.';
   if (document.decimal === null)
     yield 'decimal: the file does not settle the decimal mark. Write "," or "." in place of null.';
   if (missing.length > 0)

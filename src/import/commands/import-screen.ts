@@ -201,6 +201,7 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   decimal_comma: 'decimal comma',
   unit: 'unit',
   date_order: 'date order',
+  two_digit_year: 'year of two digits',
 };
 
 function describeNote(importNote: ImportNote): Message {

@@ -280,6 +280,7 @@ async function openQuestions(
     const orders: Choice[] = [
       ['dmy', visit.say('day, month, year: 1/2 is the first of February')],
       ['mdy', visit.say('month, day, year: 1/2 is the second of January')],
+      ['ymd', visit.say('year, month, day: 26/2/1 is the first of February')],
     ];
     questions.push(question('dates', visit.say('How are dates written?'), orders, required));
   }

@@ -55,6 +55,10 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   '{date} may be {one} or {other}': saying(
     '{date} may be {one} or {other} {year}. Choose how dates are written.',
   ),
+  'It is unclear which number of {date}': saying(
+    'It is unclear which number of {date} is the day, the month and the year. ' +
+      'Write the year with four digits, or choose how dates are written.',
+  ),
   'This date begins with the month.': saying(
     'This date begins with the month. If all of the file do, choose that for dates.',
   ),

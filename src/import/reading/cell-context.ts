@@ -24,7 +24,20 @@ export type DateForm =
   | 'year first'
   | 'year last'
   /** `3/4/2024`: without evidence, only two digits each are read as day first. */
-  | 'one digit';
+  | 'one digit'
+  /** `31/3/24`, unless it is the 24th of March 2031 */
+  | 'short year, day first'
+  /** `99/3/31` */
+  | 'short year first'
+  /** `31/3/99` */
+  | 'short year last';
+
+/** Evidence in the cells of an entire column, for those that cannot be read by themselves. */
+export class ColumnSurvey {
+  readonly dates = new Set<DateForm>();
+  /** First and last numbers of its dates with a year of two digits, in either of which the year may be. */
+  readonly shortDates = { first: new Set<number>(), last: new Set<number>() };
+}
 
 /** Evidence of the decimal mark that the decimals of a column give. */
 export type DecimalForm =
@@ -55,9 +68,9 @@ export interface CellContext {
   readonly isNumber: boolean;
   /** Unknown words of a column of choices so far, folded; undefined where none of them may be shown. */
   readonly unknownWords: Set<string> | undefined;
-  /** Undefined until the dates of the column are surveyed. */
-  readonly dates: ReadonlySet<DateForm> | undefined;
-  /** Requests a survey of the entire column, without which the order of day and month cannot be known. */
+  /** Undefined until the column is surveyed. */
+  readonly survey: ColumnSurvey | undefined;
+  /** Requests a survey of the entire column, without which the cell cannot be read. */
   askForSurvey(): void;
   /** Records a decimal form. A number without a decimal mark has none. */
   showDecimal(form: DecimalForm): void;
@@ -74,7 +87,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   isSeparatedBySemicolons: false,
   isNumber: false,
   unknownWords: undefined,
-  dates: new Set(),
+  survey: new ColumnSurvey(),
   askForSurvey() {},
   showDecimal() {},
   note() {},

@@ -1,12 +1,14 @@
 /** Parses dates as spreadsheets write them into days and instants (docs/import-reference.md#dates). */
 import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../values/date-time.ts';
 import { FieldError } from '../../values/errors.ts';
+import { inLanguage, LANGUAGES } from '../../values/language.ts';
 import { asMessage, say } from '../../values/message.ts';
-import type { CellContext, DateForm, DateOrder } from './cell-context.ts';
+import type { CellContext, ColumnSurvey, DateOrder } from './cell-context.ts';
+import { foldHeading } from './fold.ts';
 
+const TIME = String.raw`(?:\s+(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2})(?::(?<second>[0-9]{2}))?)?`;
 /** Three numbers with the same separator, and an optional time. */
-const NUMBERS =
-  /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?$/;
+const NUMBERS = new RegExp(`^([0-9]{1,4})([/.-])([0-9]{1,2})\\2([0-9]{1,4})${TIME}$`);
 const MONTHS = [
   'January',
   'February',
@@ -22,6 +24,39 @@ const MONTHS = [
   'December',
 ];
 const LAST_MONTH = 12;
+const LAST_DAY = 31;
+
+// Dates with the name of the month, without accents and in lower case
+
+const DAY = '(?<day>[0-9]{1,2})(?:er|st|nd|rd|th)?';
+const MONTH = String.raw`(?<month>[a-z]{3,})\.?`;
+const BETWEEN = ' ?[ /.,-] ?';
+const NAMED = [
+  `(?:(?:le|ku ?wa|tariki ya) )?${DAY}${BETWEEN}${MONTH}${BETWEEN}(?<year>[0-9]{4}|[0-9]{2})`,
+  `${MONTH}[ -]${DAY}(?:, ?|[ -])(?<year>[0-9]{4})`,
+  `(?<year>[0-9]{4})${BETWEEN}${MONTH}${BETWEEN}${DAY}`,
+].map((date) => new RegExp(`^${date}${TIME}$`));
+const HAS_LETTER = /[a-z]/i;
+
+/** Names of the months in all languages, folded. */
+const MONTH_NAMES = MONTHS.map((month) => [
+  ...LANGUAGES.map((language) => foldHeading(inLanguage(asMessage(month), language))),
+  ...(month === 'September' ? ['nzeli'] : []),
+]);
+
+/**
+ * The number of the month that a word of at least three letters names or begins to, such as `fev` or `juil`.
+ * @returns undefined for a word such as `jui`, with which two months begin
+ */
+function monthNamed(word: string): number | undefined {
+  const isMeant = (names: readonly string[]) => names.some((name) => name.startsWith(word));
+  const month = MONTH_NAMES.findIndex(isMeant);
+  return month < 0 || month !== MONTH_NAMES.findLastIndex(isMeant) ? undefined : month + 1;
+}
+
+/** Age in years of the oldest dates, other than births, whose year may be written with two digits. */
+const OLDEST = 50;
+const CENTURY = 100;
 
 const CELL_DATE_FAULT = new FieldError('Date has wrong format. Write 2024-03-31 or 31/03/2024.');
 const CELL_DATE_TIME_FAULT = new FieldError(
@@ -38,9 +73,13 @@ const CONTRADICTORY_FAULT = new FieldError(
 const NOT_SURVEYED = new FieldError('');
 
 /** Reads `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
-export function readPastDate(cell: string, context: CellContext): string | FieldError {
+export const readPastDate = (cell: string, context: CellContext) => readDay(cell, context, OLDEST);
+
+export const readBirthDate = (cell: string, context: CellContext) => readDay(cell, context, CENTURY);
+
+function readDay(cell: string, context: CellContext, oldest: number): string | FieldError {
   const { zone, today } = context;
-  const iso = toIso(cell, context);
+  const iso = toIso(cell, context, oldest);
   if (iso instanceof FieldError) return iso;
   const instant = iso.length > 10 ? parseDateTime(iso, zone) : undefined;
   const date = typeof instant === 'number' ? formatDate(instant, zone) : parseDate(iso);
@@ -52,7 +91,7 @@ export function readPastDate(cell: string, context: CellContext): string | Field
 
 /** Epoch seconds of a date or date-time, which is in the registry's zone unless it has an offset. */
 export function readDateTime(cell: string, context: CellContext): number | FieldError {
-  const iso = toIso(cell, context);
+  const iso = toIso(cell, context, OLDEST);
   if (iso instanceof FieldError) return iso;
   const instant = parseDateTime(iso, context.zone);
   if (typeof instant === 'number') return instant;
@@ -64,86 +103,177 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Adds the orders that a cell shows to the evidence of its column. */
-export function collectDateForms(cell: string, forms: Set<DateForm>): void {
+/** Adds the orders that a cell shows to the survey of its column. */
+export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurvey): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
-  if (first.length === 4 && third.length <= 2) forms.add('year first');
-  if (first.length > 2 || third.length !== 4) return;
-  const [one, two] = [Number(first), Number(second)];
-  forms.add('year last');
-  if (one > LAST_MONTH && two <= LAST_MONTH) forms.add('day first');
-  if (two > LAST_MONTH && one <= LAST_MONTH) forms.add('month first');
+  if (first.length === 4 && third.length <= 2) dates.add('year first');
+  if (first.length > 2 || (third.length !== 4 && third.length !== 2)) return;
+  const [one, two, three] = [Number(first), Number(second), Number(third)];
+  const isMonthFirst = two > LAST_MONTH && one <= LAST_MONTH;
+  const isDayFirst = one > LAST_MONTH && two <= LAST_MONTH;
+  if (third.length === 2) {
+    if (one === 0 || one > LAST_DAY) {
+      dates.add('short year first');
+      return;
+    }
+    shortDates.first.add(one);
+    shortDates.last.add(three);
+    if (three === 0 || three > LAST_DAY) dates.add('short year last');
+    if (isDayFirst) dates.add('short year, day first');
+    if (isMonthFirst) dates.add('month first');
+    return;
+  }
+  dates.add('year last');
+  if (isDayFirst) dates.add('day first');
+  if (isMonthFirst) dates.add('month first');
   // Equal numbers are the same date in either order.
-  if ((first.length === 1 || second.length === 1) && one !== two) forms.add('one digit');
+  if ((first.length === 1 || second.length === 1) && one !== two) dates.add('one digit');
 }
 
+/**
+ * True if the years of two digits of a column may precede the month: its dates then share fewer first numbers
+ * than last ones.
+ */
+const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey): boolean =>
+  dates.has('year first') ||
+  dates.has('short year first') ||
+  (!dates.has('short year last') && first.size < last.size);
+
+const isDayFirst = (survey: ColumnSurvey): boolean =>
+  survey.dates.has('day first') || (survey.dates.has('short year, day first') && !mayBeginWithYear(survey));
+
 /** The order for a map; null if the dates do not settle it, undefined if none is needed. */
-export function dateOrderOf(forms: ReadonlySet<DateForm>): DateOrder | null | undefined {
-  if (forms.has('year first')) return forms.has('year last') ? null : 'ymd';
+export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined {
+  const { dates, shortDates } = survey;
+  const hasShort = shortDates.first.size > 0;
+  if (dates.has('year first') || dates.has('short year first'))
+    return dates.has('year last') || hasShort ? null : 'ymd';
   // A single date with an impossible month must not turn all the others round.
-  if (forms.has('month first')) return null;
-  if (forms.has('day first')) return 'dmy';
-  return forms.has('one digit') ? null : undefined;
+  if (dates.has('month first') || (hasShort && mayBeginWithYear(survey))) return null;
+  if (isDayFirst(survey)) return 'dmy';
+  return dates.has('one digit') || hasShort ? null : undefined;
 }
 
 const isInIsoOrder = (cell: string): boolean => cell[4] === '-' && cell[7] === '-';
 
-/** The date in the order of ISO 8601; a text that is not three numbers is returned unchanged. */
-function toIso(cell: string, context: CellContext): string | FieldError {
+/** The date in the order of ISO 8601; a text that is not a date is returned unchanged. */
+function toIso(cell: string, context: CellContext, oldest: number): string | FieldError {
   if (isInIsoOrder(cell)) return cell;
   const match = NUMBERS.exec(cell);
-  if (match === null) return cell;
-  const [, first = '', mark = '', second = '', third = '', hour, minute = '', seconds = '00'] = match;
-  const numbers = { first, second, third, mark };
-  const order = context.dateOrder ?? orderOf(numbers, context);
-  if (order instanceof FieldError) return order;
-  const iso = order === undefined ? undefined : inOrder(order, numbers);
-  if (iso === undefined) return cell;
-  return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${seconds}`;
+  const date = match === null ? withMonthName(cell, context) : withNumbers(match, context);
+  if (date === undefined || date instanceof FieldError) return date ?? cell;
+  const { year, month, day, hour, minute, second = '00' } = date;
+  const monthAndDay = `${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const fullYear = year.length === 4 ? year : pastYear({ cell, year, monthAndDay, oldest }, context);
+  if (fullYear instanceof FieldError) return fullYear;
+  const iso = `${fullYear}-${monthAndDay}`;
+  return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${second}`;
 }
 
-/** The numbers of a date, in order, and their separator. */
-type Numbers = Readonly<Record<'first' | 'second' | 'third' | 'mark', string>>;
+/** Digits of a date, with the year in two or four. */
+type DateDigits = Readonly<
+  Record<'year' | 'month' | 'day', string> & Partial<Record<'hour' | 'minute' | 'second', string>>
+>;
+
+/** @returns undefined for a text that is not a date, or has its year elsewhere than the map says */
+function withMonthName(cell: string, { dateOrder }: CellContext): DateDigits | undefined {
+  if (!HAS_LETTER.test(cell)) return undefined;
+  const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const digits = NAMED.map((date) => date.exec(text)?.groups as DateDigits | undefined).find(Boolean);
+  const month = digits && monthNamed(digits.month);
+  if (month === undefined || (digits?.year.length === 2 && dateOrder === 'ymd')) return undefined;
+  return { ...(digits as DateDigits), month: String(month) };
+}
 
 /** @returns undefined if the year is not where the order expects it */
-function inOrder(order: DateOrder, { first, second, third }: Numbers): string | undefined {
+function withNumbers(match: RegExpExecArray, context: CellContext): DateDigits | undefined | FieldError {
+  const [, first = '', mark = '', second = '', third = ''] = match;
+  const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);
+  if (order === undefined || order instanceof FieldError) return order;
   const [year, month, day] = {
     ymd: [first, second, third] as const,
     mdy: [third, first, second] as const,
     dmy: [third, second, first] as const,
   }[order];
-  if (year.length !== 4 || month.length > 2 || day.length > 2) return undefined;
-  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if ((year.length !== 4 && year.length !== 2) || month.length > 2 || day.length > 2) return undefined;
+  return { ...match.groups, year, month, day };
 }
 
+/** The year of two digits in the century that puts the day in the past. @param oldest age in years */
+function pastYear(
+  {
+    cell,
+    year,
+    monthAndDay,
+    oldest,
+  }: Readonly<Record<'cell' | 'year' | 'monthAndDay', string>> & {
+    readonly oldest: number;
+  },
+  { today, note }: CellContext,
+): string | FieldError {
+  const thisCentury = today.slice(0, 2) + year;
+  const date = parseDate(`${thisCentury}-${monthAndDay}`);
+  if (date instanceof FieldError) return thisCentury;
+  const lastCentury = String(Number(thisCentury) - CENTURY);
+  const isPast = date <= today;
+  if (!isPast && Number(today.slice(0, 4)) - Number(lastCentury) > oldest)
+    return new FieldError(
+      say('{date} may be in {one} or {other}. Write the year with four digits.', {
+        date: cell,
+        one: lastCentury,
+        other: thisCentury,
+      }),
+    );
+  note('two_digit_year');
+  return isPast ? thisCentury : lastCentury;
+}
+
+/** The numbers of a date, in order, and their separator. */
+type Numbers = Readonly<Record<'first' | 'second' | 'third' | 'mark', string>>;
+
 /**
- * Determines the order of a date without a map. With two digits each, the day is first, unless the column
- * shows another order; with one digit, the column must show it.
+ * Determines the order of a date without a map. With two digits each and a year of four, the day is first,
+ * unless the column shows another order; otherwise the column must show it.
  * @returns undefined for a text in neither order
  */
 function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | FieldError {
   const { first, second, third } = numbers;
-  if (first.length > 2 || third.length !== 4) return undefined;
+  const isShort = third.length === 2;
+  if (first.length > 2 || (third.length !== 4 && !isShort)) return undefined;
   const [one, two] = [Number(first), Number(second)];
-  const hasTwoDigits = first.length === 2 && second.length === 2;
+  const hasTwoDigits = first.length === 2 && second.length === 2 && !isShort;
   const isMonthFirst = two > LAST_MONTH && one <= LAST_MONTH;
-  const { dates } = context;
-  if (dates === undefined) {
+  const { survey } = context;
+  if (survey === undefined) {
     if (hasTwoDigits && !isMonthFirst) return 'dmy';
     context.askForSurvey();
     return NOT_SURVEYED;
   }
-  const [hasDayFirst, hasMonthFirst] = [dates.has('day first'), dates.has('month first')];
+  const [hasDayFirst, hasMonthFirst] = [isDayFirst(survey), survey.dates.has('month first')];
   if (isMonthFirst) return hasDayFirst ? CONTRADICTORY_FAULT : MONTH_FIRST_FAULT;
+  if (isShort && (!hasDayFirst || hasMonthFirst || mayBeginWithYear(survey)))
+    return hasDayFirst && hasMonthFirst ? CONTRADICTORY_FAULT : unclearNumbers(numbers);
   const isOpen = one <= LAST_MONTH && one !== two;
   if (isOpen && (hasMonthFirst || (!hasDayFirst && !hasTwoDigits)))
     return hasDayFirst ? CONTRADICTORY_FAULT : bothOrders(numbers);
-  if (!hasTwoDigits) context.note('date_order');
+  if (!hasTwoDigits && !isShort) context.note('date_order');
   return 'dmy';
 }
 
-function bothOrders({ first, second, third: year, mark }: Numbers): FieldError {
+const textOf = ({ first, second, third, mark }: Numbers): string => [first, second, third].join(mark);
+
+const unclearNumbers = (numbers: Numbers): FieldError =>
+  new FieldError(
+    say(
+      'It is unclear which number of {date} is the day, the month and the year. ' +
+        'Write the year with four digits, or name the order in a map, "dates": "dmy", "mdy" or "ymd".',
+      { date: textOf(numbers) },
+    ),
+  );
+
+function bothOrders(numbers: Numbers): FieldError {
+  const { first, second, third: year } = numbers;
   const inWords = (day: string, month: string) =>
     say('{day} {month}', { day: Number(day), month: asMessage(MONTHS[Number(month) - 1] as string) });
   return new FieldError(
@@ -151,7 +281,7 @@ function bothOrders({ first, second, third: year, mark }: Numbers): FieldError {
       '{date} may be {one} or {other} {year}. Name the order in a map, "dates": "dmy" or "mdy", ' +
         'or write 2024-03-31.',
       {
-        date: [first, second, year].join(mark),
+        date: textOf(numbers),
         one: inWords(first, second),
         other: inWords(second, first),
         year,

@@ -10,7 +10,7 @@ import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../t
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { findHeader, withHeaderRows } from '../table/header.ts';
 import { addedColumnOf, dictionaryOf, mayBeData, recogniseHeadings } from '../table/recognise-headings.ts';
-import type { CellContext, DateForm, DecimalForm } from './cell-context.ts';
+import { type CellContext, ColumnSurvey, type DecimalForm } from './cell-context.ts';
 import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
 import { foldHeading, nearestName } from './fold.ts';
@@ -35,7 +35,7 @@ export const isObserved = (column: ImportColumn): boolean =>
 export type Observer = ReturnType<typeof createObserver>;
 
 export function createObserver(cells: CellContext) {
-  const dates = new Set<DateForm>();
+  const survey = new ColumnSurvey();
   // A file has one decimal mark, so any column may show it.
   const decimals = new Set<DecimalForm>();
   const numbers: CellContext = { ...cells, showDecimal: (form) => decimals.add(form) };
@@ -53,12 +53,12 @@ export function createObserver(cells: CellContext) {
   return {
     /** Examines a trimmed cell that is not empty. */
     look(column: ImportColumn, cell: string): void {
-      if (isOfDates(column)) collectDateForms(cell, dates);
+      if (isOfDates(column)) collectDateForms(cell, survey);
       else if (column.kind === 'decimal') column.parse(cell, numbers);
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
     /** The order of the dates; null if the file does not settle it, undefined if none is needed. */
-    dates: () => dateOrderOf(dates),
+    dates: () => dateOrderOf(survey),
     /** The decimal mark, with null and undefined as in `dates`. */
     decimal: () => decimalMarkOf(decimals),
     unknownWords: () =>

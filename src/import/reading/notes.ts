@@ -24,6 +24,7 @@ export const NOTES = {
   decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
   unit: ofRow('Refused with --strict: write the number without its unit.'),
   date_order: ofRow('Refused with --strict: write day and month with two digits.'),
+  two_digit_year: ofRow('Refused with --strict: write the year with four digits.'),
 };
 
 export type NoteKind = keyof typeof NOTES;

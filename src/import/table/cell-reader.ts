@@ -14,7 +14,7 @@ import { FieldError } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';
 import {
   type CellContext,
-  type DateForm,
+  type ColumnSurvey,
   type DecimalForm,
   MOST_UNKNOWN_WORDS,
 } from '../reading/cell-context.ts';
@@ -26,8 +26,8 @@ import type { Header } from './header.ts';
 
 /** Facts about an entire file from earlier readings. */
 export interface FileSurvey {
-  /** Evidence of the date order by column; undefined until the dates are surveyed. */
-  readonly dates?: ReadonlyMap<string, ReadonlySet<DateForm>> | undefined;
+  /** By column; undefined until they are surveyed. */
+  readonly columns?: ReadonlyMap<string, ColumnSurvey> | undefined;
   /** Columns with too many unknown words for any of them to be shown. */
   readonly hidden: ReadonlySet<string>;
 }
@@ -114,7 +114,7 @@ export function createCellReader(options: CellReaderOptions) {
       return column.column.parse(cell, context);
     },
     /**
-     * True after a date that cannot be read before all dates of its column are surveyed, or after more
+     * True after a cell that cannot be read before all of its column are surveyed, or after more
      * unknown words than may be shown.
      */
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
@@ -166,7 +166,7 @@ const columnContext = (
   dateOrder: map?.dates,
   decimalMark: map?.decimal,
   isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-  dates: survey.dates?.get(column),
+  survey: survey.columns?.get(column),
   unknownWords: survey.hidden.has(column) ? undefined : new Set(),
   ...callbacks,
 });

@@ -6,8 +6,14 @@ import type { ValueKind } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../values/identity-card.ts';
 import { parseCooperativeCode, parseMobile, parseNamedCode, parseText } from '../../values/text.ts';
-import { type CellContext, readChoice, readGender } from '../reading/cell-context.ts';
-import { readDateTime, readPastDate, readPastDateTime } from '../reading/dates.ts';
+import { type CellContext, type ColumnSurvey, readChoice, readGender } from '../reading/cell-context.ts';
+import {
+  collectDateForms,
+  readBirthDate,
+  readDateTime,
+  readPastDate,
+  readPastDateTime,
+} from '../reading/dates.ts';
 import { readDecimal } from '../reading/decimals.ts';
 import { WORDS } from '../reading/dictionary-words.ts';
 
@@ -63,6 +69,8 @@ export interface ImportColumn {
   readonly decimal?: DecimalKind;
   /** Parses a trimmed cell that is not empty. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
+  /** Adds a cell to the survey of a column whose cells explain each other. */
+  readonly collect?: (cell: string, survey: ColumnSurvey) => void;
 }
 
 const DATES: readonly ImportColumn['kind'][] = ['past_date', 'instant', 'past_instant'];
@@ -83,7 +91,7 @@ function parserOf(kind: ImportKind, { field, role }: FileColumn): ImportColumn['
     case 'choice':
       return field.property === 'gender' ? readGender : readChoice(field.choices, WORDS[kind]?.[field.name]);
     case 'past_date':
-      return readPastDate;
+      return field.property === 'dateOfBirth' ? readBirthDate : readPastDate;
     case 'instant':
       return readDateTime;
     case 'past_instant':
@@ -102,6 +110,7 @@ export const IMPORT_COLUMNS = byKind((kind) =>
       ...{ name, kind: field.kind, isRequired, parse: parserOf(kind, column) },
       ...(field.kind === 'choice' && { choices: field.choices }),
       ...(field.kind === 'decimal' && { decimal: field.decimal }),
+      ...(isOfDates(field) && { collect: collectDateForms }),
     };
   }),
 );

@@ -12,14 +12,13 @@ import {
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import type { ImportWarning } from '../import-warnings.ts';
-import type { CellContext, DateForm } from '../reading/cell-context.ts';
-import { collectDateForms } from '../reading/dates.ts';
+import { type CellContext, ColumnSurvey } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { NoteLog } from '../reading/notes.ts';
 import type { ImportSession } from '../staging/session.ts';
 import type { CheckOptions } from '../staging/staging-tables.ts';
 import type { FileSurvey } from './cell-reader.ts';
-import { IMPORT_COLUMNS, isOfDates } from './columns.ts';
+import { IMPORT_COLUMNS } from './columns.ts';
 import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
 import { openTable, type Table } from './table.ts';
@@ -46,7 +45,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
   while (staged.needsSurvey && staged.table !== undefined) {
     const { table } = staged;
     survey = {
-      dates: survey.dates ?? (await surveyDates(source, table.header, options)),
+      columns: survey.columns ?? (await surveyColumns(source, table.header, options)),
       hidden: new Set([...survey.hidden, ...table.columnsOfUnknownWords()]),
     };
     staged = await stageOnce(session, source, options, survey);
@@ -109,15 +108,12 @@ async function stageOnce(
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
-/**
- * Surveys an entire file for the order of day and month in its dates, before its rows are staged. The order
- * that the evidence implies is determined in reading/dates.ts.
- */
-async function surveyDates(source: RecordSource, header: Header, { kind, onBatch }: StageOptions) {
-  const columns = IMPORT_COLUMNS[kind].flatMap((column, i) =>
-    isOfDates(column)
-      ? [{ name: column.name, place: header.places[i] as number, forms: new Set<DateForm>() }]
-      : [],
+/** Surveys an entire file for the evidence that cells give about their columns, before rows are staged. */
+async function surveyColumns(source: RecordSource, header: Header, { kind, onBatch }: StageOptions) {
+  const columns = IMPORT_COLUMNS[kind].flatMap(({ name, collect }, i) =>
+    collect === undefined
+      ? []
+      : [{ name, collect, place: header.places[i] as number, survey: new ColumnSurvey() }],
   );
   const isWrongWidth = createWidthCheck(header, source.format);
   // A row outside the table is no evidence about its columns.
@@ -127,14 +123,14 @@ async function surveyDates(source: RecordSource, header: Header, { kind, onBatch
     for await (const { records, bytesRead } of source.read()) {
       onBatch(bytesRead);
       for (const { cells } of records.filter(isRow))
-        for (const { place, forms } of columns)
-          if (place >= 0) collectDateForms(valueIn(cells, place), forms);
+        for (const { place, collect, survey } of columns)
+          if (place >= 0) collect(valueIn(cells, place), survey);
     }
   } catch (error) {
     // Reported when the rows are read.
     if (!(error instanceof FileFault)) throw error;
   }
-  return new Map(columns.map(({ name, forms }) => [name, forms]));
+  return new Map(columns.map(({ name, survey }) => [name, survey]));
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: FileLayout | undefined): boolean =>

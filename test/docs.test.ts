@@ -310,6 +310,21 @@ test('every link and every file that a document names exists', () => {
   assert.ok(links > 25, `${links} links`);
 });
 
+test('the map names every page', () => {
+  const map = read('docs/README.md');
+  const pages = readdirSync(join(ROOT, 'docs')).filter(
+    (name) => name.endsWith('.md') && name !== 'README.md',
+  );
+  const names = [...pages, ...TUTORIALS.map((path) => path.slice('docs/'.length))];
+  assert.deepEqual(
+    missingIn(
+      map,
+      names.map((name) => `](${name})`),
+    ),
+    [],
+  );
+});
+
 test('every promise, risk and article of SECURITY.md names what tests it', () => {
   const security = read('SECURITY.md');
   for (const [heading, rows] of [

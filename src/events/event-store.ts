@@ -4,7 +4,7 @@ import type { Visible } from '../access/api-keys.ts';
 import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../registry/changes/events.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ReadSnapshot } from '../sqlite/group-commit.ts';
-import { isInGroupsSql, toGroupsParameter } from '../sqlite/list-pages.ts';
+import { isInGroupsSql, toIdsParameter } from '../sqlite/list-pages.ts';
 import type { Awaitable } from '../values/errors.ts';
 import { type Feed, type FeedPage, type FeedRequest, type NarrowedFeedRequest, openFeed } from './feed.ts';
 
@@ -217,7 +217,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     },
     /** Numbers of visible events by type between two sequence numbers, inclusive. */
     async countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>> {
-      const cooperatives = toGroupsParameter(visible ?? undefined);
+      const cooperatives = toIdsParameter(visible ?? undefined);
       const counts = new Map<EventType, number>();
       for (let from = first; from <= last; from += COUNTED_AT_ONCE) {
         const to = Math.min(last, from + COUNTED_AT_ONCE - 1);

@@ -175,6 +175,7 @@ export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
 
 /** Filters shared by the lists of loans and of payments. */
 export interface LendingFilter {
+  readonly ids?: readonly number[];
   readonly identityCard?: string;
   readonly cooperativeId?: number;
   readonly status?: string;

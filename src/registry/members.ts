@@ -243,6 +243,7 @@ export interface Member extends MemberValues {
 }
 
 export interface MemberFilter {
+  readonly ids?: readonly number[];
   readonly identityCard?: string;
   readonly cooperativeId?: number;
   readonly status?: MemberStatus;

@@ -152,9 +152,9 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
 /** Ids of a list's groups; undefined for all. */
 export type Groups = readonly number[] | undefined;
 
-/** The groups as an SQL parameter: a JSON array; null for all. */
-export const toGroupsParameter = (groups: Groups): string | null =>
-  groups === undefined ? null : JSON.stringify(groups);
+/** Ids of groups or rows as an SQL parameter: a JSON array; null for all. */
+export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
+  ids === undefined ? null : JSON.stringify(ids);
 
 /** SQL condition for rows in one of the groups of `@cooperatives`. */
 export const isInGroupsSql = (column: string): string =>

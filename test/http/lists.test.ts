@@ -150,6 +150,42 @@ test('members are found by code and by telephone number, with other filters, in 
   });
 });
 
+test('rows are found by their ids, with other filters, on pages; ids that do not exist are absent', async (context) => {
+  const app = await startApp(context);
+  await fill(app);
+  const list = async (query: string, path = '/members') => {
+    const { json } = await app.send(`${path}?${query}`);
+    return [json.count, json.results.map(({ id }: { id: string }) => id).join()];
+  };
+  assert.deepEqual(await list('id=7,2,99,4'), [3, '2,4,7']);
+  assert.deepEqual(await list('id=7%2C2,99,4&page_size=2&page=2'), [3, '7']);
+  assert.deepEqual(await list('id=7,2,4&status=active'), [2, '2,7']);
+  assert.deepEqual(await list('id=7,2,4&search=name'), [3, '2,4,7']);
+  assert.deepEqual(await list(`id=7,2&identity_card=${card(1)}`), [1, '2']);
+  assert.deepEqual(await list('id=7,2,4', '/cooperatives/2/members'), [2, '2,4']);
+  assert.deepEqual(await list('id=999999999999'), [0, '']);
+  const most = Array.from({ length: 200 }, (_, i) => 999_999_999_999 - i);
+  assert.deepEqual(await list(`id=${most}`), [0, '']);
+  const message = 'Expected 1 to 200 different ids, separated by commas.';
+  for (const ids of [
+    '',
+    'x',
+    '1,',
+    '1,,2',
+    '1,1',
+    '1,01',
+    '1,%202',
+    '-1',
+    '1.0',
+    '1234567890123',
+    `${most},1`,
+  ])
+    for (const path of ['/members', '/cooperatives/1/members', '/loans', '/payments']) {
+      const { status, json } = await app.send(`${path}?id=${ids}`);
+      assert.deepEqual([status, json], [400, { id: [message] }], `${path} ${ids}`);
+    }
+});
+
 test('a malformed filter is refused by its name', async (context) => {
   const app = await startApp(context);
   for (const value of ['', '123', '1198589000123O42', '11985890001230420']) {

@@ -90,6 +90,12 @@ test('lists, filters and counts are of the cooperatives that the key sees', asyn
     assert.deepEqual(idsOf(await ask(`${list}?cooperative=1`)), [0, []]);
     assert.deepEqual(idsOf(await ask(`${list}?identity_card=${nid(1)}`)), [1, ['2']]);
   }
+  for (const [list, shown] of [
+    ['/members', '3'],
+    ['/loans', '2'],
+    ['/payments', '2'],
+  ])
+    assert.deepEqual(idsOf(await ask(`${list}?id=1,2,3`)), [1, [shown]], list);
   assert.deepEqual(idsOf(await ask('/loans?member=1')), [0, []]);
   assert.deepEqual(idsOf(await ask('/payments?loan=1')), [0, []]);
   assert.equal((await ask('/members?page=2')).status, 404);
@@ -202,7 +208,7 @@ test('a key that was narrowed is not shown what it was answered before', async (
   );
 });
 
-test('merged and erased members elsewhere are not told of', async (context) => {
+test('merged and erased members elsewhere are not told of, and in no list of ids', async (context) => {
   const { ask, app, get } = await start(context);
   await app.send('/members', {
     method: 'POST',
@@ -213,6 +219,9 @@ test('merged and erased members elsewhere are not told of', async (context) => {
   assert.equal((await ask('/members/4')).status, 404);
   const both = app.issue(SCOPES, { cooperatives: [1] }).key;
   assert.equal((await app.send('/members/4', { key: both })).json.detail, 'Merged into member 2.');
+  await correct(app, (store, options) => store.run('erasePerson', { nid: nid(2) }, options));
+  assert.equal((await get('/members/2')).json.detail, 'Erased.');
+  assert.deepEqual(idsOf(await get('/members?id=1,2,3,4')), [2, ['1', '3']]);
 });
 
 test('a replaced national ID leads only to what the key sees', async (context) => {
@@ -323,6 +332,7 @@ test('a key that only looks up finds a person by the full national ID, and nothi
     '/members',
     '/members?mobile=0788000001',
     '/members?member_code=M-1',
+    '/members?id=1',
     '/members?page=2',
     '/members?Identity_card=1',
     '/members/1',

@@ -23,6 +23,24 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
+/** Limit of a list of ids: as many rows as one page has at most. */
+export const MOST_IDS = 200;
+
+/** Declares a filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
+export const ID_FILTER: QueryParameter<readonly number[]> = {
+  description:
+    `Only those with these ids: 1 to ${MOST_IDS} different ones, separated by commas. ` +
+    'Those that do not exist are left out.',
+  schema: string({ pattern: `${ID.source.slice(0, -1)}(,${ID.source.slice(1, -1)}){0,${MOST_IDS - 1}}$` }),
+  parse(value) {
+    const ids = value.split(',', MOST_IDS + 1).map(parseId);
+    const isList = ids.length <= MOST_IDS && !ids.includes(undefined) && new Set(ids).size === ids.length;
+    return isList
+      ? (ids as number[])
+      : new FieldError(`Expected 1 to ${MOST_IDS} different ids, separated by commas.`);
+  },
+};
+
 const WHOLE_NUMBER = /^[0-9]+$/;
 
 /** Declares a number that is clipped to its maximum. @param bounds inclusive */

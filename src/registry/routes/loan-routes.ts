@@ -1,7 +1,7 @@
 /** Routes of loans: list, get, create, replace, change. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { idFilter, momentFilter } from '../../http/declare/query.ts';
+import { ID_FILTER, idFilter, momentFilter } from '../../http/declare/query.ts';
 import {
   changeRoutes,
   createRoute,
@@ -38,6 +38,7 @@ import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 
 /** @param whose for example `the loans` */
 export const lendingFilters = (rows: string, zone: TimeZone) => ({
+  id: ID_FILTER,
   identity_card: {
     description: `Only ${rows} of this person, in every cooperative.`,
     schema: IDENTITY_CARD,
@@ -118,9 +119,9 @@ export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Cloc
     listRoute(
       LOAN,
       { ...lendingFilters('the loans', zone), ...FILTERS },
-      ({ identity_card: identityCard, cooperative: cooperativeId, member: memberId, ...query }) => {
+      ({ id: ids, identity_card: identityCard, cooperative: cooperativeId, member: memberId, ...query }) => {
         const { status, reference, updated_since: updatedSince } = query;
-        return onlyGiven({ identityCard, cooperativeId, memberId, status, reference, updatedSince });
+        return onlyGiven({ ids, identityCard, cooperativeId, memberId, status, reference, updatedSince });
       },
       dependencies,
     ),

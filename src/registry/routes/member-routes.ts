@@ -5,7 +5,7 @@
 
 import type { Visible } from '../../access/api-keys.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
-import { type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
+import { ID_FILTER, type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
   changeRoutes,
   createRoute,
@@ -48,6 +48,7 @@ import { lookUpManyRoute, lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } 
 // Lists of members, of all cooperatives and of one
 
 const FILTERS = {
+  id: ID_FILTER,
   identity_card: {
     description: 'Only the rows of this person, of every status.',
     schema: IDENTITY_CARD,
@@ -116,8 +117,8 @@ const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZo
 
 /** Omits filters that were not given: an absent filter is not an undefined one. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
-  const { identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
-  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile, search });
+  const { id: ids, identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
+  return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
 }
 
 // Checked body of a member → its values

@@ -112,9 +112,9 @@ export function paymentRoutes(
     listRoute(
       PAYMENT,
       { ...lendingFilters('the payments on loans', zone), ...FILTERS },
-      ({ identity_card: identityCard, cooperative: cooperativeId, loan: loanId, ...query }) => {
+      ({ id: ids, identity_card: identityCard, cooperative: cooperativeId, loan: loanId, ...query }) => {
         const { status, reference, updated_since: updatedSince } = query;
-        return onlyGiven({ identityCard, cooperativeId, loanId, status, reference, updatedSince });
+        return onlyGiven({ ids, identityCard, cooperativeId, loanId, status, reference, updatedSince });
       },
       dependencies,
     ),

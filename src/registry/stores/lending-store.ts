@@ -9,7 +9,7 @@ import {
   type ListRows,
   openCountedList,
   openFewRows,
-  toGroupsParameter,
+  toIdsParameter,
 } from '../../sqlite/list-pages.ts';
 import { type PageRequest, refuseFields } from '../../values/errors.ts';
 import { openChangeRecorder } from '../changes/record-changes.ts';
@@ -35,8 +35,8 @@ import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 
-// Lists of loans and payments: those of a person, member, loan, reference or time of change use the index of
-// that filter, others the count index.
+// Lists of loans and payments: those of ids, a person, member, loan, reference or time of change use the
+// index of that filter, others the count index.
 
 const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
 const PAYMENTS: ListRows = {
@@ -48,6 +48,8 @@ const PAYMENTS: ListRows = {
 };
 
 interface Wanted {
+  /** A JSON array. */
+  readonly ids: string | null;
   readonly identityCard: string | null;
   /** Id of the member of the loans, or of the loan of the payments. */
   readonly owner: number | null;
@@ -80,6 +82,7 @@ interface Selective {
 }
 
 /**
+ * @param ofIds by `@ids`
  * @param ofPerson by `@identityCard`
  * @param ofOwner by `@owner`
  * @returns a function that gives a page of the rows. It throws RegistryError `invalid` if too many rows were
@@ -90,7 +93,7 @@ function openLists<Row>(
   listed: ListRows,
   counts: CountedTable,
   statuses: readonly string[],
-  { ofPerson, ofOwner }: { readonly ofPerson: Selective; readonly ofOwner: Selective },
+  { ofIds, ofPerson, ofOwner }: { readonly [filter in 'ofIds' | 'ofPerson' | 'ofOwner']: Selective },
 ) {
   const { table, alias } = listed;
   const open = ({ rows, bound }: Selective) =>
@@ -103,6 +106,7 @@ function openLists<Row>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${updated} LIMIT ${MOST_UPDATED + 1})`,
     atMost,
   );
+  const listOfIds = open(ofIds);
   const listOfPerson = open(ofPerson);
   const listOfOwner = open(ofOwner);
   const listOfReference = open({
@@ -113,16 +117,18 @@ function openLists<Row>(
   const listCounted = openCountedList<Row>(db, listed, counts, statuses);
 
   return (filter: LendingFilter, owner: number | undefined, request: PageRequest, visible: Visible) => {
-    const { identityCard, cooperativeId, status, reference, updatedSince } = filter;
+    const { ids, identityCard, cooperativeId, status, reference, updatedSince } = filter;
     const groups = visibleGroups(visible, cooperativeId);
     const wanted = {
+      ids: toIdsParameter(ids),
       identityCard: identityCard ?? null,
       owner: owner ?? null,
-      cooperatives: toGroupsParameter(groups),
+      cooperatives: toIdsParameter(groups),
       status: status ?? null,
       reference: reference ?? null,
       since: updatedSince ?? null,
     };
+    if (ids !== undefined) return listOfIds(wanted, request);
     if (owner !== undefined) return listOfOwner(wanted, request);
     if (identityCard !== undefined) return listOfPerson(wanted, request);
     if (reference !== undefined) return listOfReference(wanted, request);
@@ -135,6 +141,11 @@ function openLists<Row>(
 
 const openLoanLists = (db: Connection) =>
   openLists<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES, {
+    ofIds: {
+      rows: `json_each(@ids) i CROSS JOIN loans l ON l.id = i.value CROSS JOIN members m ON m.id = l.member_id
+        WHERE (@owner IS NULL OR l.member_id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isWanted('l')}`,
+      bound: 'the loans with these ids',
+    },
     ofPerson: {
       rows: `${LOANS_OF_PERSON} WHERE ${IS_PERSON} AND ${isWanted('l')}`,
       bound: 'the loans of one person',
@@ -148,6 +159,12 @@ const openLoanLists = (db: Connection) =>
 
 const openPaymentLists = (db: Connection) =>
   openLists<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES, {
+    ofIds: {
+      rows: `json_each(@ids) i CROSS JOIN payments p ON p.id = i.value CROSS JOIN loans l ON l.id = p.loan_id
+        CROSS JOIN members m ON m.id = l.member_id
+        WHERE (@owner IS NULL OR l.id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isWanted('p')}`,
+      bound: 'the payments with these ids',
+    },
     ofPerson: {
       rows: `${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isWanted('p')}`,
       bound: 'the payments of one person',

@@ -1,17 +1,18 @@
 /**
- * Lists of members by filters that match few rows, found by index: a person, a code or a telephone number.
+ * Lists of members by filters that match few rows, found by index: ids, a person, a code or a telephone
+ * number.
  */
 
 import { type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import { MEMBER_COUNTS } from '../../sqlite/counts.ts';
+import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import {
   type Groups,
   isInGroupsSql,
   type ListRows,
   openCountedList,
   openFewRows,
-  toGroupsParameter,
+  toIdsParameter,
 } from '../../sqlite/list-pages.ts';
 import type { Page, PageRequest } from '../../values/errors.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../members.ts';
@@ -19,6 +20,8 @@ import { currentNumberSql } from '../stored/former-identifiers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
 interface Wanted {
+  /** A JSON array. */
+  readonly ids: string | null;
   readonly identityCard: string | null;
   readonly memberCode: string | null;
   readonly mobile: string | null;
@@ -42,6 +45,12 @@ const STATUS = isOrAny('status', 'status');
  * table.
  */
 const BY = {
+  ids: {
+    rows: `json_each(@ids) i CROSS JOIN members m ON m.id = i.value
+      WHERE (@identityCard IS NULL OR m.identity_card = ${currentNumberSql('@identityCard')})
+        AND m.status <> '${ERASED_STATUS}' AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+    bound: 'the members with these ids',
+  },
   person: {
     rows: `${PERSON} WHERE m.identity_card = ${currentNumberSql('@identityCard')}
       AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
@@ -66,7 +75,8 @@ const BY = {
 type Way = keyof typeof BY;
 
 /** The index that finds the fewest rows; undefined if no filter is selective. */
-function wayOf({ identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
+function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
+  if (ids !== undefined) return 'ids';
   if (identityCard !== undefined) return 'person';
   if (memberCode !== undefined) return groups?.length === 1 ? 'codeInCooperative' : 'code';
   return mobile === undefined ? undefined : 'mobile';
@@ -82,6 +92,7 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
     return openFewRows<Row, Wanted>(db, listed, `SELECT m.id AS id FROM ${rows} AND ${condition}`, bound);
   };
   const few = {
+    ids: open('ids'),
     person: open('person'),
     codeInCooperative: open('codeInCooperative'),
     code: open('code'),
@@ -96,9 +107,16 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
   ): Page<Row> | undefined => {
     const way = wayOf(filter, groups);
     if (way === undefined) return undefined;
-    const { identityCard = null, memberCode = null, mobile = null, status = null } = filter;
-    const wanted = { identityCard, memberCode, mobile, status, match };
-    const cooperatives = toGroupsParameter(groups);
+    const { ids, identityCard = null, memberCode = null, mobile = null, status = null } = filter;
+    const wanted = {
+      ids: toIdsParameter(ids),
+      identityCard,
+      memberCode,
+      mobile,
+      status,
+      match,
+    };
+    const cooperatives = toIdsParameter(groups);
     return few[way]({ ...wanted, cooperativeId: groups?.[0] ?? null, cooperatives }, request);
   };
 }

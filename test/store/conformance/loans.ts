@@ -87,6 +87,12 @@ export function loansConformance(engine: Engine): void {
       assert.deepEqual(await ids({ identityCard, memberId: 1, status: 'pending' }), [2, [5, 9]]);
       assert.deepEqual(await ids({ identityCard, memberId: 2 }), [0, []]);
       assert.deepEqual(await ids({ identityCard, cooperativeId: 2, status: 'approved' }), [1, [4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 99, 1] }, 1, 3), [4, [1, 3, 4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 99, 1] }, 2, 3), [4, [12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], identityCard }), [3, [1, 4, 12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], status: 'approved' }), [2, [1, 4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], cooperativeId: 2 }), [3, [3, 4, 12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], memberId: 4 }), [2, [4, 12]]);
       const { rows } = await store.loans.list({ cooperativeId: 2, memberId: 4 }, { page: 1, pageSize: 1 });
       assert.deepEqual(rows, [await store.loans.find(4)]);
     },

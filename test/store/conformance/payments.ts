@@ -148,6 +148,12 @@ export function paymentsConformance(engine: Engine): void {
       assert.deepEqual(await ids({ identityCard, loanId: 1, status: 'recorded' }), [2, [5, 9]]);
       assert.deepEqual(await ids({ identityCard, loanId: 2 }), [0, []]);
       assert.deepEqual(await ids({ identityCard, cooperativeId: 2, status: 'void' }), [1, [4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 99, 1] }, 1, 3), [4, [1, 3, 4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 99, 1] }, 2, 3), [4, [12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], identityCard }), [3, [1, 4, 12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], status: 'void' }), [2, [1, 4]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], cooperativeId: 2 }), [3, [3, 4, 12]]);
+      assert.deepEqual(await ids({ ids: [12, 3, 4, 1], loanId: 4 }), [2, [4, 12]]);
       const { rows } = await store.payments.list({ loanId: 4 }, { page: 1, pageSize: 1 });
       assert.deepEqual(rows, [await store.payments.find(4)]);
     },

@@ -66,6 +66,22 @@ async function checkLists(store: RegistryStore, rows: Rows): Promise<void> {
     }
 }
 
+/** Rows by their ids: all but every third one, and one that does not exist. */
+async function checkIds(store: RegistryStore, rows: Rows): Promise<void> {
+  for (const [name, all] of [
+    ['members', rowsOf(rows, 'member')],
+    ['loans', rowsOf(rows, 'loan')],
+    ['payments', rowsOf(rows, 'payment')],
+  ] as const) {
+    const some = all.filter((_, i) => i % 3 > 0);
+    const ids = [...some.map(({ id }) => id as number).reverse(), 999_999];
+    const visible = some.filter((row) => name !== 'members' || !isErased(row));
+    const list = (request: PageRequest) =>
+      store[name].list({ ids }, request) as Awaitable<Page<{ id: number }>>;
+    await readPages(`${name} by id`, list, visible);
+  }
+}
+
 /** Newest first; of equal ones the higher id. */
 const byInstant = (column: string) => (a: Row, b: Row) =>
   (b[column] as number) - (a[column] as number) || (b.id as number) - (a.id as number);
@@ -128,6 +144,7 @@ async function checkRows(store: RegistryStore, rows: Rows): Promise<void> {
 /** @throws AssertionError where a count, a page or a value differs from what the rows say */
 export async function checkListed(store: RegistryStore, rows: Rows): Promise<void> {
   await checkLists(store, rows);
+  await checkIds(store, rows);
   await checkEntries(store, rows);
   await checkRows(store, rows);
 }

@@ -5,11 +5,13 @@ import { type CellContext, cellContext } from '../../src/import/reading/cell-con
 import { readDecimal } from '../../src/import/reading/decimals.ts';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
-import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/values/decimal.ts';
+import { type DecimalKind, MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../../src/values/decimal.ts';
 import { FieldError } from '../../src/values/errors.ts';
 import { importText, startedPlace } from '../support/importing.ts';
+import { rowsOf, workbookOf } from '../support/workbook.ts';
 
-const UNCLEAR = /thousands or decimals/;
+const UNCLEAR = /comma separates thousands or decimals/;
+const POINT = /point separates thousands or decimals.*in a map, "decimal": "," or "\."/;
 const COMMA = /This is a decimal comma/;
 const STYLE = /The map says that decimals follow a comma/;
 const TWO = /no more than 2 decimal places/;
@@ -40,7 +42,15 @@ const CASES: readonly [File, DecimalKind, string, number | RegExp, boolean?][] =
   [PLAIN, MONEY, '12,500', 1_250_000],
   [PLAIN, MONEY, '1,250,000.50', 125_000_050],
   [PLAIN, MONEY, '1250,50', 125_050, true],
-  [PLAIN, MONEY, '1.250', TWO],
+  [PLAIN, MONEY, '1.250', POINT],
+  [PLAIN, MONEY_OR_ZERO, '100.000 Frw', POINT],
+  [PLAIN, MONEY, '0.500', TWO],
+  [PLAIN, MONEY, '1250.500', TWO],
+  [PLAIN, RATE, '19.500', TWO],
+  [PLAIN, WEIGHT, '12.500 kg', 12_500],
+  [SEMICOLONS, MONEY, '100.000', POINT],
+  [COMMA_MAP, MONEY, '100.000 Frw', 10_000_000],
+  [POINT_MAP, MONEY, '100.000', TWO],
   [SEMICOLONS, WEIGHT, '12,500', 12_500, true],
   [SEMICOLONS, WEIGHT, '12.500', 12_500],
   [SEMICOLONS, WEIGHT, '1.250,50', 1_250_500, true],
@@ -72,11 +82,12 @@ test('a comma and a point are read as the file or the map settles them, and refu
     if (expected instanceof RegExp)
       assert.match(value instanceof FieldError ? value.message : '', expected, what);
     else assert.equal(value, expected, what);
-    assert.deepEqual(notes, isNoted ? ['decimal_comma'] : [], what);
+    const comma = notes.filter((note) => note !== 'unit');
+    assert.deepEqual(comma, isNoted ? ['decimal_comma'] : [], what);
   }
 });
 
-test('a number may have its own unit behind it, with a note, and no other', () => {
+test('a number may have its own unit before or behind it, with a note, and no other', () => {
   for (const [kind, cell, expected] of [
     [WEIGHT, '12.5kg', 12_500],
     [WEIGHT, '1,250.5 KGS', 1_250_500],
@@ -84,6 +95,21 @@ test('a number may have its own unit behind it, with a note, and no other', () =
     [MONEY, '250,000 Frw', 25_000_000],
     [MONEY, '2\u00a0000 RWF', 200_000],
     [RATE, '18%', 1_800],
+    [RATE, '% 18', 1_800],
+    [MONEY, 'RWF 100,000', 10_000_000],
+    [MONEY, 'Frw 5 000', 500_000],
+    [MONEY, 'FRW.\u00a05\u202f000', 500_000],
+    [MONEY_OR_ZERO, 'Rwf100000', 10_000_000],
+    [MONEY, 'francs 1250,50', 125_050],
+    [WEIGHT, 'kg 12.5', 12_500],
+    [WEIGHT, 'KGS 12,5', 12_500],
+    [WEIGHT, 'kilos 1,250.5', 1_250_500],
+    [WEIGHT, 'Frw 12.5', undefined],
+    [MONEY, 'kg 12', undefined],
+    [MONEY, 'USD 12', undefined],
+    [MONEY, 'RWF 12 Frw', undefined],
+    [MONEY, 'Frw', undefined],
+    [WEIGHT, 'kg 12,500', undefined],
     [WEIGHT, '12.5 Frw', undefined],
     [WEIGHT, '12.5 t', undefined],
     [MONEY, '12 kg', undefined],
@@ -169,4 +195,33 @@ test('a row of totals does not speak for the decimals of its column', async (con
   const content = `${HEADER}${delivery(1, '12,500')}Total;;;;18.004\n`;
   const { report, notes } = await importText(place, 'production', content);
   assert.deepEqual([report.outcome, notes], ['imported', ['decimal_comma kg 2', 'totals_row  3']]);
+});
+
+test('a point before three digits of money asks in every format, and a map answers', async (context) => {
+  const header = ['cooperative_code', 'member_code', 'reference', 'interest_rate', 'amount'];
+  const rows = [
+    header,
+    ['A-1', 'M-1', 'L-1', '18', '100.000 Frw'],
+    ['A-1', 'M-1', 'L-2', '18', 'RWF 100,000.50'],
+  ];
+  const map: FileLayout = {
+    ...{ kind: 'loans', columns: new Map(), constants: new Map(), values: new Map(), decimal: ',' },
+  };
+  const files = [
+    rows.map((cells) => `${cells.join('\t')}\n`).join(''),
+    workbookOf({ sheets: [{ name: 'S', rows: rowsOf(...rows) }] }),
+  ];
+  for (const content of files) {
+    const place = await startedPlace(context);
+    const amounts = () => place.query('SELECT amount_minor AS amount FROM loans ORDER BY id');
+    const { faults, notes } = await importText(place, 'loans', content, { skipInvalid: true });
+    assert.deepEqual(
+      faults.map(({ line, column }) => [line, column]),
+      [[2, 'amount']],
+    );
+    assert.match(faults[0]?.message ?? '', POINT);
+    assert.deepEqual([amounts(), notes], [[{ amount: 10_000_050 }], ['unit amount 3']]);
+    await importText(place, 'loans', content, { skipInvalid: true, map });
+    assert.deepEqual(amounts(), [{ amount: 10_000_050 }, { amount: 10_000_000 }]);
+  }
 });

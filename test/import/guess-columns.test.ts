@@ -163,6 +163,7 @@ test('the decimal mark is settled by decimals of which there are not three', () 
   assert.equal(mark(['12.500']), undefined, 'read as decimals');
   assert.equal(mark(['12,5', '12.500']), null, 'twelve and a half, or a thousand times as much');
   assert.equal(mark(['1250,50', '1.250'], 'amount'), ',');
+  assert.equal(mark(['100.000 Frw'], 'amount'), null, 'a hundred francs, or a thousand times as much');
   for (const cell of ['1.250,50', '1 250,50', '12,5 Frw']) assert.equal(mark([cell], 'amount'), ',', cell);
   for (const cell of ['12.5', '1,250.50', '1 250.50', '1,250,000'])
     assert.equal(mark(['12,5', cell], 'amount'), null, cell);

@@ -65,6 +65,10 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   'Some dates of this column begin': saying(
     'Some dates of this column begin with the day and others with the month. Write all of them alike.',
   ),
+  'It is unclear whether the point': saying(
+    'It is unclear whether the point separates thousands or decimals. Choose a comma or a point, ' +
+      'or write 12500 or 12500.00.',
+  ),
   'Some values of this column have a': saying(
     'In some values of this column it is not clear what stands before decimals. ' +
       'Choose a comma or a point.',

@@ -50,7 +50,7 @@ export type DecimalForm =
   | 'point'
   /** `12.500`, which is twelve and a half unless a point separates thousands */
   | 'point before three'
-  /** `12,500` where nothing decides between the two */
+  /** `12,500`, or `12.500` in money, where nothing decides between the two */
   | 'unclear';
 
 /** Context of one column of one file. */

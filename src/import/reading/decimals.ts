@@ -6,6 +6,7 @@ import { FieldError } from '../../values/errors.ts';
 import type { CellContext, DecimalForm } from './cell-context.ts';
 
 const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
+const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
 const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
@@ -22,6 +23,10 @@ const GROUPING_OF_COMMA_STYLE = /[.\s\u00a0\u202f]/g;
 const AMBIGUOUS_FAULT = new FieldError(
   'It is unclear whether the comma separates thousands or decimals. Write 12500 or 12.500.',
 );
+const AMBIGUOUS_POINT_FAULT = new FieldError(
+  'It is unclear whether the point separates thousands or decimals. Write 12500 or 12500.00, or name the ' +
+    'decimal mark in a map, "decimal": "," or ".".',
+);
 const DECIMAL_COMMA_FAULT = new FieldError(
   'This is a decimal comma. Write a point before the decimals: 1250.50.',
 );
@@ -29,25 +34,29 @@ const COMMA_STYLE_FAULT = new FieldError(
   'The map says that decimals follow a comma. Write 1250,50 or 1.250,50.',
 );
 
+const isMoney = (kind: DecimalKind): boolean => kind === MONEY || kind === MONEY_OR_ZERO;
+
 type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
 
-const FRANCS = /[ \u00a0\u202f]?(?:frw|rwf|fr|francs?)\.?$/i;
-/** Units that may follow the amounts of a kind. */
-const UNITS: ReadonlyMap<DecimalKind, RegExp> = new Map([
-  [WEIGHT, /[ \u00a0\u202f]?(?:kgs?|kilos?)\.?$/i],
+const FRANCS = String.raw`(?:francs?|frw|rwf|fr)\.?`;
+/** Units that may precede or follow the amounts of a kind. */
+const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
+  [WEIGHT, String.raw`(?:kilos?|kgs?)\.?`],
   [MONEY, FRANCS],
   [MONEY_OR_ZERO, FRANCS],
-  [RATE, /[ \u00a0\u202f]?%$/],
+  [RATE, '%'],
 ]);
-const DIGIT_LAST = /[0-9]$/;
+const SPACE = '[ \u00a0\u202f]?';
+const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
 /** Reads an amount into minor units, with or without separated thousands and its unit. */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);
+  const around = new RegExp(`^${unit}${SPACE}|${SPACE}${unit}$`, 'i');
   return (cell, context) => {
-    if (unit === undefined || DIGIT_LAST.test(cell)) return read(cell, context);
-    const bare = cell.replace(unit, '');
+    if (unit === undefined || STARTS_AND_ENDS_WITH_DIGIT.test(cell)) return read(cell, context);
+    const bare = cell.replace(around, '');
     const units = read(bare, context);
     if (bare !== cell && typeof units === 'number') context.note('unit');
     return units;
@@ -60,6 +69,10 @@ const readNumber =
     if (context.isNumber) return parseDecimal(cell, kind);
     if (context.decimalMark === ',') return readCommaStyle(cell, kind);
     if (cell.includes(',')) return readWithComma(cell, kind, context);
+    if (context.decimalMark === undefined && isMoney(kind) && ONE_POINT_GROUP.test(cell)) {
+      context.showDecimal('unclear');
+      return AMBIGUOUS_POINT_FAULT;
+    }
     const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
     if (typeof units === 'number' && cell.includes('.')) {
       context.showDecimal('point');

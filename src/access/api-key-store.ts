@@ -284,7 +284,8 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
     list,
 
     /**
-     * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown.
+     * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown. Its
+     * `expiresAt` is the end of this secret, if a rotation ends it earlier.
      * @param hash SHA-256 of the entire key, hexadecimal
      */
     findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {
@@ -298,7 +299,9 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
           cache.unknown.add(hash);
           return undefined;
         }
-        cached = { key, endsAt: secret.ends_at };
+        const { ends_at: endsAt } = secret;
+        const isEnding = endsAt !== null && endsAt < (key.expiresAt ?? Number.POSITIVE_INFINITY);
+        cached = { key: isEnding ? { ...key, expiresAt: endsAt } : key, endsAt };
         cache.keys.set(hash, cached);
       }
       return cached.endsAt !== null && cached.endsAt <= nowSeconds ? undefined : cached.key;

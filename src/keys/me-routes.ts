@@ -40,7 +40,9 @@ const ME = object(
     ),
     purpose: nullable(string({ description: 'Recorded where a request has no `X-Purpose`.' })),
     require_purpose: boolean({ description: 'Requests that show persons need `X-Purpose`.' }),
-    expires_at: nullable(string({ format: 'date-time' })),
+    expires_at: nullable(string({ format: 'date-time' }), {
+      description: 'When the secret in use ends: after a rotation, or with the key. Null: never.',
+    }),
     rate_limits: object({ hour: WINDOW, day: WINDOW }),
   },
   { title: 'Caller' },

@@ -63,6 +63,10 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
     description: 'Epoch second at which one more of that window is free.',
     schema: wholeNumber,
   },
+  'X-Key-Expires': {
+    description: 'Within 7 days of the end of the secret in use: when it ends. Replace it before.',
+    schema: text('^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$'),
+  },
   'Retry-After': {
     description: 'Seconds after which trying again makes sense.',
     schema: { type: 'integer', minimum: 1 },
@@ -110,13 +114,14 @@ export const header = (components: Components, name: ResponseHeader, isRequired:
   }),
 });
 
-/** Rate-limit headers. */
+/** Headers of every response that a key gets: its rate limits, and its end if that is near. */
 export const usage = (components: Components): Json =>
   Object.assign(
     {},
     ...RESPONSE_HEADERS.filter((name) => name.includes('RateLimit')).map((name) =>
       header(components, name, true),
     ),
+    header(components, 'X-Key-Expires', false),
   );
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {

@@ -267,7 +267,8 @@ export function describeApi(all: readonly Route[], version: string, outgoing?: O
         'Every response has an X-Request-Id, which names the request in the log: your own, if it has at ' +
         'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
         '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
-        'the RateLimit headers of a success in whatever response it gets. A response to a request that ' +
+        'the RateLimit headers of a success in whatever response it gets. So has one with a valid key that ' +
+        'ends soon X-Key-Expires. A response to a request that ' +
         'uses what is deprecated has Deprecation, Sunset and Link.\n\n' +
         'Ignore fields of responses that you do not know: new ones may be added, as may optional ' +
         'parameters and operations. Nothing is removed before it has been deprecated for six months, ' +

@@ -91,6 +91,7 @@ test('a page may read every header that a client needs', async (context) => {
   const needed = [
     ...['retry-after', 'etag', 'link', 'location', 'content-location', 'deprecation', 'sunset'],
     ...['x-snapshot-sequence', 'x-snapshot-epoch', 'idempotency-replayed', 'www-authenticate'],
+    'x-key-expires',
   ];
   const ofHttp =
     /^(?:access-control-.*|cache-control|connection|content-length|content-type|date|keep-alive)$/;

@@ -122,6 +122,8 @@ export function createDescriber(
       assert.ok(isApi && !UNLIMITED.includes(status), `${what} has rate limits`);
       for (const name of USAGE) declared[name] = document.components.headers[name];
     } else assert.ok(!LIMITED.includes(status), `${what} has no rate limits`);
+    if (status >= 400 && !UNLIMITED.includes(status))
+      declared['X-Key-Expires'] = document.components.headers['X-Key-Expires-Optional'];
     const names = [...IN_PROSE, ...Object.keys(declared)].map((name) => name.toLowerCase());
     for (const name of Object.keys(headers))
       assert.ok(

@@ -14,6 +14,7 @@ export const RESPONSE_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
+  'X-Key-Expires',
   'Retry-After',
   'WWW-Authenticate',
   'Allow',

@@ -24,6 +24,7 @@ import {
   parseAddress,
   parseAddressBlocks,
 } from '../../values/address-blocks.ts';
+import { DAY_SECONDS } from '../../values/date-time.ts';
 import { counted } from '../../values/text.ts';
 import {
   type ApiResponse,
@@ -83,6 +84,9 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
+/** Time before the end of a secret from which responses name it (docs/keys.md#change-disable-rotate). */
+const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
+
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
   const hashOf = openHashes(scheduler);
 
@@ -99,7 +103,10 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
     // Set before the checks below, so that the log names a refused key too.
     request.caller = key;
     if (hasExpired(key, now)) return EXPIRED;
-    return key.isActive ? undefined : INACTIVE;
+    if (!key.isActive) return INACTIVE;
+    if (key.expiresAt !== null && key.expiresAt <= now + ANNOUNCED_SECONDS)
+      request.headers['X-Key-Expires'] = new Date(key.expiresAt * 1000).toUTCString();
+    return undefined;
   };
 }
 

@@ -1,6 +1,6 @@
 /** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
 
-import { cooperativePage, cooperativesPage } from './browse/cooperative-page.ts';
+import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
 import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
 import { foundPage, startPage } from './browse/found.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
@@ -35,7 +35,7 @@ const OF_MODULES = await Promise.all(MODULES.flatMap(({ screens }) => screens?.(
 /** In menu order. To add a screen, declare it in the directory of its subject and list it here. */
 export const SCREENS: readonly Screen[] = [
   ...[startPage(ADDED), foundPage(SEARCH), PERSON, HELD, READERS],
-  ...[cooperativesPage(FIGURES), cooperativePage(OF_COOPERATIVE, FIGURES)],
+  ...[COOPERATIVES, cooperativePage(OF_COOPERATIVE, FIGURES)],
   ...[membersPage(SEARCH), WITHOUT_DELIVERY, LATE_LOANS, ...OF_MODULES.flat()],
   ...Object.values(RECORDED),
   ...[NEW_COOPERATIVE, CHANGE_COOPERATIVE, ENTER_IN_COOPERATIVE, ENTER_FOR_PERSON, CHANGE_ROW],

@@ -103,13 +103,13 @@ ${parts.map(({ show }) => show(visit))}
   })}</details></section>`;
 }
 
-// `/cooperatives`: list of all cooperatives, with their joint statistics
+// `/cooperatives`: list of all cooperatives
 
 const PATH = '/cooperatives';
 const COLUMNS = ['code', 'name', 'sector', 'district', 'status'] as const;
 const MEMBERS = 'members';
 
-export const cooperativesPage = (figures: CooperativeFigures | undefined): Screen => ({
+export const COOPERATIVES: Screen = {
   path: PATH,
   title: say('Cooperatives'),
   menu: say('Cooperatives'),
@@ -137,9 +137,7 @@ export const cooperativesPage = (figures: CooperativeFigures | undefined): Scree
     );
     const by = orderLinks(visit, PATH);
     const body = html`<h1>${visit.say('Cooperatives')}</h1>
-<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a>${
-      figures && html` ·\n${figures.link(visit)}`
-    }</p>
+<p><a href="/cooperatives/enter">${visit.say('New cooperative')}</a></p>
 ${filterForm(visit, PATH, request, [
   { name: 'district', label: translate(nameOf('district')), values: districts.map((each) => [each, each]) },
   { name: 'sector', label: translate(nameOf('sector')), values: SECTORS.map(labelled) },
@@ -160,9 +158,8 @@ ${table(
     ),
     write.number(row.membersCount),
   ]),
-)}${pages(visit, PATH, count, request.page)}
-${figures && html`<h2>${visit.say('All cooperatives together')}</h2>${figures.show(visit)}`}`;
+)}${pages(visit, PATH, count, request.page)}`;
     return { body };
   },
   actions: { filter: filterAction(() => PATH, ['district', 'sector', 'status']) },
-});
+};

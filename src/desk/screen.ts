@@ -185,12 +185,11 @@ export interface Screen {
   readonly actions?: Actions;
 }
 
-/** Figures on the pages of a cooperative and of all of them. */
+/** Figures on the page of a cooperative. */
 export interface CooperativeFigures {
-  /** Link to a comparison of the cooperative with others, or of all by district. */
-  link(visit: Visit, code?: string): Html;
-  /** @param cooperativeId undefined for all cooperatives together */
-  show(visit: Visit, cooperativeId?: number): Html;
+  /** Link to a comparison of the cooperative with others. */
+  link(visit: Visit, code: string): Html;
+  show(visit: Visit, cooperativeId: number): Html;
 }
 
 /** Actions on a page of another room, with their forms. */

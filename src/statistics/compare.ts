@@ -1,7 +1,7 @@
-/** The desk's `/compare` page: cooperatives, districts or provinces side by side, with the previous year. */
+/** The desk's `/statistics` page of the country, and `/compare`: groups side by side, with the previous year. */
 
 import { orderLinks } from '../desk/list.ts';
-import { form, input, table } from '../desk/parts.ts';
+import { fields, form, input, table } from '../desk/parts.ts';
 import { lineFigure } from '../desk/plots.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
@@ -10,6 +10,7 @@ import { type DecimalKind, type ExactInteger, formatDecimal, MONEY, WEIGHT } fro
 import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
+import { countryFigures } from './statistics-plots.ts';
 import { openStatisticsOf, type Statistics, type StatisticsStore } from './statistics-store.ts';
 
 // Groups to compare: named cooperatives, or all of them by district or province
@@ -78,7 +79,9 @@ function figuresOf(cooperatives: number, { members, production, loans, savings }
   };
 }
 
+/** The address of a comparison. */
 const PATH = '/compare';
+const COUNTRY_PATH = '/statistics';
 /** Maximum number of named cooperatives. */
 const MOST = 12;
 /** Maximum number of suggestions, which a browser can still search while the user types. */
@@ -96,12 +99,47 @@ interface Measure {
   readonly numberOf: (value: bigint) => number;
 }
 
+/** The country: totals, plots, and a table by district. */
+export const COUNTRY: Screen = {
+  path: COUNTRY_PATH,
+  title: say('Statistics'),
+  menu: say('Statistics'),
+  personal: 'none',
+  read(visit) {
+    const { now, desk } = visit;
+    const statistics = visit.use(openStatisticsOf);
+    const sums = statistics.ofCountry(null, now);
+    const districts = compareAll(statistics, 'district', now, desk.config.zone);
+    const body = html`<h1>${visit.say('Statistics')}</h1>
+${
+  districts.length === 0
+    ? html`<p>${visit.say('The registry has no cooperatives yet.')}
+<a href="/import">${visit.say('Import a file')}</a></p>`
+    : ofCountry(visit, districts, sums)
+}
+<h2 class="screen">${visit.say('Compare')}</h2>
+${comparisonLinks(visit)}
+<div class="screen narrow">${choosing(visit, [])}</div>`;
+    return { body };
+  },
+};
+
+function ofCountry(visit: Visit, districts: readonly ComparedGroup[], sums: Statistics): Html {
+  const cooperatives = districts.reduce((sum, { figures }) => sum + figures.cooperatives, 0n);
+  const totals = figuresOf(Number(cooperatives), sums, formatDate(visit.now, visit.desk.config.zone));
+  return html`${fields(measuresOf(visit).map(({ heading, key, write }) => [heading, write(totals[key])]))}
+${countryFigures(visit, sums)}
+<h2>${visit.say('By district')}</h2>
+<div class="wide">${comparisonTable(visit, districts, COUNTRY_PATH)}</div>`;
+}
+
 export const COMPARE: Screen = {
   path: PATH,
   title: say('Compare'),
   personal: 'none',
   read(visit) {
     const groups = groupsOf(visit);
+    if (groups === undefined) return { goTo: COUNTRY_PATH };
     const unknown = codesOf(visit).filter((each) => groups.every(({ code }) => code !== each));
     const body = html`<h1>${visit.say('Compare')}</h1>
 ${
@@ -110,9 +148,7 @@ ${
     codes: unknown,
   })}</p>`
 }
-<p class="screen">${Object.entries(GROUPS).map(
-      ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
-    )}</p>
+${comparisonLinks(visit)}
 <div class="screen narrow">${choosing(visit, groups)}</div>
 ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}`;
     return { body };
@@ -124,7 +160,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       return { goTo: addressOf([...new Set([...codesOf(visit), ...added])]) };
     },
     async export(visit) {
-      const groups = groupsOf(visit);
+      const groups = groupsOf(visit) ?? [];
       const measures = measuresOf(visit);
       const headings = [visit.say('Name'), ...measures.map(({ heading }) => heading)];
       const rows = sorted(visit, groups, measures).map((group) => [
@@ -140,6 +176,11 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
     },
   },
 };
+
+const comparisonLinks = (visit: Visit): Html =>
+  html`<p class="screen">${Object.entries(GROUPS).map(
+    ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
+  )}</p>`;
 
 function toCode(word: string): string {
   const code = parseNamedCode(word);
@@ -170,9 +211,10 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
   return html`${
     codes.length > 0 &&
     html`<ul>${codes.map((code) => {
+      const others = codes.filter((each) => each !== code);
       const group = groups.find((each) => each.code === code);
       return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
-<a href="${addressOf(codes.filter((each) => each !== code))}">${visit.say('Leave it out')}</a></li>`;
+<a href="${others.length === 0 ? COUNTRY_PATH : addressOf(others)}">${visit.say('Leave it out')}</a></li>`;
     })}</ul>`
   }${form(visit, {
     path: addressOf(codes),
@@ -190,13 +232,14 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
 
 const listCooperatives = (visit: Visit) => visit.use(openStatisticsOf).listCooperatives();
 
-function groupsOf(visit: Visit): ComparedGroup[] {
+/** @returns undefined if the address names none */
+function groupsOf(visit: Visit): ComparedGroup[] | undefined {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
   const by = query.get('by');
   const codes = codesOf(visit);
   const isGrouped = by === 'district' || by === 'province';
-  if (!isGrouped && codes.length === 0) return [];
+  if (!isGrouped && codes.length === 0) return undefined;
   const statistics = visit.use(openStatisticsOf);
   return isGrouped
     ? compareAll(statistics, by, now, zone)
@@ -240,26 +283,31 @@ function sorted(
   return groups.toSorted((one, other) => Number(other.figures[key] - one.figures[key]));
 }
 
-function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
+/** The table of all measures, sorted by the column in the address. */
+function comparisonTable(visit: Visit, groups: readonly ComparedGroup[], path: string): Html {
   const measures = measuresOf(visit);
-  const rows = sorted(visit, groups, measures);
-  const by = orderLinks(visit, PATH);
-  const address = `${PATH}?${visit.query}`;
-  return html`${table(
+  const by = orderLinks(visit, path);
+  return table(
     visit.say('Compare'),
     [
       { heading: visit.say('Name') },
       ...measures.map(({ heading, key }) => ({ heading, isNumber: true as const, ...by(key, 'descending') })),
     ],
-    rows.map((group) => [
+    sorted(visit, groups, measures).map((group) => [
       group.code === undefined
         ? nameOfGroup(visit, group)
         : html`<a href="/cooperative/${group.code}">${nameOfGroup(visit, group)}</a>`,
       ...measures.map(({ key, write }) => write(group.figures[key])),
     ]),
-  )}
+  );
+}
+
+function compared(visit: Visit, groups: readonly ComparedGroup[]): Html {
+  const measures = measuresOf(visit);
+  const rows = sorted(visit, groups, measures);
+  return html`${comparisonTable(visit, groups, PATH)}
 <div class="screen">${form(visit, {
-    path: address,
+    path: `${PATH}?${visit.query}`,
     action: 'export',
     body: '',
     look: 'plain',

@@ -10,6 +10,9 @@ export const STATISTICS: Module = {
     },
   },
   service: async () => (await import('./statistics-routes.ts')).serveStatistics,
-  screens: async () => [(await import('./compare.ts')).COMPARE],
+  screens: async () => {
+    const { COMPARE, COUNTRY } = await import('./compare.ts');
+    return [COUNTRY, COMPARE];
+  },
   figures: async () => (await import('./statistics-plots.ts')).FIGURES,
 };

@@ -19,22 +19,23 @@ import {
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
 export const FIGURES: CooperativeFigures = {
-  link: ({ say }, code) => {
-    const query = code === undefined ? 'by=district' : `of=${code}`;
-    return html`<a href="/compare?${query}">${say('Compare')}</a>`;
-  },
+  link: ({ say }, code) => html`<a href="/compare?of=${code}">${say('Compare')}</a>`,
   show(visit, cooperativeId) {
-    const statistics = visit.use(openStatisticsOf);
-    if (cooperativeId === undefined) return plots(visit, statistics.ofCountry(null, visit.now));
-    const sums = statistics.ofCooperative(cooperativeId, visit.now);
-    return sums === undefined ? html`` : plots(visit, sums);
+    const sums = visit.use(openStatisticsOf).ofCooperative(cooperativeId, visit.now);
+    return sums === undefined
+      ? html``
+      : html`<div class="beside">${joined(visit, sums.members.byJoiningYear)}${counted(visit, sums)}</div>
+${produced(visit, sums)}
+<div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>`;
   },
 };
 
-const plots = (visit: Visit, sums: Statistics): Html =>
-  html`<div class="beside">${joined(visit, sums.members.byJoiningYear)}${counted(visit, sums)}</div>
+/** Plots of the country: members by year, kilograms by month and loans first. */
+export const countryFigures = (visit: Visit, sums: Statistics): Html =>
+  html`${joined(visit, sums.members.byJoiningYear)}
 ${produced(visit, sums)}
-<div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>`;
+<div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>
+<div class="beside">${counted(visit, sums)}</div>`;
 
 /** Plots members of every status by year of joining, including years without any. */
 function joined(visit: Visit, byYear: Counts): Html | false {

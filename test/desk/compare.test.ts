@@ -1,9 +1,9 @@
-/** Comparing at the desk, and the lists of whom a cooperative should talk to (docs/desk.md#what-it-shows). */
+/** Statistics of the country and comparing at the desk, and the lists of whom a cooperative should talk to (docs/desk.md#what-it-shows). */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { testDesk } from '../support/desk.ts';
-import { nid, preparedPlace } from '../support/importing.ts';
+import { importPlace, nid, preparedPlace } from '../support/importing.ts';
 
 // The clock of the tests is in June 2025.
 const start = preparedPlace(async (place) => {
@@ -39,6 +39,48 @@ const cellsOf = (page: string): string[][] =>
   [...page.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
     [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '').trim()),
   );
+
+test('statistics open with the country: totals, plots, and a table by district', async (context) => {
+  const browser = await (await testDesk(context, (await start(context)).databaseFile)).enter();
+  const { text } = await browser.get('/statistics');
+  const totals = [...text.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  assert.deepEqual(totals.slice(0, 2), [
+    ['Cooperatives', '3'],
+    ['Active members', '62'],
+  ]);
+  assert.deepEqual(totals[5], ['Kilograms 2025, up to this month', '17.5 kg']);
+  const headings = [...text.matchAll(/<(?:figcaption|h2[^>]*)>([^<]*)</g)].map(([, heading]) => heading);
+  assert.deepEqual(headings.slice(0, 3), [
+    'Members by year of joining',
+    'Kilograms delivered by month and product, the last two years',
+    headings[2],
+  ]);
+  assert.match(headings[2] ?? '', /^Loans: RWF.3,000 outstanding$/);
+  assert.ok(headings.includes('By district'));
+  const districts = (page: string) =>
+    cellsOf(page.slice(page.indexOf('By district')))
+      .filter((row) => row.length === 9)
+      .map(([name]) => name);
+  assert.deepEqual(districts(text), ['Gasabo', 'Huye']);
+  assert.deepEqual(districts((await browser.get('/statistics?sort=members')).text), ['Huye', 'Gasabo']);
+  // A comparison begins there, and without groups leads back there.
+  assert.match(text, /href="\/compare\?by=district"[\s\S]*<form method="post" action="\/compare\?of="/);
+  assert.equal((await browser.get('/compare?of=')).headers.location, '/statistics');
+});
+
+test('statistics of an empty registry lead to the import', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\n');
+  const desk = await testDesk(context, place.databaseFile);
+  const browser = await desk.enter();
+  const { text } = await browser.get('/statistics');
+  assert.deepEqual(desk.reported, []);
+  assert.match(text, /The registry has no cooperatives yet\.\s*<a href="\/import"/);
+  assert.doesNotMatch(text, /<figure|NaN/);
+});
 
 test('a code that no cooperative has is named', async (context) => {
   const place = await start(context);

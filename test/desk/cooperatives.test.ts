@@ -69,11 +69,10 @@ test('a cooperative is shown as plots with their figures, in the numbers of the 
   assert.deepEqual(readings, []);
 });
 
-test('all cooperatives are listed, searched and filtered, and added up', async (context) => {
+test('all cooperatives are listed, searched and filtered', async (context) => {
   const { browser } = await begin(context);
   const { text } = await browser.get('/cooperatives');
   assert.match(text, /href="\/cooperative\/A-1"[\s\S]*href="\/cooperative\/B-2"/);
-  assert.match(text, /<title>2019: 40<\/title>/);
   const found = await browser.post('/cooperatives', { action: 'filter', text: 'birin', status: 'active' });
   assert.equal(found.headers.location, '/cooperatives?search=1&status=active');
   const list = (await browser.get('/cooperatives?search=1&status=active')).text;

@@ -56,6 +56,17 @@ for (const [place, locale] of LANGUAGES.entries()) {
     });
   });
 
+  test(`${locale}: statistics open with the country, and lead to a comparison`, async (context) => {
+    await visitDesk(context, options, async ({ page, check }) => {
+      await openMenu(page, '/statistics');
+      assert.ok((await page.locator('figure').count()) >= 4);
+      await check('statistics');
+      await leading(page, () => page.locator('th a[href$="sort=members"]').click());
+      await leading(page, () => page.locator('main a[href="/compare?by=province"]').click());
+      await check('comparison');
+    });
+  });
+
   test(`${locale}: duplicates are merged, keys issued and disabled, a backup made`, async (context) => {
     const folder = temporaryFolder(context);
     await visitDesk(context, options, async ({ page, check, databaseFile }) => {

@@ -1,4 +1,4 @@
-/** The desk's `/statistics` page of the country, and `/compare`: groups side by side, with the previous year. */
+/** The desk's pages `/statistics`, of the country, and `/compare`: groups side by side, year by year. */
 
 import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';

@@ -1,4 +1,4 @@
-/** Statistics of the country and comparing at the desk, and the lists of whom a cooperative should talk to (docs/desk.md#what-it-shows). */
+/** Statistics and comparisons at the desk, and lists of members to talk to (docs/desk.md#what-it-shows). */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';

@@ -174,7 +174,11 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
     ...(options.despiteErasure === true ? { despite_erasure: true } : {}),
     replaces: options.replaces,
   },
-  notes: notes.map((note) => ({ ...note, lines: Iterator.from(note.lines()).take(KEPT_LINES).toArray() })),
+  // The texts of notes may hold names.
+  notes: notes.map(({ texts: _, ...note }) => ({
+    ...note,
+    lines: Iterator.from(note.lines()).take(KEPT_LINES).toArray(),
+  })),
   ...(file.entered && { isEntered: true }),
 });
 

@@ -202,3 +202,12 @@ export const startedPlace = preparedPlace(async (place) => {
     if (result.status !== 0) throw new Error(result.err);
   }
 });
+
+/** A place with the cooperative and the member of `test/import/files/`, at the end of 2026. */
+export async function placeOfFiles(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  place.clock.advance(Date.parse('2026-12-31T12:00:00Z') - place.clock.now());
+  await importText(place, 'cooperatives', 'code,name\nABC,Abahuza\n');
+  await importText(place, 'members', `${MEMBERS_HEADER}\nABC,1198580099999991,M1,Base Member\n`);
+  return place;
+}

@@ -47,6 +47,9 @@ export interface MadeSheet {
   readonly name: string;
   /** The inner XML of `sheetData`. */
   readonly rows: string;
+  /** XML before and after `sheetData`. */
+  readonly before?: string;
+  readonly after?: string;
 }
 
 export interface MadeWorkbook {
@@ -107,9 +110,11 @@ export function workbookParts({ sheets, texts, formats = [], is1904, more = [] }
             content: `${HEAD}<sst ${MAIN}>${texts.map((text) => `<si>${text}</si>`).join('')}</sst>`,
           },
         ]),
-    ...sheets.map(({ rows }, i) => ({
+    ...sheets.map(({ rows, before = '', after = '' }, i) => ({
       name: `xl/worksheets/sheet${i + 1}.xml`,
-      content: `${HEAD}<worksheet ${MAIN}><dimension ref="A1"/><sheetData>${rows}</sheetData></worksheet>`,
+      content:
+        `${HEAD}<worksheet ${MAIN}><dimension ref="A1"/>${before}` +
+        `<sheetData>${rows}</sheetData>${after}</worksheet>`,
     })),
     ...more,
   ];
@@ -117,7 +122,7 @@ export function workbookParts({ sheets, texts, formats = [], is1904, more = [] }
 
 export const workbookOf = (workbook: MadeWorkbook): Buffer => zipOf(workbookParts(workbook));
 
-const escapeXml = (text: string): string =>
+export const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** Rows of texts and numbers, from row 1 on; an empty text is an omitted cell. */

@@ -193,6 +193,8 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   ignored_column: 'ignored column',
   empty_row: 'empty row',
   totals_row: 'totals row',
+  repeated_header: 'header again, passed over',
+  text_below: 'text below the table, passed over',
   example_row: 'example of the template, left out',
   word: 'word',
   empty_word: 'empty word',
@@ -205,10 +207,12 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
 };
 
 function describeNote(importNote: ImportNote): Message {
-  const { kind, column, count } = importNote;
+  const { kind, column, count, texts } = importNote;
   if (kind === 'encoding') return say('encoding: read as Windows-1252');
   const note = asMessage(NOTE_NAMES[kind]);
   const lines = describeLines(firstOf(importNote), count);
+  if (texts !== undefined)
+    return say('{note}: {texts} ({lines})', { note, texts: texts.map((text) => `"${text}"`), lines });
   return column === ''
     ? say('{note}: {lines}', { note, lines })
     : say('{note} in column {column}: {lines}', { note, column, lines });

@@ -3,6 +3,7 @@
  */
 
 import type { ImportFault } from '../../formats/records.ts';
+import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { Text } from '../../values/message.ts';
 
 const ofFile = (refusal: string) => ({ refuses: 'file' as const, refusal });
@@ -16,6 +17,8 @@ export const NOTES = {
   ignored_column: ofFile('Refused with --strict: the column is unknown.'),
   empty_row: ofRow('Refused with --strict: the line is empty.'),
   totals_row: ofRow('Refused with --strict: this is a row of totals.'),
+  repeated_header: ofRow('Refused with --strict: the line repeats the header.'),
+  text_below: ofRow('Refused with --strict: this text is below the table.'),
   example_row: ofRow('Refused with --strict: this is the example of the template.'),
   word: ofRow("Refused with --strict: the word is not one of the registry's."),
   empty_word: ofRow('Refused with --strict: leave the cell empty.'),
@@ -34,12 +37,21 @@ export interface ImportNote {
   /** Empty if the note concerns no single column. */
   readonly column: string;
   readonly count: number;
+  /** First texts that were passed over, without national IDs. */
+  readonly texts?: readonly string[];
   /** Lines in the order in which they were noted. */
   lines(): Iterable<number>;
 }
 
 /** Limit for a run of lines: nobody looks at more, and the file is refused. */
 const MOST_FAULTS = 1_000;
+/** Limits of the texts that are shown with a note. */
+const [MOST_TEXTS, MOST_CHARACTERS] = [5, 80];
+
+interface NoteOptions {
+  readonly refusal?: Text;
+  readonly text?: string | undefined;
+}
 
 /** Collects notes or, with `--strict`, the faults that take their place. */
 export class NoteLog {
@@ -48,18 +60,30 @@ export class NoteLog {
    * `runs` has the first and last line of each run of successive lines, so that a note on every row takes no
    * memory.
    */
-  readonly #entries = new Map<string, Omit<ImportNote, 'lines'> & { count: number; runs: number[] }>();
+  readonly #entries = new Map<
+    string,
+    Omit<ImportNote, 'lines'> & { count: number; texts?: string[]; runs: number[] }
+  >();
   #faults: ImportFault[] = [];
 
   constructor(isStrict: boolean) {
     this.#isStrict = isStrict;
   }
 
-  /** @param refusal replaces the message of the kind of note */
-  note(kind: NoteKind, column: string, line: number, refusal?: Text): void {
+  /**
+   * @param options `refusal` replaces the message of the kind of note; `text` is shown with the note
+   */
+  note(kind: NoteKind, column: string, line: number, options: NoteOptions = {}): void {
     const { refusal: message, refuses } = NOTES[kind];
-    if (this.#isStrict) this.#faults.push({ line, column, message: refusal ?? message, refuses });
-    else this.#add(kind, column, line, line);
+    if (this.#isStrict) {
+      this.#faults.push({ line, column, message: options.refusal ?? message, refuses });
+      return;
+    }
+    const entry = this.#add(kind, column, line, line);
+    if (options.text === undefined) return;
+    entry.texts ??= [];
+    if (entry.texts.length < MOST_TEXTS)
+      entry.texts.push(hideIdentityCards(options.text.slice(0, MOST_CHARACTERS)));
   }
 
   /** Notes each line from the first to the last, which may be millions apart. */
@@ -72,7 +96,7 @@ export class NoteLog {
     for (let line = first; line <= end; line++) this.note(kind, '', line);
   }
 
-  #add(kind: NoteKind, column: string, first: number, last: number): void {
+  #add(kind: NoteKind, column: string, first: number, last: number) {
     const key = `${kind} ${column}`;
     let entry = this.#entries.get(key);
     if (entry === undefined) {
@@ -83,6 +107,7 @@ export class NoteLog {
     const { runs } = entry;
     if (runs.at(-1) === first - 1) runs[runs.length - 1] = last;
     else runs.push(first, last);
+    return entry;
   }
 
   /** Returns the faults since the last call. */

@@ -7,6 +7,7 @@ import type { RecordSource } from '../../formats/records.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
+import { repeatsHeader } from '../table/header.ts';
 import { recogniseHeadings, scoreHeader } from '../table/recognise-headings.ts';
 import type { CellContext } from './cell-context.ts';
 import {
@@ -119,7 +120,7 @@ async function observeRows(
       if (line <= headerLine) continue;
       for (const { column, place, cache } of observed) {
         const cell = cells[place] ?? '';
-        if (cache.has(cell) || isTotalsRow(headings, cells)) continue;
+        if (cache.has(cell) || isTotalsRow(headings, cells) || repeatsHeader(headings, cells)) continue;
         if (cache.size < MOST_CACHED) cache.add(cell);
         const value = valueIn(cells, place);
         if (value !== '') observer.look(column, value);

@@ -144,7 +144,7 @@ function unknownColumns(
         : `The header is one cell with ${SEPARATOR_NAMES[separator]} in it. If these separate the columns, ` +
           'write no quotes around the line, and no line "sep=…" with another character above it.';
     if (!isCertain) return [{ column, message }];
-    notes.note('ignored_column', column === '' ? `#${position}` : column, line, message);
+    notes.note('ignored_column', column === '' ? `#${position}` : column, line, { refusal: message });
     return [];
   });
 }
@@ -216,6 +216,16 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
 const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
+
+/** True for a row with the headings again, as files that were made for printing have it on each page. */
+export function repeatsHeader(headings: readonly Pick<Heading, 'text'>[], cells: readonly string[]): boolean {
+  let repeated = 0;
+  for (const [place, { text }] of headings.entries()) {
+    if ((cells[place] ?? '').trim().toLowerCase() !== text.toLowerCase()) return false;
+    if (text !== '') repeated++;
+  }
+  return repeated > 1;
+}
 
 /**
  * Passes the batches on, the first of them extended to all rows among which the header is searched. Rows read

@@ -10,9 +10,10 @@ import type { NoteLog } from '../reading/notes.ts';
 import { createExampleCheck } from '../template.ts';
 import { type CellReaderOptions, createCellReader, RowFindings } from './cell-reader.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
-import { createTotalsCheck, isTotalsRow } from './compare-totals.ts';
+import { createTotalsCheck } from './compare-totals.ts';
 import { createFilesReader, createRepeatCheck } from './file-column.ts';
 import { createWidthCheck, findHeader, type Header, readHeader } from './header.ts';
+import { createTableLines, type ReadRow } from './table-lines.ts';
 
 // Opening balances: amounts paid on loans before payments were recorded
 // (docs/import-reference.md#opening-balances)
@@ -155,20 +156,10 @@ export function openTable(records: readonly FileRecord[], { cells, notes, ...opt
   );
   let isReferenceMissing = reference >= 0 && (header.places[reference] === -1 || header.filePlace >= 0);
   let lastLine = header.line;
+  const lines = createTableLines({ header, notes, totals, isExample, read: reader.read });
 
-  /** @returns undefined for a row of totals, or the example of a template */
-  function readRow(record: FileRecord, faults: ImportFault[]): StagedRow | undefined {
+  function acceptRow({ record, values, findings }: ReadRow, faults: ImportFault[]): StagedRow {
     const { line } = record;
-    const { values, findings } = reader.read(record);
-    if (findings.faults.length > 0 && isTotalsRow(header.headings, record.cells)) {
-      notes.note('totals_row', '', line);
-      totals.compare(line, values);
-      return undefined;
-    }
-    if (isExample(values)) {
-      notes.note('example_row', '', line);
-      return undefined;
-    }
     totals.addRow(
       values,
       findings.faults.map(({ column }) => column),
@@ -193,11 +184,13 @@ export function openTable(records: readonly FileRecord[], { cells, notes, ...opt
       const faults: ImportFault[] = [];
       for (const record of batch) {
         if (record.line < header.line) continue;
-        if (record.line > lastLine + 1) notes.noteLines('empty_row', lastLine + 1, record.line - 1);
+        if (record.line > lastLine + 1) {
+          notes.noteLines('empty_row', lastLine + 1, record.line - 1);
+          lines.passGap();
+        }
         lastLine = record.lastLine ?? record.line;
         if (record.line === header.line) continue;
-        const row = readRow(record, faults);
-        if (row !== undefined) rows.push(row);
+        for (const row of lines.read(record)) rows.push(acceptRow(row, faults));
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
@@ -206,9 +199,15 @@ export function openTable(records: readonly FileRecord[], { cells, notes, ...opt
     /** Columns whose unknown words must not be shown then. */
     columnsOfUnknownWords: reader.columnsOfUnknownWords,
     isReferenceMissing: () => isReferenceMissing,
-    /** Ends the file. @returns faults of entire columns */
-    end: (): ImportFault[] =>
-      reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' })),
+    /** Ends the file. @returns faults of entire columns, and with `--strict` of texts below the table */
+    end(): ImportFault[] {
+      lines.end();
+      const unclear = reader.unclearDecimals();
+      return [
+        ...notes.takeFaults(),
+        ...unclear.map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
+      ];
+    },
     /** Warnings about totals that the rows do not add up to, available after the end. */
     warnings: totals.warnings,
   };

@@ -1,0 +1,84 @@
+/** Tells the rows of a table from the other lines of its file (docs/import-reference.md#notes). */
+
+import type { FileRecord } from '../../formats/records.ts';
+import type { StagedValue } from '../../values/declared-fields.ts';
+import type { NoteLog } from '../reading/notes.ts';
+import type { RowFindings } from './cell-reader.ts';
+import { type createTotalsCheck, isTotalsRow } from './compare-totals.ts';
+import { type Header, repeatsHeader } from './header.ts';
+
+/** A row with its values. */
+export interface ReadRow {
+  readonly record: FileRecord;
+  readonly values: StagedValue[];
+  readonly findings: RowFindings;
+}
+
+interface TableLinesOptions {
+  readonly header: Header;
+  readonly notes: NoteLog;
+  readonly totals: ReturnType<typeof createTotalsCheck>;
+  readonly isExample: (values: readonly StagedValue[]) => boolean;
+  readonly read: (record: FileRecord) => Omit<ReadRow, 'record'>;
+}
+
+/** More lines than these below a table are rows that lack their other cells. */
+const MOST_LINES_BELOW = 50;
+
+export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
+  /** True below a row of totals or an empty line, until the next row of the table. */
+  let mayBeBelow = false;
+  /** Lines that are below the table, unless a row follows them. */
+  const below: ReadRow[] = [];
+  return {
+    /** @returns the rows that are known now to belong to the table, in their order */
+    read(record: FileRecord): readonly ReadRow[] {
+      const { line, cells } = record;
+      if (repeatsHeader(header.headings, cells)) {
+        notes.note('repeated_header', '', line);
+        return [];
+      }
+      const { values, findings } = read(record);
+      const row = { record, values, findings };
+      const isFaulty = findings.faults.length > 0;
+      if (isFaulty && isTotalsRow(header.headings, cells)) {
+        notes.note('totals_row', '', line);
+        totals.compare(line, values);
+        mayBeBelow = true;
+        return [];
+      }
+      if (isExample(values)) {
+        notes.note('example_row', '', line);
+        return [];
+      }
+      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && loneText(record) !== undefined) {
+        below.push(row);
+        return [];
+      }
+      mayBeBelow = false;
+      return below.length === 0 ? [row] : [...below.splice(0), row];
+    },
+    /** Called for empty lines. */
+    passGap(): void {
+      mayBeBelow = true;
+    },
+    /** Ends the file, which decides what is below the table. */
+    end(): void {
+      for (const { record } of below) notes.note('text_below', '', record.line, { text: loneText(record) });
+    },
+  };
+}
+
+/** Number of columns in which a text below the table may begin. */
+const FIRST_COLUMNS = 3;
+/** One word with a digit, such as a member code: its row may have lost its other cells. */
+const CODE = /^\S*\p{Nd}\S*$/u;
+
+/** The only text of a line, such as `Fait à Huye, le 3 mai 2026`; undefined for any other line. */
+function loneText({ cells, numbers }: FileRecord): string | undefined {
+  const place = cells.findIndex((cell) => cell.trim() !== '');
+  if (place < 0 || place >= FIRST_COLUMNS || numbers?.has(place) === true) return undefined;
+  if (cells.slice(place + 1).some((cell) => cell.trim() !== '')) return undefined;
+  const text = (cells[place] ?? '').trim();
+  return /\p{L}/u.test(text) && !CODE.test(text) ? text : undefined;
+}

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
+import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { backupsFileOf } from '../sqlite/registry-files.ts';
@@ -132,12 +133,14 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
       `${parent} has backups of ${ids.size} registries: name the folder of one, without --newest.`,
     );
   const newest = all[0];
-  if (localId !== undefined && newest !== undefined && !ids.has(localId))
+  if (localId !== undefined && newest !== undefined && !ids.has(localId)) {
+    const restore = `restore ${quoted(join(parent, newest.name))} --replace`;
     throw new StorageError(
       'unusable',
       `The backups in ${parent} are of another registry than the one at ${databaseFile}. To put that ` +
-        `registry in its place: restore ${join(parent, newest.name)} --replace`,
+        `registry in its place: ${typedCommand(restore, databaseFile)}`,
     );
+  }
   const passedOver: { name: string; fault: string }[] = [];
   for (const { name, manifest } of all) {
     if (localId !== undefined && manifest.registryId !== localId) continue;

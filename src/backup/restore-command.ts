@@ -1,8 +1,8 @@
 /** `restore`: puts a backup at the registry's configured location (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { proposed } from '../terminal/output.ts';
 import { refusing } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
@@ -141,7 +141,7 @@ const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
 const keysNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.keys.db')
     ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
-      `is as it was. Look at ${proposed('keys list', options)}\n`
+      `is as it was. Look at ${typedCommand('keys list', options.db)}\n`
     : 'The backup has no keys: issue new ones.\n';
 
 /** Warning for an administrator who tries out the copy, or has changed an endpoint since the backup. */
@@ -149,5 +149,5 @@ const webhooksNote = ({ backup: { files, instantMs } }: Restored, options: Setti
   files.some(({ name }) => name === 'registry.webhooks.db')
     ? `The endpoints of webhooks and their secrets are those of ${formatInstant(instantMs)}: once this ` +
       'registry is served, it posts to them. Before you serve a trial copy, remove them: ' +
-      `${proposed('webhooks list', options)}, ${proposed('webhooks remove ID', options)}\n`
+      `${typedCommand('webhooks list', options.db)}, ${typedCommand('webhooks remove ID', options.db)}\n`
     : '';

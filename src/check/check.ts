@@ -15,6 +15,7 @@ import { type Erasures, erasedSince, readErasures } from '../registry/stored/era
 import { FIRST_UNINDEXED, wordsOnlySql } from '../registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { countOutOfDate, findWrongColumn } from '../registry/stores/refresh-read-model.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { COUNT_CHECKS, type CountCheck } from '../sqlite/counts.ts';
 import { nextSql } from '../sqlite/declared-totals.ts';
@@ -25,7 +26,7 @@ import { isDamaged } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { TOTALS_CHECKS } from '../sqlite/stored-totals.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatRows, proposed } from '../terminal/output.ts';
+import { formatRows } from '../terminal/output.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
@@ -374,7 +375,7 @@ export function declareCheck(command: Command, context: CliContext): void {
       const result = `${database} is ${sound ? 'sound' : 'NOT sound'}.\n`;
       run.show({ database, sound, checks }, `${formatFindings(checks)}\n${result}`);
       const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
-      const restore = proposed('restore DIR --replace', run.options);
+      const restore = typedCommand('restore DIR --replace', run.options.db);
       if (isDamaged) run.err(`The file is damaged. Restore the last backup: ${restore}\n`);
       if (!sound) throw new CommandError(EXIT.refused, '');
     }),

@@ -1,7 +1,6 @@
 /** Parts of which screens are composed. */
 
-import { SETTINGS } from '../runtime/config.ts';
-import { quoted } from '../terminal/output.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import type { Text } from '../values/message.ts';
@@ -168,19 +167,6 @@ export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
     hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
   }</p>`;
 
-// Commands as typed on this machine, and sentences that contain them
-
-/** Through npm in a checkout, as the documents have it. */
-const PROGRAM = import.meta.url.endsWith('.ts') ? 'npm run -s registry --' : 'npx cooperative-registry';
-
-/**
- * Completes a command for the shell.
- * @param command command with its arguments, without the program
- * @param storage location of the registry, added unless it is the default
- */
-export const typed = (command: string, storage: string = SETTINGS.REGISTRY_DB.default): string =>
-  `${PROGRAM} ${command}${storage === SETTINGS.REGISTRY_DB.default ? '' : ` --db ${quoted(storage)}`}`;
-
 /** Renders backticks in a sentence as code: `registry …` becomes the command as typed. */
 export const withCommands = (sentence: string): Html =>
   html`${sentence
@@ -188,5 +174,5 @@ export const withCommands = (sentence: string): Html =>
     .map((part, i) =>
       i % 2 === 0
         ? part
-        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typed(command))}</code>`,
+        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typedCommand(command))}</code>`,
     )}`;

@@ -7,9 +7,10 @@ import { refusalsOf } from '../keys/key-text.ts';
 import { findLostKeys, type LedgerStatus, lostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
 import type { Config } from '../runtime/config.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { quoted } from '../runtime/typed-command.ts';
 import { ledgerFolderOf } from '../sqlite/registry-files.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { formatBytes, quoted } from '../terminal/output.ts';
+import { formatBytes } from '../terminal/output.ts';
 import { DAY_SECONDS, formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Message, say, Written } from '../values/message.ts';
 import {

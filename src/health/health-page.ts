@@ -2,11 +2,13 @@
 import { dirname, isAbsolute } from 'node:path';
 import { datedFolderIn, placeOf } from '../backup/dated-backups.ts';
 import type { Finding } from '../check/check.ts';
-import { failure, fields, form, input, table, typed, workUnderWay } from '../desk/parts.ts';
+import { failure, fields, form, input, table, workUnderWay } from '../desk/parts.ts';
 import type { Page, Screen, Visit } from '../desk/screen.ts';
 import { type CommandRun, runAs } from '../import/pages/command-run.ts';
 import { deskFilesOf } from '../import/pages/desk-files.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
+import { SETTINGS } from '../runtime/config.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
 import { expiringSoon, findAttention, readFacts, refusedOften, type StatusFacts } from './attention.ts';
@@ -35,12 +37,14 @@ ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
 
 // Facts shown by `status` and by the metrics
 
-/** Facts of the desk's registry, with commands as typed on this machine. */
+/** Facts of the desk's registry, with commands that can be typed. */
 export const readVisitedFacts = (
   { desk: { storage, config, clock } }: Visit,
   added: readonly ReadAdded[],
-): Promise<StatusFacts> =>
-  readFacts(storage, config, clock, (command) => typed(command, config.storage), added);
+): Promise<StatusFacts> => {
+  const db = config.storage === SETTINGS.REGISTRY_DB.default ? undefined : config.storage;
+  return readFacts(storage, config, clock, (command) => typedCommand(command, db), added);
+};
 
 type Entries = readonly (readonly [label: string, value: HtmlValue])[];
 

@@ -1,11 +1,13 @@
 /** `status`: shows the condition of the registry on one screen (docs/operating.md#status). */
+
 import type { Command } from 'commander';
 import type { BackupPlace } from '../backup/dated-backups.ts';
 import { describeImport, formatUndone } from '../journal/imports-text.ts';
 import type { Operation } from '../journal/operations.ts';
 import { refusalsOf } from '../keys/key-text.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatBytes, proposed } from '../terminal/output.ts';
+import { formatBytes } from '../terminal/output.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
@@ -20,7 +22,7 @@ export const declareStatus =
   (command: Command, context: CliContext): void => {
     addPrintOptions(showingNobody(command)).action(
       acting(context, async ({ config, storage, clock, options, show }) => {
-        const toCommand = (text: string) => proposed(text, options);
+        const toCommand = (text: string) => typedCommand(text, options.db);
         const facts = await readFacts(storage, config, clock, toCommand, added);
         const attention = findAttention(facts);
         show(describeStatus(facts, attention), formatStatus(facts, attention));

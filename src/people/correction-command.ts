@@ -1,13 +1,15 @@
 /** Shared parts of all correction commands: options, execution and output. */
+
 import { type Command, Option } from 'commander';
 import type { Subject } from '../access/access-ledger.ts';
 import { type NamedMember, parseReason } from '../registry/changes/correction-kinds.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../registry/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredRow } from '../registry/stored/stored-data-types.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { parseCode, readNumber } from '../terminal/options.ts';
-import { formatJson, proposed } from '../terminal/output.ts';
+import { formatJson } from '../terminal/output.ts';
 import { MEMBER_GROUPS, NAMES, recordAccess } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
@@ -225,7 +227,7 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
     ...changes,
     ...(result.isFinal === true
       ? []
-      : [say('To undo it: {command}', { command: proposed(`imports undo ${id}`, options) })]),
+      : [say('To undo it: {command}', { command: typedCommand(`imports undo ${id}`, options.db) })]),
   ];
 }
 

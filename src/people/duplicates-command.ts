@@ -11,9 +11,9 @@ import type {
   LikelyDuplicate,
   LikelyDuplicates,
 } from '../registry/stored/stored-data-types.ts';
+import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { proposed, quoted } from '../terminal/output.ts';
 import { NAMES, recordAccess } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
@@ -45,11 +45,11 @@ function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   return {
     another_number: [...others, first].map((member) => {
       const name = argumentOf(member);
-      return proposed(`nid replace ${name} NEW --member ${name} --reason "Two people"`, options);
+      return typedCommand(`nid replace ${name} NEW --member ${name} --reason "Two people"`, options.db);
     }),
-    same_person: proposed(
+    same_person: typedCommand(
       `duplicates same-person ${argumentOf(first)} --reason "One person, checked"`,
-      options,
+      options.db,
     ),
   };
 }
@@ -80,7 +80,7 @@ function formatPerson(person: ContradictoryPerson, options: SettingOptions): str
   ].join('');
 }
 
-/** @param options options of the command, for the proposed commands */
+/** @param options options of the command, for the printed commands */
 function formatContradictions(
   { persons, accepted, dropped }: Contradictions,
   options: SettingOptions,
@@ -136,7 +136,10 @@ const SHOWN_PAIRS = 50;
 
 function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
   const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
-  return proposed(`${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`, options);
+  return typedCommand(
+    `${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`,
+    options.db,
+  );
 }
 
 const describeDuplicates = (
@@ -173,7 +176,7 @@ const formatCrowd = ({ shared, groups, members }: Crowd): string =>
   `Not compared, as too many share them: ${counted(members, 'member')} with ` +
   `${counted(groups, ...CROWDS[shared])}.\n`;
 
-/** @param options options of the command, for the proposed commands */
+/** @param options options of the command, for the printed commands */
 function formatDuplicates(
   { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
   options: SettingOptions,

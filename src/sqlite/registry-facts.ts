@@ -5,6 +5,7 @@
 
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
 import { RULES_VERSION, TOTALS_VERSION } from './declared-totals.ts';
@@ -37,10 +38,11 @@ export function timeZoneOf(file: string): TimeZone | undefined {
 export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
   const stored = timeZoneOf(file)?.suffix;
   if (stored === undefined || stored === suffix) return stored !== undefined;
+  const move = typedCommand(`time-zone --to ${suffix}`, file);
   throw new StorageError(
     'unusable',
     `The registry ${file} is in the time zone ${stored}, and TIME_ZONE_OFFSET is ${suffix}. ` +
-      `Set TIME_ZONE_OFFSET=${stored}, or move the registry to ${suffix} with: time-zone --to ${suffix}`,
+      `Set TIME_ZONE_OFFSET=${stored}, or move the registry to ${suffix} with: ${move}`,
   );
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { KIGALI, type TimeZone } from '../values/date-time.ts';
 import { type Connection, WAIT_MS } from './connection.ts';
 import type { CommitMeasure, EndOfIteration } from './group-commit.ts';
@@ -55,10 +56,11 @@ function assertNothingLeft(databaseFile: string): void {
   if (isFolder && readdirSync(folder).some((name) => name.endsWith('.db'))) remains.push(folder);
   if (remains.length === 0) return;
   const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
+  const restore = typedCommand('restore DIR --replace', databaseFile);
   throw new StorageError(
     'unusable',
     `${databaseFile} ${state}, and other files of a registry are there: ${remains.join(', ')}. ` +
-      'Restore a backup (restore DIR --replace), or move these files away.',
+      `Restore a backup (${restore}), or move these files away.`,
   );
 }
 

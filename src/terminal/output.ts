@@ -1,7 +1,6 @@
 /** Output of commands: one JSON document for programs, tables and labelled lines for people. */
 
 import { type Message, say } from '../values/message.ts';
-import type { SettingOptions } from './settings.ts';
 
 /** Formats one indented JSON document with a final line feed. */
 export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
@@ -72,15 +71,3 @@ export function formatBytes(bytes: number): string {
   const value = bytes / 1000 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
-
-// Words of command lines that users copy
-
-/** Quotes an argument for a POSIX shell. */
-export const quoted = (text: string): string =>
-  /^[A-Z0-9_./-]+$/i.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-// Suggested commands: when copied, they act on the same registry as the current one.
-
-/** @param command command with its arguments, without the program */
-export const proposed = (command: string, { db }: SettingOptions): string =>
-  db === undefined ? command : `${command} --db ${quoted(db)}`;

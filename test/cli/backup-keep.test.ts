@@ -258,7 +258,8 @@ test('restore --newest says what to do where the backups are of another registry
   for (const day of [1, 2]) await backUpAt(`2026-01-0${day}T06:00:00Z`, '--keep', '2');
   const { status, err } = await newest();
   assert.equal(status, 2);
-  const [, name = ''] = /another registry than .* in its place: restore (\S+) --replace\n$/.exec(err) ?? [];
+  const [, name = ''] =
+    /another registry than .* in its place: npm .* restore (\S+) --replace --db \S+\n$/.exec(err) ?? [];
   assert.equal(name, join(all, '000002-2026-01-02T06-00-00Z'), err);
   assert.equal((await there('restore', name, '--replace')).status, 0);
   assert.equal((await newest()).status, 0);

@@ -58,9 +58,9 @@ test('persons whose memberships differ in year of birth, gender or every word of
     out.startsWith(`A-1/M-1 Keza Aline, born 1980-01-02, gender FEMALE
 B-2/M-1 Mugabo Jean, born 1964-01-01, gender MALE
      different years of birth, different genders, names without a common word
-     nid replace B-2/M-1 NEW --member B-2/M-1 --reason "Two people"
-     nid replace A-1/M-1 NEW --member A-1/M-1 --reason "Two people"
-     duplicates same-person A-1/M-1 --reason "One person, checked"
+     npm run -s registry -- nid replace B-2/M-1 NEW --member B-2/M-1 --reason "Two people"
+     npm run -s registry -- nid replace A-1/M-1 NEW --member A-1/M-1 --reason "Two people"
+     npm run -s registry -- duplicates same-person A-1/M-1 --reason "One person, checked"
 `),
     out,
   );
@@ -72,7 +72,7 @@ B-2/M-1 Mugabo Jean, born 1964-01-01, gender MALE
 test('the commands that are printed settle it', async (context) => {
   const place = await start(context);
   const { persons } = await found(place);
-  const wordsOf = (text = '') => (/^(.*) --reason/.exec(text)?.[1] ?? '').split(' ');
+  const wordsOf = (text = '') => (/ -- (.*) --reason/.exec(text)?.[1] ?? '').split(' ');
   const [first, second, third] = persons.map(({ commands }) => commands);
   const split = wordsOf(first?.another_number[0]).map((word) => (word === 'NEW' ? nid(60) : word));
   assert.equal((await place.command(...split, '--yes', ...WHY)).status, 0);

@@ -42,9 +42,9 @@ async function found(place: ImportPlace, ...args: string[]) {
 
 test('duplicates lists pairs with the command that would settle each, the likeliest first', async (context) => {
   const place = await start(context);
-  const merge = 'members merge A-1/M-2 A-1/M-1 --reason "Registered twice"';
-  const replace = 'nid replace B-2/M-3 A-1/M-1 --reason "Registered twice"';
-  const swapped = 'nid replace B-2/M-5 A-1/M-4 --reason "Registered twice"';
+  const merge = 'npm run -s registry -- members merge A-1/M-2 A-1/M-1 --reason "Registered twice"';
+  const replace = 'npm run -s registry -- nid replace B-2/M-3 A-1/M-1 --reason "Registered twice"';
+  const swapped = 'npm run -s registry -- nid replace B-2/M-5 A-1/M-4 --reason "Registered twice"';
   assert.deepEqual(await found(place), [
     ['A-1/M-2 A-1/M-1', merge],
     ['B-2/M-5 A-1/M-4', swapped],
@@ -66,7 +66,7 @@ test('duplicates lists pairs with the command that would settle each, the likeli
 test('the commands that are printed settle the pairs', async (context) => {
   const place = await start(context);
   for (const [, command = ''] of await found(place)) {
-    const [, words = ''] = /^(.*) --reason/.exec(command) ?? [];
+    const [, words = ''] = / -- (.*) --reason/.exec(command) ?? [];
     // That two people become one, somebody has to say.
     const agreement = words.startsWith('nid replace') ? ['--same-person'] : [];
     const { status, err } = await place.command(...words.split(' '), ...agreement, '--yes', ...WHY);
@@ -147,7 +147,10 @@ test('codes that a shell or a reader could misread are quoted, or left out', asy
   await place.load('members', `${MEMBERS_HEADER}\n${rows.join('\n')}\n`, '--yes');
   const quoted = `'A-1/M 2; '\\''x'\\'''`;
   assert.deepEqual(await found(place), [
-    ["A-1/M 2; 'x' A-1/(hidden)", `members merge ${quoted} 1 --reason "Registered twice"`],
+    [
+      "A-1/M 2; 'x' A-1/(hidden)",
+      `npm run -s registry -- members merge ${quoted} 1 --reason "Registered twice"`,
+    ],
   ]);
 });
 

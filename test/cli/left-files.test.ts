@@ -22,7 +22,7 @@ async function start(context: TestContext) {
 }
 
 const LEFT =
-  / (is missing|is empty), and other files of a registry are there: .* Restore a backup \(restore DIR/;
+  / (is missing|is empty), and other files of a registry are there: .* Restore a backup \(npm .* restore DIR/;
 
 const CREATING = [
   ['serve', '--create', '--port', '0'],

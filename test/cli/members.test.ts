@@ -37,7 +37,10 @@ test('members move takes a member with everything to the other cooperative, and 
   const before = dump(place);
   const moved = await place.command('members', 'move', '--yes', '1', '--to', 'B-2', ...WHY);
   assert.equal(moved.status, 0, moved.err);
-  assert.match(moved.out, / 1 member changed\n {2}1 delivery changed\nTo undo it: imports undo 5\n$/);
+  assert.match(
+    moved.out,
+    / 1 member changed\n {2}1 delivery changed\nTo undo it: npm run -s registry -- imports undo 5\n$/,
+  );
   assert.equal(place.value('SELECT cooperative_id FROM production_entries WHERE id = 1'), 2);
   assert.equal((await place.command('check')).status, 0);
   assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
@@ -50,9 +53,12 @@ test('what is proposed after an import or a correction names the registry that -
   renameSync(place.databaseFile, db);
   const option = `--db '${db.replace("'", "'\\''")}'`;
   const moved = await place.command('members', 'move', '--yes', '1', '--to', 'B-2', ...WHY, '--db', db);
-  assert.ok(moved.out.endsWith(`To undo it: imports undo 5 ${option}\n`), moved.out);
+  assert.ok(moved.out.endsWith(`To undo it: npm run -s registry -- imports undo 5 ${option}\n`), moved.out);
   const imported = await place.load('cooperatives', 'code,name\nC-3,Coko\n', '--db', db);
-  assert.ok(imported.out.includes(`\nTo undo it: imports undo 6 ${option}\n`), imported.out);
+  assert.ok(
+    imported.out.includes(`\nTo undo it: npm run -s registry -- imports undo 6 ${option}\n`),
+    imported.out,
+  );
 });
 
 test('members move lists every collision, and does nothing', async (context) => {

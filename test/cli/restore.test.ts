@@ -47,7 +47,7 @@ test('a backup is restored under another name, complete, checked and for its own
     new RegExp(
       '^Erasures since \\S+Z are unknown: whoever was erased since is back\\. .*\\n' +
         'The keys are those of \\S+Z: a key disabled, .* is as it was\\. ' +
-        'Look at keys list --db \\S+coop\\.db\\n$',
+        'Look at npm run -s registry -- keys list --db \\S+coop\\.db\\n$',
     ),
   );
   assert.deepEqual(readdirSync(dirname(elsewhere)).sort(), ['coop.db', 'coop.keys.db']);

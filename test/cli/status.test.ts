@@ -59,13 +59,13 @@ test('what needs attention comes first, with the command that settles it, and st
   };
   assert.deepEqual(await attention(), [
     '  backup: No backup from this machine is known.',
-    '      backup DIR --keep 14 --verify',
+    '      npm run -s registry -- backup DIR --keep 14 --verify',
   ]);
   const folder = join(root, 'night');
   await run('backup', folder);
   assert.deepEqual(await attention(), [
     '  backup: The last one, of 2100-06-15T12:00:00+02:00, is not verified.',
-    `      backup verify ${folder}`,
+    `      npm run -s registry -- backup verify ${folder}`,
   ]);
   rmSync(join(folder, 'registry.db'));
   await run('backup', 'verify', folder);
@@ -120,7 +120,7 @@ test('a registry without keys and imports has a status; --json has the facts', a
   assert.deepEqual(document.needs_attention, [
     {
       ...{ about: 'backup', text: 'No backup from this machine is known.' },
-      command: `backup DIR --keep 14 --verify --db ${file}`,
+      command: `npm run -s registry -- backup DIR --keep 14 --verify --db ${file}`,
     },
   ]);
 });

@@ -54,7 +54,7 @@ test('members transfer ends a membership, which keeps its entries, and begins on
   assert.deepEqual(dump(place), before);
   const done = await transfer(place, ...WHY);
   assert.equal(done.status, 0, done.err);
-  assert.ok(done.out.endsWith(`:\n${shown}To undo it: imports undo 6\n`), done.out);
+  assert.ok(done.out.endsWith(`:\n${shown}To undo it: npm run -s registry -- imports undo 6\n`), done.out);
   const [old, begun] = place.query('SELECT * FROM members WHERE id IN (1, 5) ORDER BY id');
   assert.deepEqual(old, { ...(before[1]?.[0] as object), status: 'withdrawn', updated_at: old?.updated_at });
   assert.deepEqual(begun, {

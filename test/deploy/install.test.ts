@@ -1,6 +1,6 @@
 /** What docs/install.md prints does what it says; other programs stand in for those that ask the internet. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
@@ -55,6 +55,22 @@ test('every file of the program belongs to root, and others can read but not cha
   }
 });
 
+/**
+ * Installs the command `registry`, with the settings in `settings.env`.
+ * @param runuser script in place of this program
+ */
+function installCommand(folder: string, runuser: string) {
+  writeFileSync(join(folder, 'runuser'), `#!/bin/sh\n${runuser}\n`, { mode: 0o755 });
+  const installed = replaceAll(readDeployed('registry'), [
+    ['/etc/cooperative-registry.env', join(folder, 'settings.env')],
+    ['/usr/local/lib/cooperative-registry', ROOT],
+  ]);
+  writeFileSync(join(folder, 'registry'), installed, { mode: 0o755 });
+  const PATH = `${folder}${delimiter}${process.env.PATH}`;
+  return (...args: string[]) =>
+    spawnSync(join(folder, 'registry'), args, { env: { PATH }, encoding: 'utf8' });
+}
+
 /** As systemd reads the file for the service (EnvironmentFile). */
 test('the command reads settings with spaces, quotes and signs as the service does', (context) => {
   const folder = temporaryFolder(context);
@@ -71,18 +87,21 @@ test('the command reads settings with spaces, quotes and signs as the service do
   // The last line may lack its line feed.
   const shown = ['REGISTRY_USER', 'REGISTRY_DB', 'PUBLIC_URL', 'TIME_ZONE_OFFSET', 'HOST'];
   const lines = shown.map((name) => `printf '%s\\n' "\${${name}-absent}"`);
-  writeFileSync(join(folder, 'runuser'), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
-  const installed = replaceAll(readDeployed('registry'), [
-    ['/etc/cooperative-registry.env', join(folder, 'settings.env')],
-  ]);
-  writeFileSync(join(folder, 'registry'), installed, { mode: 0o755 });
-  const PATH = `${folder}${delimiter}${process.env.PATH}`;
-  const printed = execFileSync(join(folder, 'registry'), ['status'], { env: { PATH }, encoding: 'utf8' });
-  assert.deepEqual(printed.split('\n').slice(0, -1), [
+  const { stdout } = installCommand(folder, lines.join('\n'))('status');
+  assert.deepEqual(stdout.split('\n').slice(0, -1), [
     'Jane  Doe',
     '/var/lib/a registry.db',
     'https://registry.example.rw/a?b=$HOME&c=`id`',
     '+02:00',
     'absent',
   ]);
+});
+
+test('commands in messages can be typed as the program is installed', (context) => {
+  const folder = temporaryFolder(context);
+  writeFileSync(join(folder, 'settings.env'), `REGISTRY_DB=${folder}/registry.db`);
+  const registry = installCommand(folder, 'shift 3; exec "$@"');
+  const created = registry('keys', 'create', '--create', '--name', 'one', '--scope', 'members:read');
+  assert.equal(created.status, 0, created.stderr);
+  assert.match(registry('status').stdout, /^ {6}registry backup DIR --keep 14 --verify$/m);
 });

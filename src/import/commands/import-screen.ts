@@ -6,8 +6,9 @@ import type { StagedChange } from '../../journal/operations.ts';
 import { countEntities } from '../../registry/changes/labels.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import { formatStored, kindOf } from '../../registry/file-columns.ts';
+import { typedCommand } from '../../runtime/typed-command.ts';
 import { type CliContext, print, tell, translate } from '../../terminal/context.ts';
-import { describeLines, proposed, SHOWN_LINES } from '../../terminal/output.ts';
+import { describeLines, SHOWN_LINES } from '../../terminal/output.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, joinTexts, type Message, pack, say, type Text, Written } from '../../values/message.ts';
@@ -71,7 +72,10 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       if (outcome === 'accepted' || outcome === 'stopped') for (const line of preview) print(run, line);
       preview = [];
       if (importId !== undefined)
-        print(run, say('To undo it: {command}', { command: proposed(`imports undo ${importId}`, options) }));
+        print(
+          run,
+          say('To undo it: {command}', { command: typedCommand(`imports undo ${importId}`, options.db) }),
+        );
       if (sameAsImport !== undefined)
         tellOf(say('the same file was imported before, as import {id}.', { id: sameAsImport }));
       if (failure !== undefined) {

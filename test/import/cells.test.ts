@@ -220,7 +220,7 @@ const REFUSED: [string, string, string, string, RegExp][] = [
   ['an amount of 0', 'loans', loan({ amount: '0.00' }), 'amount', /greater than 0/],
   ['a rate above 100', 'loans', loan({ rate: '100.01' }), 'interest_rate', /less than or equal to 100/],
   ['a negative paid amount', 'loans', loan({ paid: '-1' }), 'paid_amount', /greater than or equal to 0/],
-  ['more decimals than francs have', 'savings', saving('5.005'), 'amount', /2 decimal places/],
+  ['more decimals than francs have', 'savings', saving('5.0055'), 'amount', /2 decimal places/],
   ['more than 12 digits of money', 'savings', saving('1234567890123'), 'amount', /12 digits/],
   ['more than 7 digits of kilograms', 'production', production('12345678'), 'kg', /7 digits/],
   ['an unknown kind of transaction', 'savings', saving('5', 'gift'), 'kind', /choice/],

@@ -32,11 +32,16 @@ export type DateForm =
   /** `31/3/99` */
   | 'short year last';
 
+/** Placeholder for the value of a cell that cannot be read before its entire column is surveyed. */
+export const NOT_SURVEYED = new FieldError('');
+
 /** Evidence in the cells of an entire column, for those that cannot be read by themselves. */
 export class ColumnSurvey {
   readonly dates = new Set<DateForm>();
   /** First and last numbers of its dates with a year of two digits, in either of which the year may be. */
   readonly shortDates = { first: new Set<number>(), last: new Set<number>() };
+  /** Per cent. */
+  highestRate = 0;
 }
 
 /** Evidence of the decimal mark that the decimals of a column give. */

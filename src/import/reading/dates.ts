@@ -3,7 +3,7 @@ import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '
 import { FieldError } from '../../values/errors.ts';
 import { inLanguage, LANGUAGES } from '../../values/language.ts';
 import { asMessage, say } from '../../values/message.ts';
-import type { CellContext, ColumnSurvey, DateOrder } from './cell-context.ts';
+import { type CellContext, type ColumnSurvey, type DateOrder, NOT_SURVEYED } from './cell-context.ts';
 import { foldHeading } from './fold.ts';
 
 const TIME = String.raw`(?:\s+(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2})(?::(?<second>[0-9]{2}))?)?`;
@@ -69,8 +69,6 @@ const MONTH_FIRST_FAULT = new FieldError(
 const CONTRADICTORY_FAULT = new FieldError(
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
 );
-/** Placeholder for the result of a cell that cannot be read before its entire column is surveyed. */
-const NOT_SURVEYED = new FieldError('');
 
 /** Reads `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
 export const readPastDate = (cell: string, context: CellContext) => readDay(cell, context, OLDEST);

@@ -3,7 +3,8 @@
  */
 import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../values/decimal.ts';
 import { FieldError } from '../../values/errors.ts';
-import type { CellContext, DecimalForm } from './cell-context.ts';
+import { say } from '../../values/message.ts';
+import { type CellContext, type ColumnSurvey, type DecimalForm, NOT_SURVEYED } from './cell-context.ts';
 
 const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
@@ -55,6 +56,8 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const unit = UNITS.get(kind);
   const around = new RegExp(`^${unit}${SPACE}|${SPACE}${unit}$`, 'i');
   return (cell, context) => {
+    const unclear = kind === RATE ? unclearShare(cell, context) : undefined;
+    if (unclear !== undefined) return unclear;
     if (unit === undefined || STARTS_AND_ENDS_WITH_DIGIT.test(cell)) return read(cell, context);
     const bare = cell.replace(around, '');
     const units = read(bare, context);
@@ -62,6 +65,43 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
     return units;
   };
 };
+
+// Rates without a sign, which may be shares of one instead of per cent
+
+const BELOW_ONE = /^0?[.,](?<decimals>[0-9]*[1-9][0-9]*)$/;
+const SIGN_AND_SPACES = /[%\s]/g;
+
+export function collectRates(cell: string, survey: ColumnSurvey): void {
+  const rate = Number(cell.replace(SIGN_AND_SPACES, '').replace(',', '.'));
+  if (rate > survey.highestRate) survey.highestRate = rate;
+}
+
+/** Times that another rate of the column is higher than one that is probably a share. */
+const FAR_HIGHER = 10;
+
+/**
+ * The fault of a rate such as `0.18` beside rates of one per cent or more that are far higher. With more
+ * decimals than a rate has, as in `0.195`, it is hardly meant as per cent in any column.
+ */
+function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
+  const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
+  if (decimals === undefined) return undefined;
+  if (decimals.length <= RATE.fractionDigits) {
+    if (survey === undefined) {
+      askForSurvey();
+      return NOT_SURVEYED;
+    }
+    if (survey.highestRate < Math.max(1, FAR_HIGHER * Number(`0.${decimals}`))) return undefined;
+  }
+  const percent = String(Number(`${decimals.padEnd(2, '0').slice(0, 2)}.${decimals.slice(2)}`));
+  return new FieldError(
+    say(
+      'Is {rate} a share, that is {percent} per cent, or a rate below one per cent? Write {percent}, or ' +
+        'the latter with its sign and at most two decimals, such as 0.50%.',
+      { rate: cell, percent },
+    ),
+  );
+}
 
 const readNumber =
   (kind: DecimalKind): ReadDecimal =>

@@ -1,7 +1,7 @@
 /** Columns of each kind of file, in the order in which they are staged, with the parsers of their cells. */
 
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
-import type { DecimalKind } from '../../values/decimal.ts';
+import { type DecimalKind, RATE } from '../../values/decimal.ts';
 import type { ValueKind } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../values/identity-card.ts';
@@ -14,7 +14,7 @@ import {
   readPastDate,
   readPastDateTime,
 } from '../reading/dates.ts';
-import { readDecimal } from '../reading/decimals.ts';
+import { collectRates, readDecimal } from '../reading/decimals.ts';
 import { WORDS } from '../reading/dictionary-words.ts';
 
 // Cells with one or several mobile numbers, of which the first is kept
@@ -110,6 +110,7 @@ export const IMPORT_COLUMNS = byKind((kind) =>
       ...{ name, kind: field.kind, isRequired, parse: parserOf(kind, column) },
       ...(field.kind === 'choice' && { choices: field.choices }),
       ...(field.kind === 'decimal' && { decimal: field.decimal }),
+      ...(field.kind === 'decimal' && field.decimal === RATE && { collect: collectRates }),
       ...(isOfDates(field) && { collect: collectDateForms }),
     };
   }),

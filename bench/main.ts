@@ -10,6 +10,7 @@ import { ensureDataset } from './dataset.ts';
 import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
 import { machine } from './machine.ts';
 import { type Results, toRows, toTable } from './report.ts';
+import { batches } from './sections/batches.ts';
 import { exports } from './sections/exports.ts';
 import { imports } from './sections/imports.ts';
 import { ledger } from './sections/ledger.ts';
@@ -28,6 +29,7 @@ import { writes } from './sections/writes.ts';
 
 const SECTIONS = [
   'lookups',
+  'batches',
   'ledger',
   'lists',
   'refusals',
@@ -90,6 +92,7 @@ const results: Results = {
   rounds,
   seconds,
   lookups: await section('lookups', async (options) => lookups(await middle(), options)),
+  batches: await section('batches', async (options) => batches(await small(), options)),
   ledger: await section('ledger', async (options) => ledger(await small(), options)),
   lists: await section('lists', async (options) => lists(await middle(), options)),
   refusals: await section('refusals', async (options) => refusals(await middle(), options)),

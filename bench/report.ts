@@ -32,6 +32,7 @@ export interface Results {
   readonly webhooks?: Figures | undefined;
   readonly exports?: Exports | undefined;
   readonly ledger?: Figures | undefined;
+  readonly batches?: Figures | undefined;
 }
 
 export interface Row {
@@ -122,6 +123,17 @@ const ledgerRows = (figures: Figures): Row[] =>
       figures,
       `${blocks}, ledger on`,
       `${blocks}, ledger off`,
+    ),
+  );
+
+const batchRows = (figures: Figures): Row[] =>
+  ['with blocks', 'without blocks'].map((blocks) =>
+    timesCompared(
+      `lookup ${blocks} in a request of 100 against one in a request, processor time`,
+      0.4,
+      figures,
+      `together, ${blocks}`,
+      `one, ${blocks}`,
     ),
   );
 
@@ -279,9 +291,10 @@ const webhookRows = (figures: Figures): Row[] => [
 
 export function toRows(results: Results): Row[] {
   const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts } = results;
-  const { statistics, search, exports, imports, webhooks, ledger } = results;
+  const { statistics, search, exports, imports, webhooks, ledger, batches } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
+    ...(batches === undefined ? [] : batchRows(batches)),
     ...(ledger === undefined ? [] : ledgerRows(ledger)),
     ...(lists === undefined ? [] : listRows(lists)),
     ...(refusals === undefined ? [] : refusalRows(refusals)),

@@ -41,6 +41,8 @@ export interface AccessRecord {
   readonly endUser: string | null;
   /** True for a page of a list, showing the subject's members; not for a single member or an export. */
   readonly isPage?: boolean;
+  /** True if each of the subject's numbers was looked up by itself; the members are those of all of them. */
+  readonly isOfNumbers?: boolean;
   readonly subject: Subject;
 }
 

@@ -58,10 +58,9 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
   const keys = new Map<string, Hashes>();
   const memberIds = new Set<number>();
   for (const { entry, hashedWith } of findEntries(ledger, filter)) {
-    const { persons = [], members = [] } = entry;
-    for (const id of members) memberIds.add(id);
-    // Shown members already identify the person.
-    if (persons.length === 0 || members.length > 0) continue;
+    for (const id of entry.members ?? []) memberIds.add(id);
+    const persons = hashesToResolve(entry);
+    if (persons.length === 0) continue;
     const key = keys.get(hashedWith) ?? { hash: ledger.findPersonHash(hashedWith), holders: new Map() };
     keys.set(hashedWith, key);
     for (const person of persons) key.holders.set(person, []);
@@ -79,6 +78,10 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
     unreadable: ledger.unreadable,
   };
 }
+
+/** Hashes of the numbers whose holders are to be found: shown members already identify one person. */
+const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
+  members.length === 0 || lookups === true ? persons : [];
 
 /** Hashes every number that the registry knows, because the ledger's hashes cannot be reversed. */
 function resolve(keys: readonly Hashes[], store: StoredDataStore): void {
@@ -115,7 +118,7 @@ function count(
   };
   let isAll = false;
   for (const { entry, hashedWith } of entries) {
-    const { time, page, persons: hashes = [], members = [], all } = entry;
+    const { time, page, members = [], lookups, all } = entry;
     if (all !== undefined) {
       counts.exports++;
       isAll ||= all.cooperatives === null;
@@ -123,12 +126,11 @@ function count(
     }
     if (page === true) counts.pages++;
     const { hash, holders } = keys.get(hashedWith) ?? {};
-    const requestedHashes = members.length === 0 ? hashes : [];
-    const identityCards = new Set([
-      ...members.map((id) => numberOfMember.get(id)),
-      ...requestedHashes.map((person) => holderAt(holders?.get(person) ?? [], time)),
-    ]);
+    const requestedHashes = hashesToResolve(entry);
+    const requested = requestedHashes.map((person) => holderAt(holders?.get(person) ?? [], time));
+    const identityCards = new Set([...members.map((id) => numberOfMember.get(id)), ...requested]);
     if (requestedHashes.length > 0 && hash === undefined) counts.withoutKey++;
+    else if (lookups === true) counts.unknown += requested.filter((number) => number === undefined).length;
     else if (identityCards.has(undefined)) counts.unknown++;
     for (const identityCard of identityCards) {
       if (identityCard === undefined) continue;

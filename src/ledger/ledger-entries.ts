@@ -34,6 +34,8 @@ export interface LedgerEntry {
   readonly members?: readonly number[];
   /** True for a page of a list. */
   readonly page?: true;
+  /** True for many lookups at once: some of the numbers may have no member among those of the entry. */
+  readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
 
@@ -101,6 +103,7 @@ function encodeAccess(access: AccessRecord): string {
     `${identityCards?.map(plain).join(ITEMS) ?? ''}${PARTS}` +
     `${memberIds === undefined || memberIds.length === 0 ? '' : `,"members":[${memberIds.join()}]`}` +
     `${access.isPage === true ? ',"page":true' : ''}` +
+    `${access.isOfNumbers === true ? ',"lookups":true' : ''}` +
     `${all === undefined ? '' : `,"all":${encodeAll(all)}`}}`
   );
 }

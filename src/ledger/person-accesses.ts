@@ -91,9 +91,11 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
   return entry.all !== undefined && couldShow(entry, entry.all, traces) ? 'everybody' : undefined;
 }
 
-/** The members shown identify the number's holder; without members, the time does. */
+/**
+ * The members shown identify a number's holder; without them, or among those of many lookups, the time does.
+ */
 function isOfAnother(
-  { members, time }: LedgerEntry,
+  { members, lookups, time }: LedgerEntry,
   number: string,
   { otherHolders }: PersonTraces,
 ): boolean {
@@ -101,7 +103,8 @@ function isOfAnother(
   return otherHolders.some(
     ({ identityCard, memberId, since, until }) =>
       identityCard === number &&
-      (members?.includes(memberId) === true || (since <= at && (until === null || at <= until))),
+      ((lookups !== true && members?.includes(memberId) === true) ||
+        (since <= at && (until === null || at <= until))),
   );
 }
 

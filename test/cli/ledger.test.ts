@@ -97,6 +97,40 @@ test('ledger person has each way in which a person was shown, and nothing else',
   });
 });
 
+test('of many lookups at once each number was read by itself, found or not, and no page of a list', async (context) => {
+  const { app, bank, done, json, readingsOf } = await start(context);
+  await app.send('/members/2', { method: 'PATCH', body: { status: 'inactive' } });
+  const numbers = [nid(1), nid(2), nid(7), nid(8)];
+  const look = async (identityCards: readonly string[]) => {
+    const body = { identity_cards: identityCards };
+    const response = await app.send('/members/lookups', { method: 'POST', key: bank.key, body });
+    assert.equal(response.status, 200, response.text);
+  };
+  await look(numbers);
+  const batch = 'POST /api/v1/members/lookups 200 number';
+  for (const person of [1, 2, 7]) assert.deepEqual(await readingsOf(person), [batch]);
+  assert.deepEqual(await readingsOf(9), []);
+  const { persons, pages, unknown } = await json('ledger', 'key', String(bank.id));
+  const found = (persons as Record<string, unknown>[]).map(({ identity_card, times }) => [
+    identity_card,
+    times,
+  ]);
+  assert.deepEqual(found.sort(), [
+    [nid(1), 1],
+    [nid(2), 1],
+  ]);
+  assert.deepEqual([pages, unknown], [0, 2]);
+  // The former holder of a number is shown in the same request, under the present number.
+  await done('nid', 'replace', nid(1), nid(11), ...WHY);
+  await done('nid', 'release', nid(1), ...WHY);
+  app.clock.advance(1000);
+  const later = { cooperative_id: '1', identity_card: nid(1), member_code: 'M-9', full_name: 'Later Holder' };
+  assert.equal((await app.send('/members', { method: 'POST', body: later })).status, 201);
+  await app.send('/members/4', { method: 'PATCH', body: { status: 'inactive' } });
+  await look([nid(1), nid(11)]);
+  assert.deepEqual(await readingsOf(1), [batch]);
+});
+
 test('ledger person says who has entered the person, which is no reading', async (context) => {
   const { app, json, run } = await start(context);
   const body = { cooperative_id: '1', identity_card: nid(6), member_code: 'M-6', full_name: 'Person 6' };

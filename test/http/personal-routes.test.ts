@@ -152,6 +152,7 @@ for (const route of personal) {
       headers: { 'X-Purpose': 'Audit', 'X-End-User': 'Zoë', 'X-Request-Id': 'r-1' },
     });
     assert.ok(response.status < 300, response.text);
+    const persons = route.personal === 'none' ? undefined : route.personal.persons;
     assert.deepEqual(reading, {
       timeMs: app.clock.now(),
       requestId: 'r-1',
@@ -162,7 +163,8 @@ for (const route of personal) {
       address: '127.0.0.1',
       purpose: 'Audit',
       endUser: 'Zoë',
-      ...(route.personal !== 'none' && route.personal.persons === 'page' ? { isPage: true } : {}),
+      ...(persons === 'page' ? { isPage: true } : {}),
+      ...(persons === 'numbers' ? { isOfNumbers: true } : {}),
       subject: expectedOf(subject, response),
     });
     if (route.method === 'GET') {

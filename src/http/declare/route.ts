@@ -54,13 +54,13 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
 }
 
 /**
- * The persons whose data the responses show (none, one person, those on a page, or all rows) and the groups
- * of fields, all that a key may see. Such responses are recorded and name their data subjects
- * (`ApiResponse.subject`). A route without this does not compile.
+ * The persons whose data the responses show (none, one person, those of the requested numbers, those on a
+ * page, or all rows) and the groups of fields, all that a key may see. Such responses are recorded and name
+ * their data subjects (`ApiResponse.subject`). A route without this does not compile.
  */
 export type Personal =
   | 'none'
-  | { readonly persons: 'one' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
+  | { readonly persons: 'one' | 'numbers' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
 
 /** Derives a route's `personal` declaration from the groups of fields that its responses show. */
 export const showing = (

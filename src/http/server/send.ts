@@ -351,6 +351,7 @@ function toRecord(
     fields: declared === undefined ? [] : (fields ?? declared.fields),
     status,
     ...(declared?.persons === 'page' ? { isPage: true } : {}),
+    ...(declared?.persons === 'numbers' ? { isOfNumbers: true } : {}),
     address: clientAddressText(incoming, trustedProxies),
     purpose: stated.purpose,
     endUser: stated.endUser,

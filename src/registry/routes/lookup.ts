@@ -391,7 +391,7 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
   tag: 'members',
   access: { scope: 'members:read' },
   narrowed: SHOWS_ONE_PERSON,
-  personal: showing('page', CONSOLIDATED_MEMBER.groups),
+  personal: showing('numbers', CONSOLIDATED_MEMBER.groups),
   optionalScopes: ['members:financials'],
   body: LOOKUPS_BODY,
   countRequests: countLookups,

@@ -37,7 +37,7 @@ async function visitPersons(): Promise<void> {
     registryName: undefined,
   };
   const storage = openConfiguredStorage(config, systemClock);
-  const ledger = openCommandLedger(storage.readable());
+  const ledger = openCommandLedger(storage.pathForOpening());
   const report = (line: string) => void process.stderr.write(line);
   const given = { config, clock: systemClock, storage, ledger, report, secret: 'secret', program: MAIN };
   const desk = await openDesk(given, 0);

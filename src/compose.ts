@@ -180,7 +180,7 @@ function openLedger(
   if (!accessLedger) return undefined;
   const note = (message: string) => log.note(message);
   const measure = measures?.readings;
-  return openServiceLedger(storage.readable(), { clock, days: accessLedgerDays, note, measure });
+  return openServiceLedger(storage.pathForOpening(), { clock, days: accessLedgerDays, note, measure });
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {

@@ -79,7 +79,7 @@ async function open(
   if (owner !== undefined)
     tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));
   const secret = newSecret();
-  const ledger = config.accessLedger ? openCommandLedger(storage.readable()) : undefined;
+  const ledger = config.accessLedger ? openCommandLedger(storage.pathForOpening()) : undefined;
   const program = process.argv[1] ?? '';
   const desk = { config, clock, storage, ledger, report: context.err, secret, program };
   try {

@@ -7,7 +7,7 @@ import { type NarrowableStore, type OwnedRows, openOwnedRows } from './registry/
 import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
-import { type IdempotentResponses, openIdempotentResponses } from './sqlite/entity-store.ts';
+import { type IdempotentWrites, openIdempotentWrites } from './sqlite/entity-store.ts';
 import {
   type CommitMeasure,
   type EndOfIteration,
@@ -28,7 +28,7 @@ export interface ServedRows extends OwnedRows {
 }
 
 export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
-  readonly responses: IdempotentResponses;
+  readonly responses: IdempotentWrites;
   /** True if the database answers reads and accepts writes. */
   isReady(): boolean;
   /** Number of searches by name in progress, including the running one. */
@@ -86,7 +86,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     onFailure: (error) => failure.resolve(toFailure(options.file, error)),
   });
   const events = openEvents(db, snapshot);
-  const responses = openIdempotentResponses(db, { commits, snapshot });
+  const responses = openIdempotentWrites(db, { commits, snapshot });
   const searching = options.search?.openSearching(options.file);
   const { format } = options;
   const rowsOf = openOwnedRows(db, { snapshot, responses, format }, searching);
@@ -171,7 +171,7 @@ function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }:
  */
 export const openRegistry = (storage: Storage, search?: Search): RegistryStore =>
   openSqliteRegistry({
-    file: storage.readable(),
+    file: storage.pathForOpening(),
     monotonicMs: storage.monotonicMs,
     scheduler: storage.scheduler,
     format: formatOf(storage),

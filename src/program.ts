@@ -140,7 +140,7 @@ export async function createProgram(
 }
 
 const openLedgerLater = async (storage: Storage) =>
-  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage.readable());
+  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage.pathForOpening());
 
 /**
  * Runs one command line.

@@ -382,7 +382,7 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
  * @throws StorageError
  */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
-  openApiKeys(keysFileOf(storage.readable()), {
+  openApiKeys(keysFileOf(storage.pathForOpening()), {
     waitMs: waitMsFor(use),
     create: use !== 'manage',
     scheduler: storage.scheduler,

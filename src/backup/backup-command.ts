@@ -5,13 +5,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { findLostKeys, lostKeys } from '../ledger/open-ledger.ts';
 import { packageVersion } from '../runtime/process.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import { asksYes } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { formatBytes, formatTable } from '../terminal/output.ts';
 import { refusing } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
-import { asksYes, interruptible } from '../terminal/signals.ts';
+import { interruptible } from '../terminal/signals.ts';
 import { say } from '../values/message.ts';
 import {
   backUp,
@@ -170,7 +171,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
     run.show(printed, formatWritten(storage, target, backup, pruned));
     tellPlace(run, target);
-    const lost = findLostKeys(storage.complete());
+    const lost = findLostKeys(storage.checkedPath());
     if (lost !== undefined) tell(run, lostKeys(lost));
   }
   assertLedger(backup.ledgerFault ?? ledgerFault);

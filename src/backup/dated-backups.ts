@@ -207,7 +207,7 @@ export async function backUp(
   target: string,
   options: BackupOptions,
 ): Promise<WrittenBackup> {
-  const databaseFile = storage.complete();
+  const databaseFile = storage.checkedPath();
   const backup = await writeBackup(databaseFile, target, options);
   remember(databaseFile, {
     epoch: backup.sequence?.epoch ?? null,

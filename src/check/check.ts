@@ -346,7 +346,7 @@ function checkIntegrity(db: Connection): string {
  * @throws StorageError `unusable` when there is no registry of this release
  */
 export function checkStorage(storage: Storage): readonly Finding[] {
-  const file = storage.readable();
+  const file = storage.pathForOpening();
   const [keysFile, webhooksFile] = [keysFileOf(file), webhooksFileOf(file)];
   const checkRows = (table: string) => (db: Connection) => [counted(`rows of ${table}`, db.count(table))];
   return [

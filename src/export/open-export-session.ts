@@ -161,7 +161,7 @@ export type ExportSnapshot = ReturnType<ExportSession['begin']>;
  * @throws StorageError `unusable` if there is no registry of this release
  */
 export function openExportSession(storage: Storage) {
-  const file = storage.readable();
+  const file = storage.pathForOpening();
   const db = openDatabase(file, {
     readOnly: true,
     cacheKiB: CACHE_KIB,
@@ -201,4 +201,4 @@ export function openExportSession(storage: Storage) {
  * @returns the descriptor, to be closed by the caller
  * @throws the system's error
  */
-export const openSpool = (storage: Storage): number => openSpoolAt(storage.readable());
+export const openSpool = (storage: Storage): number => openSpoolAt(storage.pathForOpening());

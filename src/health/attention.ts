@@ -241,7 +241,7 @@ export async function readFacts(
       isLedgerOn: config.accessLedger,
       ledgerFolder: ledgerFolderOf(storage.location),
       ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
-      lostKeysFile: findLostKeys(storage.complete()),
+      lostKeysFile: findLostKeys(storage.checkedPath()),
       keys: store?.list(now) ?? [],
       uses: store?.uses(now) ?? [],
       isServed: isOpen,

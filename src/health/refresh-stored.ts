@@ -11,11 +11,11 @@ import { withDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { renewTotals } from '../sqlite/stored-totals.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, openConfiguredStorage, type PrintOptions } from '../terminal/settings.ts';
-import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/signals.ts';
 import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { counted } from '../values/text.ts';
@@ -27,7 +27,7 @@ import { counted } from '../values/text.ts';
  * @throws StorageError
  */
 export const refreshReadModel = (storage: Storage, nowSeconds: number): number =>
-  refresh(storage.readable(), formatOf(storage), nowSeconds);
+  refresh(storage.pathForOpening(), formatOf(storage), nowSeconds);
 
 /**
  * Moves the registry to the storage's time zone, and refreshes the data that depends on it.
@@ -35,7 +35,7 @@ export const refreshReadModel = (storage: Storage, nowSeconds: number): number =
  * @throws StorageError (as a rejection), also while a process has the registry open
  */
 export async function changeTimeZone(storage: Storage, nowSeconds: number): Promise<number> {
-  const file = storage.complete();
+  const file = storage.checkedPath();
   await assertUnused(
     file,
     0,

@@ -106,7 +106,7 @@ export async function readStatus(
   added: readonly ReadAdded[] = [],
   use?: StorageUse,
 ): Promise<RegistryStatus> {
-  const databaseFile = storage.readable();
+  const databaseFile = storage.pathForOpening();
   const format = formatOf(storage);
   const waitMs = waitMsFor(use);
   const begun = added.map((read) => read(databaseFile, waitMs));

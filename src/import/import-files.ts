@@ -123,7 +123,7 @@ async function importFile(
     report = { ...report, missing: checked.missing?.count ?? 0 };
     const isStopped = options.acceptsWarnings !== true && checked.warnings.some(({ stops }) => stops);
     const expected = { ...report, outcome: isStopped ? 'stopped' : 'accepted', changes, columns } as const;
-    if (isDryRun && !isStopped) checked.keepForReference();
+    if (isDryRun && !isStopped) checked.referToFromNextFiles();
     const onlyAsShown = isStopped || options.asks === true;
     // A dry run asks nobody: it reports the outcome of an import without an answer.
     if (isDryRun || (onlyAsShown && (await observer.confirm?.(expected)) !== true))

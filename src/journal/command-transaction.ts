@@ -93,7 +93,7 @@ export function perform<Result>(
   let errorAfterCommit: unknown;
   if (fingerprint === undefined) {
     errorAfterCommit = tidyUp(db, format, nowSeconds);
-    db.waitForLock(waitMs);
+    db.setLockTimeout(waitMs);
   }
   return { result, lockMs, fingerprint, errorAfterCommit };
 }
@@ -131,7 +131,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
  * @throws StorageError `unusable` if there is no registry
  */
 export const openOperations = (storage: Storage, waitMs: number = WAIT_MS.command): OperationScope =>
-  openOperationScope(storage.readable(), {
+  openOperationScope(storage.pathForOpening(), {
     format: formatOf(storage),
     monotonicMs: storage.monotonicMs,
     waitMs,

@@ -42,7 +42,7 @@ const MEMBER = `SELECT m.id, c.code || ' ' || m.member_code AS name, m.created_a
 
 /** @throws StorageError `unusable` if there is no registry */
 export function openHistory(storage: Storage) {
-  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   const originOf = openOrigins(db);
   const changes = db.raw.prepare<[string, number], HistoryEntry>(
     `SELECT field, old, new, at, actor, ${userOf('actor')} AS user FROM main.changes

@@ -177,7 +177,7 @@ export function endOperation(
 }
 
 /** Records the rows that an operation created. */
-export function keepCreatedRows(
+export function recordCreatedRows(
   db: Connection,
   id: number,
   entity: ChangedEntity,
@@ -204,7 +204,7 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
  * Records the file of an import.
  * @param replaces import that this file is a newer version of
  */
-export function keepFile(
+export function recordFile(
   db: Connection,
   id: number,
   { fileName, sha256, map }: ImportRecord,

@@ -7,6 +7,7 @@ import { formatActor } from '../registry/changes/labels.ts';
 import { CREATED } from '../registry/changes/record-changes.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf, readNumber } from '../terminal/options.ts';
@@ -14,7 +15,6 @@ import { formatTable } from '../terminal/output.ts';
 import { NAMES, recordAccess, recordAll, recordNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, addSettingOptions, type PrintOptions } from '../terminal/settings.ts';
-import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/signals.ts';
 import {
   formatDateTime,
   outOfRange,
@@ -149,7 +149,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   const creations = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );
-  const ledger = openLedgerReader(storage.readable());
+  const ledger = openLedgerReader(storage.pathForOpening());
   const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
   const context = { zone, keyNames: await readKeyNames(run, storage) };
   await recordAccess(run, { identityCards: [identityCard], fields: [] });
@@ -192,7 +192,7 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   // Refuses a location without a registry of this release.
   sequenceOf(storage);
   const retention = { nowMs: clock.now(), days: config.accessLedgerDays };
-  const { removable, waiting } = findOldFiles(storage.readable(), retention);
+  const { removable, waiting } = findOldFiles(storage.pathForOpening(), retention);
   const files = [...removable, ...waiting];
   await recordAccess(run, { fields: [], isOfLedger: true });
   const list = files.map((name) => `${name}\n`).join('');
@@ -237,7 +237,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId };
   const accesses = await withStore(openStoredData(storage), (store) =>
-    findKeyAccesses(openLedgerReader(storage.readable()), filter, store),
+    findKeyAccesses(openLedgerReader(storage.pathForOpening()), filter, store),
   );
   const { persons, pages, exports, unknown, withoutKey, unreadable } = accesses;
   const mayHaveAccesses = persons.length + pages + exports + unknown + withoutKey + unreadable.length > 0;
@@ -259,7 +259,7 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   const filter = { ...filterOf(options, zone), keyId: options.key };
   await recordAll(run, []);
   const writer = createJsonWriter(run.out);
-  const ledger = openLedgerReader(storage.readable());
+  const ledger = openLedgerReader(storage.pathForOpening());
   let hasEntries = false;
   for (const { entry } of findEntries(ledger, filter)) {
     hasEntries = true;
@@ -280,7 +280,7 @@ async function verify(run: Run<VerifyOptions>): Promise<void> {
 
 /** Shows no personal data, and so is not recorded as an access. */
 function verifyAll(run: Run): void {
-  const { entries, chains, faults } = openLedgerReader(run.storage.readable()).verify();
+  const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
   const isEmpty = chains.length + faults.length === 0;
   // A registry that cannot be used may have had one.
@@ -317,7 +317,7 @@ const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: 
 
 async function verifyOne(run: Run, receipt: string): Promise<void> {
   const { storage, zone } = run;
-  const { entry, message } = openLedgerReader(storage.readable()).verifyReceipt(receipt);
+  const { entry, message } = openLedgerReader(storage.pathForOpening()).verifyReceipt(receipt);
   const context = { zone, keyNames: await readKeyNames(run, storage) };
   await recordAccess(run, { fields: [], isOfLedger: true });
   const table = entry && formatAccesses([{ entry }], context, (text) => translate(run, text));

@@ -435,7 +435,7 @@ export function closeOpenFile(databaseFile: string): void {
 /** Removes the write-ahead log, so that the file alone can be read. The log stays while a reader uses it. */
 function leaveLog(db: Connection): void {
   try {
-    db.waitForLock(0);
+    db.setLockTimeout(0);
     db.raw.pragma('journal_mode = DELETE');
   } catch (error) {
     if (!isBusy(error)) throw error;

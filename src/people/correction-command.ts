@@ -7,19 +7,19 @@ import { findMemberId, MEMBER_HELP, withMember } from '../registry/named-member.
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredRow } from '../registry/stored/stored-data-types.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
-import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
-import { parseCode, readNumber } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
-import { MEMBER_GROUPS, NAMES, recordAccess } from '../terminal/record-reading.ts';
-import { acting, type Run, withStore } from '../terminal/run.ts';
-import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import {
   addConfirmOptions,
   asksYes,
   type ConfirmOptions,
   changedMeanwhile,
   confirm,
-} from '../terminal/signals.ts';
+} from '../terminal/confirm.ts';
+import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
+import { parseCode, readNumber } from '../terminal/options.ts';
+import { formatJson } from '../terminal/output.ts';
+import { MEMBER_GROUPS, NAMES, recordAccess } from '../terminal/record-reading.ts';
+import { acting, type Run, withStore } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 import { FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';

@@ -342,7 +342,7 @@ function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[
 
 /** @throws StorageError `unusable` if there is no registry */
 export function openDuplicates(storage: Storage) {
-  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
     /** @param cooperativeCode restricts the result to pairs with a member there */
     findDuplicates: (cooperativeCode?: string) => findDuplicates(db, cooperativeCode),

@@ -45,7 +45,7 @@ async function show(run: Run, nid: string): Promise<void> {
     store.findPerson(identityCard),
     store.findTraces(identityCard),
   ]);
-  const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.readable()), traces);
+  const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.pathForOpening()), traces);
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
   // An access without a match is recorded too.
   const { memberIds } = traces;

@@ -56,7 +56,7 @@ const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
   cooperative: { schema: COOPERATIVE_SUMMARY, write: ofCooperative.serialize },
 };
 
-export const IDENTITY_CARD = kindOf(MEMBER_FIELDS.identityCard).schema;
+export const IDENTITY_CARD_SCHEMA = kindOf(MEMBER_FIELDS.identityCard).schema;
 
 const ofMember = shownObject<Owner>('LoanMember', {
   id: {
@@ -64,7 +64,7 @@ const ofMember = shownObject<Owner>('LoanMember', {
     write: plain(({ memberId }) => String(memberId)),
   },
   identity_card: {
-    schema: nullable(IDENTITY_CARD),
+    schema: nullable(IDENTITY_CARD_SCHEMA),
     write: plain(({ identityCard }) => identityCard),
     groups: [MEMBER_FIELDS.identityCard.group],
   },

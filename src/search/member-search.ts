@@ -178,7 +178,7 @@ export function searchMembers(db: Connection, search: readonly string[]): NamedM
 }
 
 function openNameSearch(storage: Storage) {
-  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
     searchMembers: (words: readonly string[]) => searchMembers(db, words),
     listSimilar(words: readonly string[], most: number) {

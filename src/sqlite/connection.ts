@@ -302,7 +302,7 @@ export class Connection {
   }
 
   /** Sets the milliseconds for which SQLite may block the thread while another process holds the lock. */
-  waitForLock(waitMs: number): void {
+  setLockTimeout(waitMs: number): void {
     this.raw.pragma(`busy_timeout = ${waitMs}`);
   }
 
@@ -313,11 +313,11 @@ export class Connection {
   emptyLog(waitMs: number): void {
     // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
     this.raw.pragma('main.wal_checkpoint(PASSIVE)');
-    this.waitForLock(0);
+    this.setLockTimeout(0);
     try {
       this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
     } finally {
-      this.waitForLock(waitMs);
+      this.setLockTimeout(waitMs);
     }
   }
 

@@ -90,9 +90,9 @@ export type Actor = `${(typeof ACTOR_KINDS)[number]}:${number}`;
 /** Expired rows removed by one write: few enough to be cheap, and more than it adds. */
 const PURGED_ROWS = 8;
 
-export type IdempotentResponses = ReturnType<typeof openIdempotentResponses>;
+export type IdempotentWrites = ReturnType<typeof openIdempotentWrites>;
 
-export function openIdempotentResponses(
+export function openIdempotentWrites(
   db: Connection,
   { commits, snapshot }: { readonly commits: GroupCommit; readonly snapshot: ReadSnapshot },
 ) {

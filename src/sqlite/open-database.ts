@@ -114,7 +114,7 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
   try {
     const connection = prepareConnection(raw, options);
-    connection.waitForLock(options.waitMs);
+    connection.setLockTimeout(options.waitMs);
     return connection;
   } catch (error) {
     raw.close();

@@ -105,24 +105,27 @@ export class Storage {
     return this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
   }
 
-  /** Returns the path. @throws StorageError during a restore, or if the registry is missing */
-  complete(): string {
+  /**
+   * Returns the path.
+   * @throws StorageError during a restore, or where other files of a registry are left without their database
+   */
+  checkedPath(): string {
     assertNotRestoring(this.location);
     assertNothingLeft(this.location);
     return this.location;
   }
 
   /** Returns the path for opening. @throws StorageError also if the registry is in another time zone */
-  readable(): string {
-    this.complete();
+  pathForOpening(): string {
+    this.checkedPath();
     if (!this.isInZone)
       this.isInZone = this.configuredZone === undefined || assertTimeZone(this.location, this.configuredZone);
     return this.location;
   }
 
-  /** True if a registry was created there. @throws StorageError as `complete` does */
+  /** True if a registry was created there. @throws StorageError as `checkedPath` does */
   exists(): boolean {
-    return exists(this.complete());
+    return exists(this.checkedPath());
   }
 
   /**
@@ -135,7 +138,7 @@ export class Storage {
 
   /** Returns the registry's time zone; undefined if there is no registry, or it cannot be read. */
   timeZone(): TimeZone | undefined {
-    return timeZoneOf(this.complete());
+    return timeZoneOf(this.checkedPath());
   }
 }
 
@@ -161,7 +164,7 @@ export const readSequence = (db: Connection): SequencePosition | undefined =>
 /** @throws StorageError `unusable` if there is no registry of this release */
 export const sequenceOf = (storage: Storage): SequencePosition | undefined =>
   withDatabase(
-    storage.readable(),
+    storage.pathForOpening(),
     { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command },
     readSequence,
   );

@@ -86,7 +86,7 @@ const MAX_WAITING = 64;
 
 /** The few totals of one cooperative are summed here, those of thousands in a thread. */
 function openServed(storage: Storage) {
-  const setup = { file: storage.readable(), zone: storage.zone };
+  const setup = { file: storage.pathForOpening(), zone: storage.zone };
   const module = moduleBeside(import.meta.url, 'statistics-thread');
   return {
     statistics: openStatistics(setup.file, setup.zone, WAIT_MS.serving),

@@ -290,7 +290,7 @@ interface ListedCooperative extends CooperativeSummary {
 
 /** @throws StorageError `unusable` also if the totals are of another release */
 export function openStatisticsOf(storage: Storage): StatisticsStore {
-  const statistics = openStatistics(storage.readable(), storage.zone);
+  const statistics = openStatistics(storage.pathForOpening(), storage.zone);
   if (statistics.hasTotals()) return statistics;
   statistics.close();
   throw new StorageError('unusable', OTHER_TOTALS);

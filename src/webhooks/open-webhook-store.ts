@@ -317,4 +317,4 @@ export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooks
  * @throws StorageError
  */
 export const openWebhooks = (storage: Storage, use: StorageUse): WebhookStore =>
-  new WebhookStore(storage.readable(), { waitMs: waitMsFor(use), create: use === 'issue' });
+  new WebhookStore(storage.pathForOpening(), { waitMs: waitMsFor(use), create: use === 'issue' });

@@ -304,7 +304,7 @@ test('what should not have happened is reported without a national ID, and the p
   const storage = storageAt(databaseFile);
   const { enter, reported } = await testDesk(context, databaseFile, { storage });
   const visitor = await enter();
-  context.mock.method(storage, 'readable', () => {
+  context.mock.method(storage, 'pathForOpening', () => {
     throw new Error('about 1198000000000001');
   });
   const failed = await visitor.get('/');

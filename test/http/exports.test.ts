@@ -140,7 +140,7 @@ test('exports', async (context) => {
 
   await context.test('HEAD says where the sequence is, and exports nothing', async (each) => {
     const { headers } = await get('/members/export');
-    const run = each.mock.method(app.registry.storage, 'readable');
+    const run = each.mock.method(app.registry.storage, 'pathForOpening');
     const head = await app.send('/members/export', { method: 'HEAD' });
     assert.equal(head.status, 200);
     for (const name of ['content-type', 'content-disposition', 'x-snapshot-sequence', 'x-snapshot-epoch'])

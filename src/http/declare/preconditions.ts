@@ -4,7 +4,7 @@ import type { Subject } from '../../access/access-ledger.ts';
 import type { ApiKey } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import type {
-  IdempotentResponses,
+  IdempotentWrites,
   ResponseToSave,
   SavedResponse,
   StoredResponse,
@@ -119,7 +119,7 @@ function readTags(
 export type Create = ReturnType<typeof openCreate>;
 
 /** @returns the handler of POST requests for one registry */
-export function openCreate(responses: IdempotentResponses, clock: Clock) {
+export function openCreate(responses: IdempotentWrites, clock: Clock) {
   const running = new Set<string>();
 
   function replay(

@@ -1,4 +1,4 @@
-/** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
+/** The middleware of a request that has a route, in the order of docs/api.md#order-of-checks. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';

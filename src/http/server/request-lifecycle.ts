@@ -107,7 +107,7 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
   request.route = route;
   request.params = match.params;
 
-  // 4. Middleware: authenticate 401, restrict 403, require scope 403, refuse by key 403, limit rate 429
+  // 4. Middleware: overload 503, key 401, address, host, scope, restrictions 403, purpose 400, limits 429
   const refused = middleware(request);
   if (refused !== undefined) return refused;
 

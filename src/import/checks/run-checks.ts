@@ -17,7 +17,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { mayEchoCell } from '../../values/errors.ts';
 import { pack } from '../../values/message.ts';
-import { changeId, keepStored, LAST_PLACE } from '../staging/staged-changes.ts';
+import { changeId, LAST_PLACE, leaveStored } from '../staging/staged-changes.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 import { type Check, saying } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
@@ -49,7 +49,7 @@ export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
   if (kind !== 'members') return;
   if (!db.has('staging.replaced_numbers')) return;
-  keepStored(
+  leaveStored(
     scope,
     `SELECT e.id FROM staging.changes e CROSS JOIN staging.replaced_numbers f ON f.line = e.line
      WHERE e."column" = 'member_code' AND e.new IN (

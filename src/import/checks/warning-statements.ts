@@ -47,7 +47,7 @@ const SAME_ROWS_IMPORTED =
   '{id}: did this ledger come before, in another form?';
 
 /** JOIN of the entries `t` of a row's own member, or loan, with its day and amount. */
-function equalEntries({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
+function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
   const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
   const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
   switch (kind) {
@@ -96,7 +96,7 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
   if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
   const again = sameFileSql(scope);
   if (again !== undefined) return again;
-  const equal = equalEntries(scope, kind);
+  const equal = entriesAsStored(scope, kind);
   if (equal === undefined) return undefined;
   const rows = (lines: string) => `${lines} CROSS JOIN staging.rows r ON r.line = p.line ${equal}`;
   const cooperatives = db.values<number>(

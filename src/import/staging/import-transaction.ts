@@ -8,8 +8,8 @@ import {
   endOperation,
   type ImportChanges,
   type ImportRecord,
-  keepCreatedRows,
-  keepFile,
+  recordCreatedRows,
+  recordFile,
   type StagedChange,
 } from '../../journal/operations.ts';
 import { addPaidAmounts } from '../../journal/track.ts';
@@ -30,7 +30,7 @@ import {
   assignmentsOf,
   countByColumn,
   countChanges,
-  keepStored,
+  leaveStored,
   listChanges,
   recordedChanges,
   stageChanges,
@@ -56,7 +56,7 @@ const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor 
  */
 function keepRelated(scope: FileScope): void {
   const cells = RELATED[scope.kind];
-  if (cells !== undefined) keepStored(scope, cells);
+  if (cells !== undefined) leaveStored(scope, cells);
 }
 
 /** SELECTs of the ids of changes that are not made. */
@@ -68,7 +68,7 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
 };
 
 /** Moves the corrected values from the staged changes to the kept ones. */
-function keepCorrections(scope: FileScope): void {
+function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
   // Before the first correction since the last import, the value was the one that this import had set, or
@@ -80,7 +80,7 @@ function keepCorrections(scope: FileScope): void {
       coalesce((SELECT max(g.id) FROM main.changes g
         WHERE ${ofField(kind, 'g')} AND ${isInForce('g')} AND NOT ${isByHand('g')}), 0)
       ORDER BY f.id LIMIT 1)`;
-  keepStored(scope, corrected);
+  leaveStored(scope, corrected);
 }
 
 // Repeated checks of a file, after the registry has changed
@@ -170,7 +170,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   /** Stages the changes of the file, compared with the registry at this moment. */
   const compare = () => {
     stageChanges(scope);
-    if (!overwritesCorrections) keepCorrections(scope);
+    if (!overwritesCorrections) leaveCorrected(scope);
     canOverwriteKept = db.count(CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
     keepRelated(scope);
@@ -203,7 +203,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
       return listChanges(scope, 'kept');
     },
     /** Dry run: lets the next files of this session refer to the rows of this one, which is not applied. */
-    keepForReference(): void {
+    referToFromNextFiles(): void {
       assertCurrent();
       db.exec(KEEP_FOR_REFERENCE[scope.kind] ?? '');
       end();
@@ -314,9 +314,9 @@ function applyAndRecord(
   const rows = applyStaged(scope, nowSeconds);
   removeEmptied(scope, by);
   const changes = countChanges(scope, rows.last - rows.first + 1);
-  keepCreatedRows(db, id, kind, rows);
-  if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
-  if (isEntered !== true) keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
+  recordCreatedRows(db, id, kind, rows);
+  if (accounts !== undefined) recordCreatedRows(db, id, 'accounts', accounts);
+  if (isEntered !== true) recordFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
   if (hasDerivedReferences(kind)) {
     if (hasDerived === true && zone !== undefined) keepTimeZone(db, id, zone);
     if (refusedRows > 0) keepRepeatedRows(db, id);

@@ -357,7 +357,7 @@ export function openImportSessionAt(
  * @throws StorageError
  */
 export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun') =>
-  openImportSessionAt(storage.readable(), formatOf(storage), storage.monotonicMs, use);
+  openImportSessionAt(storage.pathForOpening(), formatOf(storage), storage.monotonicMs, use);
 
 /** Removes the staging files of killed imports. @returns the number of these imports */
 export const removeStaleStaging = ({ location }: Storage): number => removeStaleStagingAt(location);

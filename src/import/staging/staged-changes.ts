@@ -127,7 +127,7 @@ export function stageChanges(scope: FileScope): void {
  * Keeps the stored values of some cells that the file would change: they are listed as kept and not written.
  * @param cells SELECT of the `id` of rows of `staging.changes`
  */
-export function keepStored(scope: FileScope, cells: string): void {
+export function leaveStored(scope: FileScope, cells: string): void {
   const { db } = scope;
   db.exec(`INSERT INTO staging.kept SELECT * FROM staging.changes WHERE id IN (${cells})`);
   db.exec('DELETE FROM staging.changes WHERE id IN (SELECT id FROM staging.kept)');

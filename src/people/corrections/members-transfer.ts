@@ -1,7 +1,7 @@
 /** Ends a membership and begins one of the same person in another cooperative. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
-import { keepCreatedRows } from '../../journal/operations.ts';
+import { recordCreatedRows } from '../../journal/operations.ts';
 import { nameMember } from '../../registry/changes/labels.ts';
 import { nextIdOf } from '../../registry/changes/record-changes.ts';
 import {
@@ -73,7 +73,7 @@ export const transferMember = (
              FROM main.members WHERE id = @memberId`,
           )
           .run({ memberId, memberCode, startsAt, id, cooperativeId: to.id, nowSeconds });
-        keepCreatedRows(db, correctionId, 'members', { first: id, last: id });
+        recordCreatedRows(db, correctionId, 'members', { first: id, last: id });
       },
     };
   },

@@ -238,7 +238,7 @@ export function clearFreeSpace(db: Connection, nowSeconds: number, waitMs: numbe
     return !existsSync(log) || statSync(log).size === 0;
   };
   try {
-    db.waitForLock(waitMs);
+    db.setLockTimeout(waitMs);
     if (!emptyLog()) return 'readers';
     rebuildNames(db);
     db.exec('VACUUM main');

@@ -47,7 +47,7 @@ ${readersOf(visit, person)}`,
 /** Latest accesses to the data of a person, with their purposes. */
 export function readersOf(visit: Visit, person: StoredPerson): Html {
   const traces = visit.use((storage) => openStoredData(storage)).findTraces(person.identityCard);
-  const ledger = openLedgerReader(visit.desk.storage.readable());
+  const ledger = openLedgerReader(visit.desk.storage.pathForOpening());
   const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
   const shown = accesses.slice(-SHOWN).reverse();
   const older = accesses.length - shown.length;

@@ -31,7 +31,7 @@ import {
   refuseLoanEnd,
 } from '../loans.ts';
 import type { NarrowableStore } from '../registry-store.ts';
-import { IDENTITY_CARD, SHOWN_LOAN } from '../shown-rows.ts';
+import { IDENTITY_CARD_SCHEMA, SHOWN_LOAN } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 
 // Filters shared by the lists of loans and payments
@@ -41,7 +41,7 @@ export const lendingFilters = (rows: string, zone: TimeZone) => ({
   id: ID_FILTER,
   identity_card: {
     description: `Only ${rows} of this person, in every cooperative.`,
-    schema: IDENTITY_CARD,
+    schema: IDENTITY_CARD_SCHEMA,
     parse: parseIdentityCard,
   },
   cooperative: COOPERATIVE_FILTER,

@@ -41,7 +41,7 @@ import {
   type Names,
 } from '../members.ts';
 import type { NarrowableStore } from '../registry-store.ts';
-import { IDENTITY_CARD } from '../shown-rows.ts';
+import { IDENTITY_CARD_SCHEMA } from '../shown-rows.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lookUpManyRoute, lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
 
@@ -51,7 +51,7 @@ const FILTERS = {
   id: ID_FILTER,
   identity_card: {
     description: 'Only the rows of this person, of every status.',
-    schema: IDENTITY_CARD,
+    schema: IDENTITY_CARD_SCHEMA,
     parse: parseIdentityCard,
   },
   status: {

@@ -428,6 +428,6 @@ export type StoredDataStore = ReturnType<typeof openStoredData>;
 
 /** @throws StorageError `unusable` if there is no registry */
 export function openStoredData(storage: Storage) {
-  const db = openDatabase(storage.readable(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return { ...storedDataOn(db), close: () => db.close() };
 }

@@ -6,10 +6,8 @@
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
-
-import type { Actor, IdempotentResponses, ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { Actor, IdempotentWrites, ResponseToSave } from '../../sqlite/entity-store.ts';
 import type { ReadSnapshot } from '../../sqlite/group-commit.ts';
-
 import {
   type Fields,
   findFixed,
@@ -18,7 +16,6 @@ import {
   listFields,
   type NamedField,
 } from '../../values/declared-fields.ts';
-
 import {
   FieldErrorList,
   type FieldMessages,
@@ -37,7 +34,7 @@ export interface StoreDependencies {
   readonly snapshot: ReadSnapshot;
   readonly cooperativeSummaries: CooperativeSummaries;
   /** Creates rows that answer a request. */
-  readonly responses: IdempotentResponses;
+  readonly responses: IdempotentWrites;
   readonly format: ReadModelFormat;
 }
 

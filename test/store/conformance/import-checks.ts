@@ -99,9 +99,11 @@ export function testChecks(testStarted: TestStarted): void {
   testStarted(
     'a file that is kept for reference lets the next ones refer to it, and is not written',
     async (place, session) => {
-      await (await accepted(session, 'cooperatives', [{ code: 'C-3', name: 'Cyuzuzo' }])).keepForReference();
+      await (
+        await accepted(session, 'cooperatives', [{ code: 'C-3', name: 'Cyuzuzo' }])
+      ).referToFromNextFiles();
       const fourth = person(4, { cooperative_code: 'C-3' });
-      await (await accepted(session, 'members', [fourth])).keepForReference();
+      await (await accepted(session, 'members', [fourth])).referToFromNextFiles();
       await accepted(session, 'production', [{ ...delivery(4, 'P-1', 5), cooperative_code: 'C-3' }]);
       const another = person(5, { cooperative_code: 'C-3', member_code: 'M-4' });
       assert.deepEqual(await placesOf(await refused(session, 'members', [another])), [[2, 'member_code']]);

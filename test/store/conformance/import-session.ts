@@ -149,7 +149,7 @@ function testOrderOfCalls(testStarted: TestStarted): void {
     await assert.rejects(async () => applied.apply(NOW, RECORD));
     await assert.rejects(async () => changesOf(applied));
     const kept = await accepted(session, 'members', [person(5)]);
-    await kept.keepForReference();
+    await kept.referToFromNextFiles();
     await assert.rejects(async () => kept.apply(NOW, RECORD));
     assert.equal((await allMembers(place)).length, 4);
   });

@@ -143,7 +143,7 @@ export class Copies {
       await this.run(place, ['check'], statuses);
       await this.run(place, ['ledger', 'verify'], statuses);
       assert.deepEqual(membersOf(place.file), [...place.members.values()].sort(ascending));
-      const ledger = openLedgerReader(this.storage(place).readable());
+      const ledger = openLedgerReader(this.storage(place).pathForOpening());
       for (const { receipt, request } of place.readings.values())
         assert.equal(ledger.verifyReceipt(receipt).entry?.request_id, request, receipt);
       for (const person of place.members.keys())
@@ -186,7 +186,7 @@ export class Copies {
       endUser: null,
       subject: isByNumber ? { identityCards: [nid(person)], memberIds: [id] } : { memberIds: [id] },
     } as const;
-    const ledger = openCommandLedger(this.storage(place).readable());
+    const ledger = openCommandLedger(this.storage(place).pathForOpening());
     const [receipt = ''] = await ledger.record([reading]);
     await ledger.close();
     place.readings.set(request, { request, receipt, person, isByNumber });
@@ -239,8 +239,8 @@ export class Copies {
   private async serve(place: Place): Promise<void> {
     const retention = { nowMs: this.clock.now(), days: 730 };
     const options = { clock: this.clock, days: 730, note: () => {} };
-    await openServiceLedger(this.storage(place).readable(), options).close();
-    assert.deepEqual(pruneLedger(this.storage(place).readable(), retention).names, []);
+    await openServiceLedger(this.storage(place).pathForOpening(), options).close();
+    assert.deepEqual(pruneLedger(this.storage(place).pathForOpening(), retention).names, []);
   }
 
   /** Every file of the ledger: readings go on in a new one. */

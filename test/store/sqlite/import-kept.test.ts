@@ -13,7 +13,7 @@ import {
 import {
   countByColumn,
   countChanges,
-  keepStored,
+  leaveStored,
   listChanges,
 } from '../../../src/import/staging/staged-changes.ts';
 import { createSessionTables, type FileScope } from '../../../src/import/staging/staging-tables.ts';
@@ -63,7 +63,7 @@ const cellsOf = async (scope: FileScope, table: 'changes' | 'kept') => {
 
 test('a kept value is listed apart, and the other values of its row are written', async (context) => {
   const scope = await checkedFile(context);
-  keepStored(scope, `SELECT id FROM staging.changes WHERE row_id = 1 AND "column" = 'mobile'`);
+  leaveStored(scope, `SELECT id FROM staging.changes WHERE row_id = 1 AND "column" = 'mobile'`);
   assert.deepEqual(await cellsOf(scope, 'kept'), ['M-1 mobile']);
   assert.deepEqual(await cellsOf(scope, 'changes'), [
     ...['M-1 full_name', 'M-2 full_name', 'M-2 mobile', 'M-3 status'],
@@ -88,7 +88,7 @@ test('a kept value is listed apart, and the other values of its row are written'
 
 test('a row whose changes are all kept is not written, and its status counts as before', async (context) => {
   const scope = await checkedFile(context);
-  keepStored(scope, 'SELECT id FROM staging.changes WHERE row_id IN (1, 3)');
+  leaveStored(scope, 'SELECT id FROM staging.changes WHERE row_id IN (1, 3)');
   assert.deepEqual(countChanges(scope), { created: 0, changed: 1, unchanged: 2, removed: 0, kept: 3 });
   scope.db.transaction.immediate(() => applyStaged(scope, LATER));
   const rows = scope.db.raw.prepare('SELECT full_name, status, updated_at FROM members').raw().all();

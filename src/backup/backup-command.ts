@@ -8,7 +8,7 @@ import type { Storage } from '../sqlite/storage.ts';
 import { asksYes } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { formatBytes, formatTable } from '../terminal/output.ts';
-import { refusing } from '../terminal/places.ts';
+import { reading } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
@@ -238,11 +238,7 @@ async function runPrune(run: Run<BackupCommandOptions>, folder: string): Promise
   run.show(pruned, formatPruned(pruned));
 }
 
-const listIn = (folder: string) =>
-  refusing(
-    (code) => new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`),
-    () => listDatedBackups(folder),
-  );
+const listIn = (folder: string) => reading(folder, () => listDatedBackups(folder));
 
 const formatPruned = ({ kept, removed }: PrunedBackups): string =>
   `Backups there: ${kept}. Older ones that were removed: ${removed.length}.\n`;

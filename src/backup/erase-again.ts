@@ -1,7 +1,7 @@
 /** Erases persons from a restored copy who were erased since the backup (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
 import { clearFreeSpace, eraseMembers } from '../people/corrections/persons-erase.ts';
@@ -24,6 +24,7 @@ import { withDatabase } from '../sqlite/open-database.ts';
 import { erasuresFileOf } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import { statOf } from '../terminal/places.ts';
 import type { RestoringFolder } from './restoring-folder.ts';
 
 const REASON = 'Erased again: the backup was older than the erasure.';
@@ -78,8 +79,7 @@ function isContinued(file: string, sequence: SequencePosition | undefined): bool
 /** Reads a copy of the file, as that may be on a read-only disk. */
 async function readElsewhere(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
-  if (!existsSync(file)) throw new StorageError('unusable', `There is no file ${file}.`);
-  if (!statSync(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
+  if (!statOf(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
   try {
     for (const suffix of ['', '-wal']) {
       if (suffix === '' || existsSync(file + suffix)) await copyPrivately(file + suffix, copy + suffix);

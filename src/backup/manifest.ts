@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
+import { deniedMessage } from '../runtime/process.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES } from '../sqlite/registry-files.ts';
 import type { SequencePosition } from '../sqlite/storage.ts';
@@ -89,7 +90,9 @@ export function readManifest(folder: string): Manifest {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' || code === 'ENOTDIR' ? '' : ` that can be read (${code})`;
-    throw new StorageError('unusable', `There is no backup${reason} in ${folder}.`, { cause: error });
+    const message =
+      code === 'EACCES' ? String(deniedMessage(folder)) : `There is no backup${reason} in ${folder}.`;
+    throw new StorageError('unusable', message, { cause: error });
   }
   return parseManifest(text, folder);
 }

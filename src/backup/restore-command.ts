@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { refusing } from '../terminal/places.ts';
+import { reading } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
@@ -75,10 +75,7 @@ async function folderOf(run: Run<RestoreCommandOptions>, given: string | undefin
   if ((given === undefined) === (newest === undefined))
     throw new CommandError(EXIT.usage, 'Name the folder of a backup, or with --newest the folder of all.');
   if (newest === undefined) return given ?? '';
-  const { folder, passedOver } = await refusing(
-    (code) => new CommandError(EXIT.usage, `The folder ${newest} cannot be read (${code}).`),
-    () => findNewestBackup(run.storage.location, newest),
-  );
+  const { folder, passedOver } = await reading(newest, () => findNewestBackup(run.storage.location, newest));
   for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
   return folder;
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { RecordSource } from '../formats/records.ts';
 import type { ImportChanges, StagedChange } from '../journal/operations.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
-import { systemCodeOf } from '../runtime/process.ts';
+import { deniedMessage, systemCodeOf } from '../runtime/process.ts';
 import { RegistryError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { say, type Text } from '../values/message.ts';
@@ -93,6 +93,9 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof ImportError) return { message: error.text, error, isExpected: true };
   if (error instanceof RegistryError) return { message: error.message, error, isExpected: true };
   const code = systemCodeOf(error);
+  const { path } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' && path !== undefined)
+    return { message: deniedMessage(path), error, isExpected: true };
   if (code !== undefined)
     return { message: say('The file cannot be read ({code}).', { code }), error, isExpected: true };
   return { message: 'An unexpected error ended the import.', error, isExpected: false };

@@ -1,6 +1,7 @@
 import { existsSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { type Message, say } from '../values/message.ts';
 
 /** Returns the code of an operating-system error, such as `ENOENT`; undefined for any other error. */
 export const systemCodeOf = (error: unknown): string | undefined =>
@@ -20,6 +21,16 @@ export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
+
+/**
+ * Message for a path that the system keeps from this process (EACCES). It names the user: an installed
+ * command runs as the service's, whoever types it.
+ */
+export const deniedMessage = (path: string): Message =>
+  say('The user {user}, as whom this command runs, may not read {path} (EACCES).', {
+    user: systemUser(),
+    path: resolve(path),
+  });
 
 // Memory limits of a service, which can only be set when a process starts
 

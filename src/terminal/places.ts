@@ -10,14 +10,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { openPrivateFile, systemCodeOf } from '../runtime/process.ts';
+import { deniedMessage, openPrivateFile, systemCodeOf } from '../runtime/process.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import type { Awaitable } from '../values/errors.ts';
-import { type Message, say } from '../values/message.ts';
+import { say, type Text } from '../values/message.ts';
 import { CommandError, EXIT } from './context.ts';
 
 /** @throws CommandError `usage` for a path that does not exist, or that this user may not access */
 export const statOf = (path: string): Stats => find(path, say('There is no file {path}.', { path }));
+
+/** @throws CommandError `usage` for a path that is not a folder, with this message, or may not be accessed */
+export function assertFolder(path: string, message: Text): void {
+  if (!find(path, message).isDirectory()) throw new CommandError(EXIT.usage, message);
+}
 
 /** @throws CommandError `usage` for a file to be written whose folder is missing or inaccessible */
 export function assertFolderOf(path: string): void {
@@ -26,14 +31,13 @@ export function assertFolderOf(path: string): void {
   find(folder, say('There is no folder {path}.', { path: resolve(folder) }));
 }
 
-function find(path: string, missing: Message): Stats {
+function find(path: string, missing: Text): Stats {
   try {
     return statSync(path);
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    const denied = say('{path} cannot be opened: permission denied.', { path: resolve(path) });
-    throw new CommandError(EXIT.usage, code === 'EACCES' ? denied : missing);
+    throw new CommandError(EXIT.usage, code === 'EACCES' ? deniedMessage(path) : missing);
   }
 }
 
@@ -81,6 +85,17 @@ export async function refusing<T>(
     throw code === undefined ? error : toError(code, error as Error);
   }
 }
+
+/** Reads a path that the user named. @throws CommandError `usage` if the system refuses it */
+export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =>
+  refusing(
+    (code) =>
+      new CommandError(
+        EXIT.usage,
+        code === 'EACCES' ? deniedMessage(path) : `${path} cannot be read (${code}).`,
+      ),
+    work,
+  );
 
 /** Writes a file for its owner only. @throws CommandError `refused` if the disk is full, leaving nothing */
 export async function writePrivately(

@@ -1,6 +1,15 @@
 /** The command `export`: its files, what it refuses, and who is in no export (docs/exporting.md). */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFits } from '../../src/export/export-command.ts';
@@ -128,7 +137,9 @@ test('a file or folder that the user may not reach is not called missing', (cont
   chmodSync(join(folder, 'closed'), 0);
   const isRoot = process.geteuid?.() === 0;
   const file = join(folder, 'closed/inner/m.csv');
-  const denied = (path: string) => ({ message: `${path} cannot be opened: permission denied.` });
+  const denied = (path: string) => ({
+    message: new RegExp(`^The user .* may not read ${path} \\(EACCES\\)\\.$`),
+  });
   if (isRoot) process.seteuid?.('nobody');
   try {
     assert.throws(() => statOf(file), denied(file));
@@ -139,6 +150,46 @@ test('a file or folder that the user may not reach is not called missing', (cont
   } finally {
     if (isRoot) process.seteuid?.(0);
     chmodSync(join(folder, 'closed'), 0o700);
+  }
+});
+
+test('import, restore and backup verify say what the user may not read', async (context) => {
+  const place = await filled(context);
+  const closed = join(place.folder, 'closed');
+  const file = join(place.folder, 'members.csv');
+  mkdirSync(join(closed, 'files'), { recursive: true });
+  writeFileSync(file, '');
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) {
+    for (const name of readdirSync(place.folder)) chownSync(join(place.folder, name), 65_534, 65_534);
+    chownSync(place.folder, 65_534, 65_534);
+    process.seteuid?.(65_534);
+  }
+  chmodSync(file, 0);
+  chmodSync(closed, 0);
+  const inside = join(closed, 'files');
+  try {
+    for (const [args, path] of [
+      [['import', closed], closed],
+      [['import', inside], inside],
+      [['import', 'members', file], file],
+      [['import', 'members', join(inside, 'm.csv')], join(inside, 'm.csv')],
+      [['restore', inside, '--replace'], inside],
+      [['restore', '--newest', closed, '--replace'], closed],
+      [['backup', 'verify', inside], inside],
+      [['backup', 'list', closed], closed],
+    ] as const) {
+      const { status, err } = await place.command(...args);
+      assert.notEqual(status, 0);
+      assert.match(
+        err,
+        new RegExp(`The user \\S+, as whom .* may not read ${path} \\(EACCES\\)\\.\n`),
+        args.join(' '),
+      );
+    }
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(closed, 0o700);
   }
 });
 

@@ -1,5 +1,5 @@
 /** `import`: imports CSV files and workbooks into the registry, each completely or not at all. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openFile } from '../../formats/open-file.ts';
 import { SeveralSheets, UnknownSheetError } from '../../formats/open-workbook.ts';
@@ -8,7 +8,14 @@ import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { type CliContext, CommandError, EXIT, languageFor, tell, translate } from '../../terminal/context.ts';
 import { parseCode, parseIdOf } from '../../terminal/options.ts';
 import { formatJson } from '../../terminal/output.ts';
-import { assertPlace, refusing, statOf, writePrivately } from '../../terminal/places.ts';
+import {
+  assertFolder,
+  assertPlace,
+  reading,
+  refusing,
+  statOf,
+  writePrivately,
+} from '../../terminal/places.ts';
 import { showingNobody } from '../../terminal/record-reading.ts';
 import { acting, type Run } from '../../terminal/run.ts';
 import { addSettingOptions, type PrintOptions, type SettingOptions } from '../../terminal/settings.ts';
@@ -33,10 +40,7 @@ const MAX_MAP_BYTES = 1024 * 1024;
 async function readMapFile(path: string): Promise<string> {
   const refuse = (text: string) => new CommandError(EXIT.usage, text);
   if (statOf(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
-  const bytes = await refusing(
-    (code) => refuse(`${path} cannot be read (${code}).`),
-    () => readFileSync(path),
-  );
+  const bytes = await reading(path, () => readFileSync(path));
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -318,7 +322,7 @@ export function declareImport(command: Command, context: CliContext): void {
           path: string | undefined,
         ) => {
           const name = run.options.fileName;
-          const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
+          const files = (await findFiles(run, kindOrFolder, path)).map((file) => ({ ...file, name }));
           assertReplacement(path, run.options);
           const kind = path === undefined ? undefined : files[0]?.kind;
           await runImport(run, files, await readLayoutOptions(run, kind));
@@ -342,19 +346,21 @@ export function declareImport(command: Command, context: CliContext): void {
 }
 
 /** @throws CommandError `usage` */
-function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {
+async function findFiles(
+  context: CliContext,
+  kindOrFolder: string,
+  path: string | undefined,
+): Promise<ImportFile[]> {
   const refuse = (text: string) => new CommandError(EXIT.usage, text);
   if (path !== undefined) {
     const kind = parseKind(kindOrFolder);
     if (statOf(path).isFile()) return [{ kind, path }];
     throw refuse(`${path} is not a file. To import a folder, leave out the kind: import ${path}.`);
   }
-  if (!existsSync(kindOrFolder) || !statSync(kindOrFolder).isDirectory()) {
-    const isKind = IMPORT_KINDS.some((kind) => kind === kindOrFolder);
-    const reason = isKind ? 'Name the file too.' : `${kindOrFolder} is not a folder.`;
-    throw refuse(`${reason} Usage: import DIR, or import <kind> FILE.`);
-  }
-  const { files, skipped } = listImportFiles(kindOrFolder);
+  const isKind = IMPORT_KINDS.some((kind) => kind === kindOrFolder);
+  const reason = isKind ? 'Name the file too.' : `${kindOrFolder} is not a folder.`;
+  assertFolder(kindOrFolder, `${reason} Usage: import DIR, or import <kind> FILE.`);
+  const { files, skipped } = await reading(kindOrFolder, () => listImportFiles(kindOrFolder));
   for (const { name, reason } of skipped) context.err(`Skipped ${nameOf({ path: name })}: ${reason}.\n`);
   if (files.length > 0) return files;
   const kinds = IMPORT_KINDS.join(', ');

@@ -48,8 +48,8 @@ ${actions(visit, parts)}`;
         action: 'merge',
         values: { into },
         seen: [
-          [visit.say('Goes, and is dissolved'), codeOf(visit)],
-          [visit.say('Stays'), into],
+          [visit.say('To be dissolved'), codeOf(visit)],
+          [visit.say('To be kept'), into],
         ],
         back: path,
         shows: 'nobody',
@@ -73,7 +73,7 @@ ${fields([
   [translate(nameOf('status')), translate(nameOf(status))],
   [say('Active members'), write.number(membersCount)],
 ])}
-<p><a href="/cooperative/${code}/members">${say('Its members')}</a> ·
+<p><a href="/cooperative/${code}/members">${say('Members')}</a> ·
 <a href="/cooperative/${code}/change">${say('Edit the cooperative')}</a> ·
 <a href="/cooperative/${code}/without-delivery">${say('Members without a delivery this year')}</a> ·
 <a href="/cooperative/${code}/late-loans">${say('Late loans')}</a>${
@@ -83,7 +83,7 @@ ${fields([
     ({ path, title }, i) =>
       html`${i > 0 && ' · '}<a href="${path.replace(':code', code)}">${translate(title)}</a>`,
   )}</p>
-<p>${say('Enter from paper:')} ${Object.entries(ENTERED).map(
+<p>${say('Enter rows:')} ${Object.entries(ENTERED).map(
     ([kind, { heading }], i) =>
       html`${i > 0 && ' · '}<a href="/cooperative/${code}/enter/${kind}">${translate(heading)}</a>`,
   )}</p>`;
@@ -95,10 +95,10 @@ function actions(visit: Visit, parts: readonly PagePart[]): Html {
   return html`<section class="forms"><h2>${say('Files and corrections')}</h2>
 ${parts.map(({ show }) => show(visit))}
 <details><summary>${translate(MERGING)}</summary>
-<p><small>${say('All members go to the other one, and this one is dissolved.')}</small></p>${form(visit, {
+<p><small>${say('All members move to the other one, and this one is dissolved.')}</small></p>${form(visit, {
     path,
     action: 'merge',
-    button: say('Show what would be done'),
+    button: say('Preview'),
     body: input({ name: 'into', label: say('Code of the other cooperative'), maxLength: 32 }),
   })}</details></section>`;
 }

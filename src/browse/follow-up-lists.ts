@@ -75,7 +75,7 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
 ${isFiltered && filterForm(visit, path, { text }, [], say('Member code'))}
 <p>${
         count === 0 && text !== ''
-          ? visit.say('Nothing of a member with the code “{text}” is here.', { text })
+          ? visit.say('No rows of a member with the code “{text}”.', { text })
           : visit.say('{n|# row|# rows}', { n: count })
       }</p>
 ${rowsTable(visit, path, listed, rows, stored)}${pages(visit, path, count, page)}`;
@@ -137,7 +137,7 @@ export const LATE_LOANS = listScreen({
     { heading: visit.say('Reference'), ...by('reference') },
     { heading: visit.say('Until'), ...by('day', 'descending') },
     { heading: visit.say('Amount'), isNumber: true, ...by('amount', 'descending') },
-    { heading: visit.say('Not paid back'), isNumber: true, ...by('left', 'descending') },
+    { heading: visit.say('Outstanding'), isNumber: true, ...by('left', 'descending') },
   ],
   cells: ({ write }, { reference, endDate, amountMinor, paidAmountMinor }) => [
     reference,

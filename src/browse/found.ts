@@ -191,12 +191,12 @@ function body(visit: Visit, text: string, results: FoundThings) {
   const { members, memberCount, cooperatives, fault, areSimilar } = results;
   const more = memberCount - members.length;
   const isNothing = members.length === 0 && cooperatives.length === 0;
-  return html`<h1>${visit.say('Found for “{text}”', { text })}</h1>
+  return html`<h1>${visit.say('Results for “{text}”', { text })}</h1>
 ${fault !== undefined && html`<p>${visit.translate(fault)}</p>`}
 ${
   isNothing &&
   fault === undefined &&
-  html`<p>${visit.say('Nothing was found. Beginnings of words are enough: muka esp.')}</p>`
+  html`<p>${visit.say('No results. The beginnings of words are enough: muka esp.')}</p>`
 }
 ${
   cooperatives.length > 0 &&
@@ -206,15 +206,10 @@ ${
 }
 ${
   areSimilar === true &&
-  html`<p>${visit.say(
-    'Nothing is spelled exactly so. These are similar: one letter or digit is another.',
-  )}</p>`
+  html`<p>${visit.say('There is no exact match. These are similar: one letter or digit differs.')}</p>`
 }
 ${members.length > 0 && html`<h2>${visit.say('Persons')}</h2>${membersTable(visit, members)}`}
-${
-  more > 0 &&
-  html`<p>${visit.say('{n} more are not shown: give more words.', { n: visit.write.number(more) })}</p>`
-}`;
+${more > 0 && html`<p>${visit.say('{n} more results: add words.', { n: visit.write.number(more) })}</p>`}`;
 }
 
 const membersTable = (visit: Visit, members: FoundThings['members']) =>
@@ -278,7 +273,7 @@ function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
 }
 
 const lastBackup = ({ say, write }: Visit, { lastBackup: last }: StatusFacts['condition']): string =>
-  last === null ? say('none known') : write.moment(Math.floor(last.instantMs / 1000));
+  last === null ? say('never') : write.moment(Math.floor(last.instantMs / 1000));
 
 function lastOperations(visit: Visit, operations: readonly Operation[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
@@ -291,7 +286,7 @@ function lastOperations(visit: Visit, operations: readonly Operation[]): Html {
       { heading: visit.say('What') },
       { heading: visit.say('New'), isNumber: true },
       { heading: visit.say('Changed'), isNumber: true },
-      { heading: visit.say('When, and by whom') },
+      { heading: visit.say('Date and user') },
     ],
     operations.map((each) => [
       what(each),

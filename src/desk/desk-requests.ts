@@ -34,20 +34,20 @@ type Notice = readonly [heading: Text, ...sentences: Text[]];
 
 /** Instructions for coming back, those for users without a shell first. */
 const COME_BACK: readonly Text[] = [
-  say('If "Registry desk" is among the programs of this machine, open it there.'),
-  say('If it is on another machine, ask those who look after that machine for a new link to the desk.'),
+  say('Open "Registry desk" among the programs of this machine, if it is there.'),
+  say('If the desk is on another machine, ask its administrator for a new link.'),
   say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
 ];
 
 const NO_SESSION: Notice = [
-  say('The desk is closed here'),
-  say('It closes when you leave it, and after 30 minutes without a request. What was saved is saved.'),
+  say('Your session has ended'),
+  say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
 /** For a browser without scripts; with one, the form stays on the page (assets/idle.js). */
 const NOT_SAVED: Notice = [
-  say('The desk is closed here'),
-  say('What you have just sent was not saved. Keep this page, and open the desk again in this browser.'),
+  say('Your session has ended'),
+  say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
   say('Then reload this page: the browser sends it once more.'),
   ...COME_BACK,
 ];
@@ -57,16 +57,16 @@ const NOT_OUR_FORM: Notice = [
   say('Nothing was changed. Go back, reload the page and send it again.'),
 ];
 const NOT_FOUND: readonly [heading: Message, sentence: Text] = [
-  say('There is nothing here'),
-  say('What stood here is gone, or was found in an earlier session. Search for it again.'),
+  say('Page not found'),
+  say('The page no longer exists, or belongs to an earlier session. Search again.'),
 ];
 const TOO_LARGE: Notice = [
   say('This file is too large for a form'),
   say('Drop it on the page, or import it with `registry import` in the terminal.'),
 ];
 const FAILED: Notice = [
-  say('This page could not be made'),
-  say('What happened stands in the terminal in which the desk runs.'),
+  say('This page cannot be shown'),
+  say('The terminal in which the desk runs shows the error.'),
 ];
 const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 

@@ -92,9 +92,9 @@ const idle = (
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"
  hidden>
 <p data-when="soon">
-${say('This session ends in five minutes, as it has not been used.')}</p>
-<p data-when="ended">${say('The desk has closed here. What you have typed is still on this page.')}
-${say('Open the desk again in this browser, then go on here.')}</p>
+${say('This session ends in five minutes, because it has not been used.')}</p>
+<p data-when="ended">${say('Your session has ended. Your input is still on this page.')}
+${say('Open the desk again in this browser, then continue here.')}</p>
 <button type="button">${say('Go on')}</button></div>`;
 
 const foot = (say: Say, { token, user, path }: Around, language: Language): Html => html`<footer>

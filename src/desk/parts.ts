@@ -156,7 +156,7 @@ export function workUnderWay(
   const value = progress !== undefined && html` value="${progress.toFixed(2)}"`;
   const body: Html = html`${heading}<div class="card" role="status"><p>${sentence}</p>
 <progress${value} max="1" aria-label="${sentence}"></progress>
-<p><small>${say('You may leave this page: it goes on. The page is loaded again by itself.')}</small></p>
+<p><small>${say('You can leave this page: the work continues. The page reloads by itself.')}</small></p>
 </div>`;
   return { body, refreshSeconds: 1 };
 }

@@ -141,11 +141,11 @@ function pageAfter(
   return { body: planPage(visit, entering, { texts, row }, plan, isOther) };
 }
 
-const NOTHING_NEW = say('This is stored already, and nothing would change.');
+const NOTHING_NEW = say('This is stored already: nothing would change.');
 const EXISTS = say(
-  'There is one already, with other values. Give another code or number, or change that one on its page.',
+  'This code or number exists already, with other values. Enter another one, or change that row on its page.',
 );
-const OTHER = say('Something has changed meanwhile. Look at it again.');
+const OTHER = say('The data has changed in the meantime. Check it again.');
 
 /**
  * The message after an entry: times and amounts of a new row as they were understood, or the changed columns.
@@ -195,9 +195,9 @@ function formPage(
 ${
   (sentences.length > 0 || faults.length > 0) &&
   html`<section class="refused" role="alert">${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
-    faults.length > 0 && html`<p>${visit.say('Nothing was entered. What is wrong is beside the fields.')}</p>`
+    faults.length > 0 && html`<p>${visit.say('Nothing was saved. The errors are beside the fields.')}</p>`
   }${existing !== undefined && changesTable(visit, existing, visit.say('Stored'), visit.say('Typed'))}${
-    members.length > 0 && html`<p>${visit.say('Look at:')} ${linksTo(visit, members)}</p>`
+    members.length > 0 && html`<p>${visit.say('See:')} ${linksTo(visit, members)}</p>`
   }</section>`
 }
 <div class="narrow">${formOf(visit, {
@@ -206,9 +206,9 @@ ${
     body: html`${rowFields(visit, entering, texts, faults)}${
       asksAgain === true &&
       html`<label class="tick"><input type="checkbox" name="again" value="yes">
-${visit.say('It is another one like it: enter it once more.')}</label>`
+${visit.say('It is another entry with the same values: save it too.')}</label>`
     }`,
-    button: stored === undefined ? visit.say('Enter') : visit.say('Show what would be changed'),
+    button: stored === undefined ? visit.say('Enter') : visit.say('Preview'),
   })}<p><a href="${back}">${visit.say('Back')}</a></p></div>`;
 }
 
@@ -249,7 +249,7 @@ ${
   html`<section class="attention" role="alert">${warnings.map((text) => html`<p>${text}</p>`)}</section>`
 }
 <section class="card"><p>${
-    isNew ? visit.say('This would be entered:') : visit.say('This would be changed:')
+    isNew ? visit.say('This would be added:') : visit.say('This would be changed:')
   }</p>${
     isNew
       ? fields(understoodValues(visit, entering, plan))
@@ -260,7 +260,7 @@ ${
     action: 'enter',
     hidden: { ...texts, expected: plan.fingerprint },
     body: '',
-    button: visit.say('Do it'),
+    button: visit.say('Confirm'),
   })}${formOf(visit, {
     path,
     action: 'correct',
@@ -268,7 +268,7 @@ ${
     body: '',
     button: visit.say('Correct it'),
     look: 'plain',
-  })}<p><a href="${back}">${visit.say('Change nothing')}</a></p></div>`;
+  })}<p><a href="${back}">${visit.say('Cancel')}</a></p></div>`;
 }
 
 const understoodValues = (visit: Visit, { kind }: Entering, { understood }: RowPlan) =>

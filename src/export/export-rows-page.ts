@@ -34,7 +34,7 @@ const exportRows: Action = async (visit, submitted) => {
       rows,
       most: MOST_WORKBOOK_ROWS,
     });
-    return refuseGiven(visit, say('Save its rows as a file'), cooperativePath(visit), fault);
+    return refuseGiven(visit, say('Save rows as a file'), cooperativePath(visit), fault);
   }
   const spool = visit.use((storage) => new Spool(openSpool(storage)));
   // Workbooks are for people, CSV files for programs.
@@ -60,14 +60,14 @@ function showExport(visit: Visit): Html {
   const kinds = IMPORT_KINDS.filter((kind) => kind !== 'cooperatives').map(
     (kind) => [kind, translate(nameOf(kind))] as const,
   );
-  return html`<details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
+  return html`<details><summary>${say('Save rows as a file')}</summary>${form(visit, {
     path,
     action: 'export',
     button: say('Save the file'),
     saves: true,
-    body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
+    body: html`${select('kind', say('Rows'), kinds)}${select('format', say('Format'), [
       ['xlsx', say('Excel workbook')],
-      ['csv', say('CSV, with the names that programs use')],
+      ['csv', say('CSV for programs')],
     ])}`,
   })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
 </details>`;

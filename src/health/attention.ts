@@ -65,7 +65,7 @@ function* ofClock({
   );
   if (latest <= now + AHEAD_SECONDS) return;
   const at = new Written('moment', formatDateTime(latest, zone));
-  const text = say('Something was recorded at {at}, which is still to come: the clock is or was wrong.', {
+  const text = say('Something was recorded at {at}, in the future: the clock is or was wrong.', {
     at,
   });
   yield { about: 'clock', text, command: 'timedatectl' };
@@ -78,7 +78,7 @@ function* ofDisk({ location, condition }: StatusFacts): Iterable<Attention> {
   const text =
     freeBytes < reservedBytes
       ? say('Only {free} of the disk is free: writes are refused.', { free })
-      : say('Only {free} of the disk is free, less than the registry takes: an import may not fit.', {
+      : say('Only {free} of the disk is free, less than the size of the registry: an import may not fit.', {
           free,
         });
   yield { about: 'disk', text, command: `df -h ${quoted(dirname(location))}` };
@@ -99,9 +99,9 @@ function* ofLostKeys({ lostKeysFile: file, command }: StatusFacts): Iterable<Att
 }
 
 const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerStatus['fault']>]: Message } = {
-  'open to others': say('Others than its owner may open the files of the access ledger.'),
-  'not writable': say('This user cannot write the access ledger: no personal data is shown then.'),
-  'does not answer': say('The disk of the access ledger does not answer: no personal data is shown then.'),
+  'open to others': say('Users other than the owner can open the files of the access ledger.'),
+  'not writable': say('This user cannot write the access ledger: no personal data is shown.'),
+  'does not answer': say('The disk of the access ledger does not answer: no personal data is shown.'),
 };
 
 function* ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): Iterable<Attention> {
@@ -138,21 +138,23 @@ function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFac
     command: command(next),
   });
   if (lastBackup === null) {
-    yield entry(say('No backup from this machine is known.'));
+    yield entry(say('No backup was made on this machine.'));
     return;
   }
   const { folder, fault, place, instantMs, verifiedAtMs } = lastBackup;
   const at = new Written('moment', formatDateTime(Math.floor(instantMs / 1000), zone));
   if (place === 'missing')
     yield entry(
-      say('The last one, in {folder}, is gone: its disk is not mounted, or it was removed.', { folder }),
+      say('The last backup, in {folder}, is missing: it was removed, or its disk is not mounted.', {
+        folder,
+      }),
     );
   else if (fault !== null)
-    yield entry(say('The last one, in {folder}, is not sound: {fault}', { folder, fault }));
+    yield entry(say('The last backup, in {folder}, is not sound: {fault}', { folder, fault }));
   else if (now - instantMs / 1000 > OLDEST_BACKUP_SECONDS)
-    yield entry(say('The last one is of {at}: older than a day.', { at }));
+    yield entry(say('The last backup is of {at}: older than a day.', { at }));
   else if (verifiedAtMs === null)
-    yield entry(say('The last one, of {at}, is not verified.', { at }), `backup verify ${quoted(folder)}`);
+    yield entry(say('The last backup, of {at}, is not verified.', { at }), `backup verify ${quoted(folder)}`);
 }
 
 const ofAdded = (facts: StatusFacts): readonly Attention[] =>
@@ -163,8 +165,8 @@ function* ofReadModel({ condition: { readModel, imports }, command }: StatusFact
   const entry = (text: Message): Attention => ({ about: 'read model', text, command: command('summarize') });
   // A running import indexes the names itself.
   if (unindexed > 0 && imports.running === 0)
-    yield entry(say('Nobody finds {unindexed|# member|# members} by name yet.', { unindexed }));
-  else if (hasOtherRules) yield entry(say('It was stored by another release: lookups are slower.'));
+    yield entry(say('Searches by name do not find {unindexed|# member|# members} yet.', { unindexed }));
+  else if (hasOtherRules) yield entry(say('Another release has stored it: lookups are slower.'));
   else if (stale === STALE_COUNTED)
     yield entry(
       say('Lookups of {stale} members or more are slower: a change was not summarized.', { stale }),

@@ -30,7 +30,7 @@ export const attention = (visit: Visit, issues: readonly Attention[]): Html =>
           const [path, name] = PLACES[about] ?? [];
           return html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
 ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
-<details><summary>${visit.say('For whoever looks after this machine')}</summary>
+<details><summary>${visit.say('For the administrator')}</summary>
 <code>${command}</code></details></li>`;
         },
       )}</ul></section>`;
@@ -64,7 +64,7 @@ ${part(say('Service'), [
 ])}
 ${part(say('Disk'), [
   [say('Registry'), bytes(condition.bytes)],
-  [say('of that, write-ahead log'), bytes(condition.logBytes)],
+  [say('including write-ahead log'), bytes(condition.logBytes)],
   [say('Free'), html`${bytes(condition.freeBytes)}${free(visit, facts)}`],
 ])}
 ${part(say('Rows'), [
@@ -96,19 +96,19 @@ ${part(say('Access ledger'), ledgerOf(visit, facts))}</div>${added}`;
 
 function free({ say }: Visit, { condition: { freeBytes, bytes, reservedBytes } }: StatusFacts): Html {
   const needed = bytes + reservedBytes;
-  const label = say('Free, beside what an import of everything would need');
+  const label = say('Free space, compared with the needs of a complete import');
   return html` <meter min="0" max="${2 * needed}" low="${needed}" optimum="${2 * needed}"
  value="${Math.min(freeBytes, 2 * needed)}" aria-label="${label}"></meter>`;
 }
 
 function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries {
   const last = condition.lastBackup;
-  if (last === null) return [[say('When'), say('none known')]];
+  if (last === null) return [[say('When'), say('never')]];
   const at = (ms: number) => write.moment(Math.floor(ms / 1000));
   const checked =
-    last.verifiedAtMs === null ? say('not read back') : say('read back {at}', { at: at(last.verifiedAtMs) });
-  const disk = { beside: say('in the folder of the registry'), same_disk: say('that of the registry') };
-  const bad = last.place === 'missing' ? say('GONE') : last.fault !== null && say('NOT sound');
+    last.verifiedAtMs === null ? say('not verified') : say('verified {at}', { at: at(last.verifiedAtMs) });
+  const disk = { beside: say('in the folder of the registry'), same_disk: say('the same as the registry') };
+  const bad = last.place === 'missing' ? say('MISSING') : last.fault !== null && say('NOT sound');
   return [
     [say('When'), at(last.instantMs)],
     [say('Where'), last.folder],
@@ -174,7 +174,7 @@ async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: R
       backup,
     );
   const check = commands.workOf('check');
-  if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
+  if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Checking all data…'), check);
   const facts = await readVisitedFacts(visit, added);
   const outcome =
     refused === undefined
@@ -193,7 +193,7 @@ const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(targ
 
 const backedUp = (visit: Visit, run: CommandRun): Html | false =>
   run.status === 0
-    ? html`<p class="told" role="status">${visit.say('Backed up in {folder}, and read back: it is sound.', {
+    ? html`<p class="told" role="status">${visit.say('Backed up in {folder} and verified.', {
         folder: run.args[1] ?? '',
       })}</p>`
     : failure(visit, run);
@@ -214,10 +214,10 @@ ${form(visit, {
     value: folder,
     fault: refused?.fault,
     hint: say(
-      'On another disk than the registry. The backup gets a folder of its own in it, and is read back.',
+      'Use another disk than that of the registry. The backup gets its own folder there, and is verified.',
     ),
   })}<label class="tick"><input type="checkbox" name="create" value="yes">
-${say('Create this folder if there is none. Not if it is on a disk that has to be mounted first.')}</label>`,
+${say('Create this folder if it does not exist. If it is on another disk, mount that disk first.')}</label>`,
 })}`;
 }
 
@@ -226,19 +226,17 @@ function checks(visit: Visit, run: CommandRun | undefined): Html {
   const { checks: findings } = (run?.document ?? { checks: [] }) as { readonly checks: readonly Finding[] };
   const faults = findings.filter(({ fault }) => fault !== null).length;
   return html`<h2>${say('Check everything')}</h2>
-<p><small>${say('Reads everything and changes nothing. A large registry takes minutes.')}</small></p>
+<p><small>${say('Reads all data and changes nothing. It takes minutes for a large registry.')}</small></p>
 ${form(visit, { path: PATH, action: 'check', body: '', button: say('Check now') })}
 ${run !== undefined && findings.length === 0 && failure(visit, run)}
 ${
   run !== undefined &&
   findings.length > 0 &&
   html`<p class="${faults === 0 ? 'told' : 'refused'}" role="status">${
-    faults === 0
-      ? say('The registry is sound.')
-      : say('{n|# check has|# checks have} found something.', { n: faults })
+    faults === 0 ? say('The registry is sound.') : say('{n|# check|# checks} found problems.', { n: faults })
   } <small>${say('As of {at}.', { at: write.moment(run.startedAt) })}</small></p>
-<details${faults > 0 && html` open`}><summary>${say('What was checked')}</summary>${table(
-    say('What was checked'),
+<details${faults > 0 && html` open`}><summary>${say('Checks')}</summary>${table(
+    say('Checks'),
     [{ heading: say('Check') }, { heading: say('Result') }],
     findings.map(({ check, fault, value }) => [
       // Names as the command prints them, since users look them up in that form.

@@ -164,7 +164,7 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   return {
     name: translate(say('Columns')),
     columns: [...LANGUAGES.map(() => ({ width: 32 })), { width: 24 }, { width: 60 }],
-    rows: [[...headings, null, translate(say('What is written there'))], ...rows],
+    rows: [[...headings, null, translate(say('Content'))], ...rows],
     cells: new Map(headings.map((_, i) => [`0,${i}`, { style: { font: { bold: true } } }])),
   };
 }

@@ -111,11 +111,11 @@ const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperati
   createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
 
 const LABELS: { readonly [field: string]: Text } = {
-  name: say('Who holds it'),
-  scopes: say('What it may do'),
-  allowedAddresses: say('Addresses it may come from'),
-  allowedHosts: say('Hosts it may be used for'),
-  cooperatives: say('Codes of the cooperatives it sees'),
+  name: say('Holder'),
+  scopes: say('Permissions'),
+  allowedAddresses: say('Allowed addresses'),
+  allowedHosts: say('Allowed hosts'),
+  cooperatives: say('Codes of its cooperatives'),
   purpose: say('Purpose'),
   perHour: say('Requests an hour'),
   perDay: say('Requests a day'),
@@ -163,7 +163,7 @@ function keyForm(visit: Visit, { path, action, values, button, faults }: KeyForm
     path,
     action,
     button,
-    body: html`${text('name', { maxLength: 100, hint: say('Such as the program and who runs it') })}
+    body: html`${text('name', { maxLength: 100, hint: say('Such as the program and its operator') })}
 <fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
       tick(
         'scopes',
@@ -175,15 +175,15 @@ function keyForm(visit: Visit, { path, action, values, button, faults }: KeyForm
         scope,
       ),
     )}</fieldset><fieldset><legend>${say('Restrictions')}</legend>
-${box('isLookupOnly', say('It finds persons by the full national ID only, and shows nobody otherwise.'))}
-${box('mayExport', say('It may also export all rows that its scopes show, at once.'))}
-${mayBeEmpty('cooperatives', say('With commas between them; empty: all of them'))}
+${box('isLookupOnly', say('Lookups by full national ID only: it shows no other persons.'))}
+${box('mayExport', say('It may also export all rows that its scopes allow.'))}
+${mayBeEmpty('cooperatives', say('Separated by commas; empty: all'))}
 ${mayBeEmpty('allowedAddresses', say('Such as 10.20.0.0/16; empty: from anywhere'))}
 ${mayBeEmpty('allowedHosts', say('Such as portal.example.rw; empty: any'))}
-${mayBeEmpty('purpose', say('Recorded with each reading that states none itself'), { maxLength: 200 })}
-${box('requiresPurpose', say('It must say with each reading why it reads.'))}
+${mayBeEmpty('purpose', say('Recorded for requests that state no purpose'), { maxLength: 200 })}
+${box('requiresPurpose', say('Each request must state its purpose.'))}
 ${text('perHour', { isNumeric: true })}${text('perDay', { isNumeric: true })}
-${mayBeEmpty('expires', say('Empty: it never ends'), { type: 'date' })}</fieldset>`,
+${mayBeEmpty('expires', say('Empty: no end date'), { type: 'date' })}</fieldset>`,
   })}`;
 }
 
@@ -272,13 +272,13 @@ function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
   return table(
     say('Keys'),
     [
-      { heading: say('Who holds it') },
+      { heading: say('Holder') },
       { heading: translate(nameOf('status')) },
-      { heading: say('What it may do') },
+      { heading: say('Permissions') },
       { heading: say('Only') },
       number(say('Limits')),
-      number(say('Admitted, last')),
-      number(say('Refused in a day')),
+      number(say('Last request')),
+      number(say('Refused, last day')),
     ],
     keys.map((key) => {
       const [admitted] = usesOf(key, uses, 'admitted');
@@ -316,7 +316,7 @@ export const KEY: Screen = {
     restrict: change((visit, submitted, key, operations) => {
       const { zone } = visit.desk.config;
       operations.update(key.id, toChanges(readFields(submitted), key, readCodes(visit), zone));
-      return say('The key is changed, from its next request on.');
+      return say('The key was changed, effective from its next request.');
     }),
     rotate: change(({ session }, submitted, key, operations) => {
       const overlap = OVERLAPS.find((time) => time !== '' && time === submitted.get('overlap'));
@@ -326,7 +326,7 @@ export const KEY: Screen = {
     }),
     disable: change((_visit, _submitted, key, operations) => {
       operations.disable(key.id);
-      return say('The key is disabled, from its next request on.');
+      return say('The key was disabled, effective from its next request.');
     }),
     enable: change((_visit, _submitted, key, operations) => {
       operations.enable(key.id);
@@ -377,7 +377,7 @@ ${warnings.map((warning) => html`<li>${translate(warning)}</li>`)}</ul></section
 ${facts(visit, key, read)}${refusals(visit, key, read)}
 <section class="forms"><h2>${visit.say('Changes')}</h2>
 <details class="wide"${values !== undefined && html` open`}>
-<summary>${visit.say('Change what it may do')}</summary>${keyForm(visit, {
+<summary>${visit.say('Change permissions')}</summary>${keyForm(visit, {
     path: pathOf(visit),
     action: 'restrict',
     faults,
@@ -401,9 +401,9 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
   return fields([
     [translate(nameOf('status')), translate(nameOf(`key_${stateOfKey(key, now)}`))],
     [say('Starts with'), key.prefixes.join(', ')],
-    [say('What it may do'), key.scopes.join(', ')],
+    [say('Permissions'), key.scopes.join(', ')],
     [say('Only'), narrowing(visit, key, codes).join(', ')],
-    [say('Purpose'), key.requiresPurpose ? say('stated with each reading') : key.purpose],
+    [say('Purpose'), key.requiresPurpose ? say('stated by each request') : key.purpose],
     [
       say('Limits'),
       say('{hour} requests an hour, {day} a day', {
@@ -412,7 +412,7 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
       }),
     ],
     [
-      say('Admitted'),
+      say('Requests'),
       admitted === undefined
         ? say('never')
         : say('{requests} requests, the last one {at}', {
@@ -440,7 +440,7 @@ function refusals({ say, write }: Visit, key: ApiKey, { uses }: ReadKeys): reado
   };
   return [
     usesTable('refused', say('Refused in the last day')),
-    usesTable('deprecated', say('What it uses that will end')),
+    usesTable('deprecated', say('Deprecated features in use')),
   ];
 }
 
@@ -454,7 +454,7 @@ function rotateForm(visit: Visit): Html {
     '30d': say('30 days more'),
   };
   return html`<details><summary>${say('Issue a new secret')}</summary>
-<p><small>${say('Its id, limits and usage stay.')}</small></p>${form(visit, {
+<p><small>${say('Its id, limits and usage stay the same.')}</small></p>${form(visit, {
     path: pathOf(visit),
     action: 'rotate',
     button: say('Issue a new secret'),
@@ -472,11 +472,14 @@ function switchForm(visit: Visit, { isActive }: ApiKey): Html {
     ? ['disable', say('Disable the key')]
     : ['enable', say('Enable the key again')];
   return html`<details><summary>${label}</summary>
-<p><small>${say('From the next request on. It can be taken back at any time.')}</small></p>${form(visit, {
-    path: pathOf(visit),
-    action,
-    body: '',
-    button: label,
-    ...(isActive ? { look: 'danger' as const } : {}),
-  })}</details>`;
+<p><small>${say('Effective from the next request. It can be reversed at any time.')}</small></p>${form(
+    visit,
+    {
+      path: pathOf(visit),
+      action,
+      body: '',
+      button: label,
+      ...(isActive ? { look: 'danger' as const } : {}),
+    },
+  )}</details>`;
 }

@@ -41,7 +41,7 @@ import {
 import { findOldFiles } from './retention.ts';
 
 const WITHOUT_KEY = say(
-  'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
+  'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
 );
 
 function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
@@ -163,7 +163,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
         return `${translate(run, say('Entered as {row} at {at} by {actor}.', values))}\n`;
       })
       .join(''),
-    accesses.length === 0 ? `${translate(run, 'The access ledger has no reading of this person.')}\n` : '',
+    accesses.length === 0 ? `${translate(run, 'The access ledger has no entry for this person.')}\n` : '',
     tableOf(ofPerson(accesses)),
     everybody.length === 0
       ? ''

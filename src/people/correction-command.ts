@@ -62,8 +62,8 @@ const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise
           say('This person has, or had, the new number:'),
           ...holding,
           contradictions.length === 0
-            ? say('Nothing contradicts that they are one person.')
-            : say('What contradicts that they are one person: {contradictions}', {
+            ? say('They have no conflicting data.')
+            : say('Conflicting data: {contradictions}', {
                 contradictions: contradictions.map(asMessage),
               }),
         ];

@@ -34,7 +34,7 @@ function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
 /** Without names: programs may store their output. */
 const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
-// `duplicates --contradictions`: persons who may be two (docs/correcting.md#one-person-who-may-be-two)
+// `duplicates --contradictions`: persons who may be two (docs/correcting.md#conflicting-records)
 
 /** Limit of persons shown; the rest is only counted. */
 const SHOWN_PERSONS = 50;
@@ -87,7 +87,7 @@ function formatContradictions(
 ): string {
   const rest = persons.length - SHOWN_PERSONS;
   return [
-    persons.length === 0 ? 'No memberships of one person contradict each other.\n' : '',
+    persons.length === 0 ? 'No conflicting records were found.\n' : '',
     ...persons.slice(0, SHOWN_PERSONS).map((person) => formatPerson(person, options)),
     rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
     dropped > 0 ? `${counted(dropped, 'person', 'persons')} beyond these.\n` : '',

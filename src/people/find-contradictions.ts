@@ -36,7 +36,7 @@ export const acceptContradictions = (
     if (ids.length === 0) return refuseUnknown(db, nid);
     const memberships = openMemberships(db)(ids);
     if (contradictionsWithin(memberships).length === 0)
-      return refuse('The memberships of this person do not contradict each other.');
+      return refuse('This person has no conflicting records.');
     const members = ids.map((id) => ({ id, fate: 'stays' as const }));
     const id = openAccepted(db)(ids);
     if (id !== undefined)

@@ -214,16 +214,16 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
       const others = codes.filter((each) => each !== code);
       const group = groups.find((each) => each.code === code);
       return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
-<a href="${others.length === 0 ? COUNTRY_PATH : addressOf(others)}">${visit.say('Leave it out')}</a></li>`;
+<a href="${others.length === 0 ? COUNTRY_PATH : addressOf(others)}">${visit.say('Remove')}</a></li>`;
     })}</ul>`
   }${form(visit, {
     path: addressOf(codes),
     action: 'choose',
-    button: codes.length === 0 ? visit.say('Show') : visit.say('Add it'),
+    button: codes.length === 0 ? visit.say('Show') : visit.say('Add'),
     body: input({
       name: 'codes',
       label: visit.say('Cooperative to compare'),
-      hint: visit.say('Its code, or several with spaces between them'),
+      hint: visit.say('Its code, or several codes separated by spaces'),
       maxLength: 400,
       proposed: proposed.slice(0, MOST_PROPOSED).map(({ code, name }) => [code, name]),
     }),
@@ -247,7 +247,7 @@ function groupsOf(visit: Visit): ComparedGroup[] | undefined {
 }
 
 const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
-  name === null ? say('without one') : code === undefined ? name : `${name} (${code})`;
+  name === null ? say('not recorded') : code === undefined ? name : `${name} (${code})`;
 
 function measuresOf({ say, write, now, desk }: Visit): Measure[] {
   const year = Number(formatDate(now, desk.config.zone).slice(0, 4));

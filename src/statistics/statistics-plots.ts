@@ -117,7 +117,7 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
     parts,
     columns: [
       { heading: say('Month') },
-      ...[...parts, say('Together')].map((heading) => ({ heading, isNumber: true as const })),
+      ...[...parts, say('Total')].map((heading) => ({ heading, isNumber: true as const })),
     ],
     rows: values.map(({ month, sums, all }) => [nameOfMonth(month), ...[...sums, all].map(write.weight)]),
   });

@@ -82,7 +82,7 @@ test('the commands that are printed settle it', async (context) => {
   assert.deepEqual([left.persons, left.accepted], [[], 2]);
   assert.equal(
     (await place.command('duplicates', '--contradictions')).out,
-    'No memberships of one person contradict each other.\n2 persons were checked before.\n',
+    'No conflicting records were found.\n2 persons were checked before.\n',
   );
   assert.equal((await place.command('check')).status, 0);
 });
@@ -124,7 +124,7 @@ test('there is nothing to check of a person who does not contradict themselves, 
   assert.deepEqual(
     [(await check('A-1/M-4')).err, (await check(nid(70))).err],
     [
-      'The memberships of this person do not contradict each other. Nothing was changed.\n',
+      'This person has no conflicting records. Nothing was changed.\n',
       'Nobody has this national ID. Nothing was changed.\n',
     ],
   );

@@ -405,7 +405,7 @@ test('readings of everybody come after those that showed the person, with what t
     /Readings, the last 4 of 4\n[\s\S]+2 readings were of everybody/,
   );
   const onlyExport = await run('ledger', 'person', nid(3));
-  assert.match(onlyExport.out, /no reading of this person/);
+  assert.match(onlyExport.out, /no entry for this person/);
 });
 
 test('verify says that nothing was recorded yet, and without a registry ends with 2', async (context) => {

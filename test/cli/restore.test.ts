@@ -221,6 +221,6 @@ test('each restore lets ids leap, so that none is given twice, those of keys and
     for (const [name, id] of Object.entries(ids)) assert.ok(id > 1_000_000, `${name}: ${id}`);
     assert.equal((await place.command('check')).status, 0);
     const { out } = await place.command('ledger', 'person', nid(n));
-    assert.match(out, /no reading of this person/);
+    assert.match(out, /no entry for this person/);
   }
 });

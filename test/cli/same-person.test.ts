@@ -31,7 +31,7 @@ const SHOWN = `This person has the number that is replaced:
   B-2/M-1: Keza Aline, born 1980-01-02, gender FEMALE, telephone –, active
 This person has, or had, the new number:
   B-2/M-2: Mugabo Jean, born 1964-01-01, gender MALE, telephone +250781234568, withdrawn
-What contradicts that they are one person: ${CONTRADICTING}
+Conflicting data: ${CONTRADICTING}
 `;
 
 test('nid replace to the number of somebody else shows both and is refused, with --yes or not', async (context) => {
@@ -82,7 +82,7 @@ test('it is asked for also where nothing contradicts it, and not where nobody ha
   await place.load('members', `${MEMBERS_HEADER}\nA-1,${nid(5)},M-5,Keza\n`, '--yes');
   const refused = await place.command('nid', 'replace', nid(5), nid(1), '--yes', ...WHY);
   assert.equal(refused.status, 1);
-  assert.match(refused.err, /\nNothing contradicts that they are one person\.\n/);
+  assert.match(refused.err, /\nThey have no conflicting data\.\n/);
   assert.equal((await place.command('nid', 'replace', nid(5), nid(9), '--yes', ...WHY)).status, 0);
   // Back to a former number of the same person.
   assert.equal((await place.command('nid', 'replace', nid(9), nid(5), '--yes', ...WHY)).status, 0);

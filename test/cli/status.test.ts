@@ -58,18 +58,18 @@ test('what needs attention comes first, with the command that settles it, and st
       .slice(1);
   };
   assert.deepEqual(await attention(), [
-    '  backup: No backup from this machine is known.',
+    '  backup: No backup was made on this machine.',
     '      npm run -s registry -- backup DIR --keep 14 --verify',
   ]);
   const folder = join(root, 'night');
   await run('backup', folder);
   assert.deepEqual(await attention(), [
-    '  backup: The last one, of 2100-06-15T12:00:00+02:00, is not verified.',
+    '  backup: The last backup, of 2100-06-15T12:00:00+02:00, is not verified.',
     `      npm run -s registry -- backup verify ${folder}`,
   ]);
   rmSync(join(folder, 'registry.db'));
   await run('backup', 'verify', folder);
-  const damaged = `  backup: The last one, in ${folder}, is not sound: registry.db: it is missing.`;
+  const damaged = `  backup: The last backup, in ${folder}, is not sound: registry.db: it is missing.`;
   assert.equal((await attention())[0], damaged);
   const next = join(root, 'next');
   await run('backup', next);
@@ -77,12 +77,15 @@ test('what needs attention comes first, with the command that settles it, and st
   assert.deepEqual(await attention(), []);
   const away = `${next}.away`;
   renameSync(next, away);
-  assert.match((await attention())[0] ?? '', new RegExp(`^  backup: The last one, in ${next}, is gone:`));
+  assert.match(
+    (await attention())[0] ?? '',
+    new RegExp(`^  backup: The last backup, in ${next}, is missing:`),
+  );
   assert.match((await run('status')).out, /^last backup +2100-06-15T12:00:00\+02:00, GONE from\s+\S+$/m);
   renameSync(away, next);
   assert.deepEqual(await attention(), []);
   clock.advance(27 * 3_600_000);
-  assert.match((await attention())[0] ?? '', /^ {2}backup: The last one is of .*: older than a day\.$/);
+  assert.match((await attention())[0] ?? '', /^ {2}backup: The last backup is of .*: older than a day\.$/);
 });
 
 test('it says whether the service may be running, and without a registry ends with 2', async (context) => {
@@ -119,7 +122,7 @@ test('a registry without keys and imports has a status; --json has the facts', a
   assert.deepEqual(document.keys, { count: 0, active: 0, expiring_soon: [], refused_often: [] });
   assert.deepEqual(document.needs_attention, [
     {
-      ...{ about: 'backup', text: 'No backup from this machine is known.' },
+      ...{ about: 'backup', text: 'No backup was made on this machine.' },
       command: `npm run -s registry -- backup DIR --keep 14 --verify --db ${file}`,
     },
   ]);
@@ -196,7 +199,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'a ledger that others may read',
     of({}, { ledger: { ...LEDGER, fault: 'open to others' } }),
-    [[/^Others than its owner/, 'chmod -R go-rwx data/registry.ledger']],
+    [[/^Users other than the owner/, 'chmod -R go-rwx data/registry.ledger']],
   ],
   [
     'a ledger of another user',
@@ -229,13 +232,13 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'a clock that was wrong',
     of({}, { uses: [{ keyId: 3, kind: 'admitted', name: '', requests: 1, lastAt: NOW + 61 }] }),
-    [[/recorded at 2001-09-09T03:47:41\+02:00, which is still to come/, 'timedatectl']],
+    [[/recorded at 2001-09-09T03:47:41\+02:00, in the future/, 'timedatectl']],
   ],
   ['a clock that was set a little', of({ lastBackup: { ...LAST, instantMs: NOW * 1000 + 60_000 } }), []],
   [
     'a backup that is gone',
     of({ lastBackup: { ...LAST, place: 'missing' } }),
-    [[/^The last one, in \/b, is gone:/, 'backup DIR --keep 14 --verify']],
+    [[/^The last backup, in \/b, is missing:/, 'backup DIR --keep 14 --verify']],
   ],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['almost a megabyte', of({ freeBytes: 999_960, reservedBytes: 1e6 }), [[/^Only 1\.0 MB /, 'df -h data']]],
@@ -250,12 +253,12 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'names',
     of({ readModel: { stale: 0, hasOtherRules: false, unindexed: 3 } }),
-    [[/^Nobody finds 3 members by name yet\./, 'summarize']],
+    [[/^Searches by name do not find 3 members yet\./, 'summarize']],
   ],
   [
     'other rules',
     of({ readModel: { stale: 0, hasOtherRules: true, unindexed: 0 } }),
-    [[/another release/, 'summarize']],
+    [[/Another release/, 'summarize']],
   ],
   ['a disabled endpoint', of(endpoint({ disabledAt: 1 })), [[/answered 410\.$/, 'webhooks enable 1']]],
   ['one that fails', of(endpoint({ failures: 5 })), [[/failed 5 times/, 'webhooks deliveries 1']]],

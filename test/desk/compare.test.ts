@@ -112,7 +112,7 @@ test('cooperatives are compared: this year beside the same months of the year be
     '/compare?of=',
   );
   // One is left out, another one added to those that stay.
-  assert.match(text, /Biringaniye \(B-2\)\s*<a href="\/compare\?of=A-1\.NOBODY">Leave it out/);
+  assert.match(text, /Biringaniye \(B-2\)\s*<a href="\/compare\?of=A-1\.NOBODY">Remove/);
   const added = await browser.post('/compare?of=A-1', { action: 'choose', codes: 'C-3' });
   assert.equal(added.headers.location, '/compare?of=A-1.C-3');
   const sorted = cellsOf((await browser.get('/compare?of=B-2.A-1&sort=members')).text);

@@ -77,7 +77,7 @@ test('what has changed since it was shown is shown again', async (context) => {
   );
   const again = await browser.post('/person/1', { ...form, expected, reason: 'Twice in the ledger' });
   assert.equal(again.status, 200);
-  assert.match(again.text, /Something has changed meanwhile/);
+  assert.match(again.text, /The data has changed in the meantime/);
   assert.equal(place.value('SELECT count(*) FROM production_entries'), 1);
   const done = await browser.post('/person/1', {
     ...{ ...form, expected: expectedIn(again.text), reason: 'Twice in the ledger' },
@@ -98,7 +98,7 @@ test('what would write another value is shown again, although as many rows would
   const again = await browser.post('/person/1', {
     ...{ ...form, expected: expectedIn(plan.text), reason: 'Registered twice' },
   });
-  assert.match(again.text, /Something has changed meanwhile/);
+  assert.match(again.text, /The data has changed in the meantime/);
   assert.equal(place.value('SELECT count(*) FROM members'), 3);
 });
 
@@ -150,12 +150,8 @@ test('what cannot be meant changes nothing and says what is expected', async (co
     [{ ...transfer, to: 'B-2', on: '2025-06-01' }, 409, /Nothing was changed/],
     // Some cooperatives use national IDs as codes.
     [{ ...transfer, to: nid(5), on: '2025-06-01' }, 409, /There is no cooperative \(hidden\)\. Nothing/],
-    [
-      { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-9' },
-      422,
-      /not there any more/,
-    ],
-    [{ action: 'nothing' }, 404, /There is nothing here/],
+    [{ action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-9' }, 422, /no longer exists/],
+    [{ action: 'nothing' }, 404, /Page not found/],
   ] as const;
   const before = place.query('SELECT * FROM members ORDER BY id');
   for (const [form, status, text] of wrong) {
@@ -189,10 +185,7 @@ test('two who contradict each other are merged only when somebody says that they
   const fromId = String(place.value("SELECT id FROM members WHERE member_code = 'M-4'"));
   const form = { action: 'merge', fromId, intoId: 'M-3' };
   const plan = await browser.post(person, form);
-  assert.match(
-    plan.text,
-    /contradicts that they are one person: different dates of birth, different genders/,
-  );
+  assert.match(plan.text, /Conflicting data: different dates of birth, different genders/);
   assert.match(plan.text, /name="same_person"[\s\S]*They are the same person/);
   const agreed = { ...form, expected: expectedIn(plan.text), reason: 'Registered twice' };
   const asked = await browser.post(person, agreed);

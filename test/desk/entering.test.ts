@@ -215,7 +215,7 @@ test('what has changed since it was shown is shown again, and nothing is entered
   await place.load('cooperatives', 'code,name\nA-1,Abahuje Twese\n');
   const again = await browser.post(path, { action: 'enter', ...given, expected: expectedIn(plan.text) });
   assert.equal(again.status, 200);
-  assert.match(again.text, /Something has changed meanwhile[\s\S]*Abahuje Twese[\s\S]*Abahuje Huye/);
+  assert.match(again.text, /The data has changed in the meantime[\s\S]*Abahuje Twese[\s\S]*Abahuje Huye/);
   assert.equal(place.value("SELECT name FROM cooperatives WHERE code = 'A-1'"), 'Abahuje Twese');
 });
 
@@ -225,13 +225,13 @@ test('a new member whose number is taken in the cooperative changes nobody', asy
   const given = { action: 'enter', identity_card: nid(1), member_code: 'M-9', full_name: 'Uwase Diane' };
   const refused = await browser.post(path, given);
   assert.equal(refused.status, 409);
-  assert.match(refused.text, /There is one already[\s\S]*Keza Aline[\s\S]*Uwase Diane/);
-  assert.match(refused.text, /Look at: <a href="\/person\/\d+">A-1 · M-1 · Keza Aline<\/a>/);
+  assert.match(refused.text, /This code or number exists already[\s\S]*Keza Aline[\s\S]*Uwase Diane/);
+  assert.match(refused.text, /See: <a href="\/person\/\d+">A-1 · M-1 · Keza Aline<\/a>/);
   assert.doesNotMatch(refused.text, /name="expected"/);
   assert.equal(place.value('SELECT full_name FROM members WHERE id = 1'), 'Keza Aline');
   // A code that somebody else has, likewise.
   const { text } = await browser.post(path, { ...given, identity_card: nid(3), member_code: 'M-2' });
-  assert.match(text, /Look at: <a href="\/person\/\d+">A-1 · M-2 · Mukamana Esperance<\/a>/);
+  assert.match(text, /See: <a href="\/person\/\d+">A-1 · M-2 · Mukamana Esperance<\/a>/);
 });
 
 test('a payment that names its loan says who borrows, and places of cooperatives are proposed', async (context) => {

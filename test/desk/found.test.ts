@@ -39,7 +39,7 @@ test('an initial beside a name leaves those who have a word that begins so', asy
   const browser = await enter(context);
   assert.match((await browser.find('Aline N.')).text, /<h1>Nshimiyimana Aline<\/h1>/);
   assert.match((await browser.find('N. U.')).text, /at least 3 characters/);
-  assert.match((await browser.find('HK-L-2')).text, /Nothing was found/);
+  assert.match((await browser.find('HK-L-2')).text, /No results/);
 });
 
 test('the beginning of the code of a cooperative finds it, and of several a list', async (context) => {
@@ -52,7 +52,7 @@ test('the beginning of the code of a cooperative finds it, and of several a list
 for (const typed of ['mukatuzau', 'mukatuezu', 'mukatuzue esper', 'mukatzeu', 'nshimiyimanna']) {
   test(`"${typed}" finds who is similar, and says so`, async (context) => {
     const { text } = await (await enter(context)).find(typed);
-    assert.match(text, /Nothing is spelled exactly so/);
+    assert.match(text, /There is no exact match/);
     assert.match(text, typed.startsWith('muk') ? /Mukatuzeu Esperance/ : /Nshimiyimana Aline/);
     assert.match(text, new RegExp(`<input id="find"[^>]* value="${typed}"`));
   });
@@ -60,7 +60,7 @@ for (const typed of ['mukatuzau', 'mukatuezu', 'mukatuzue esper', 'mukatzeu', 'n
 
 test('who is found exactly is not beside others who are similar', async (context) => {
   const { text } = await (await enter(context)).find('aline');
-  assert.doesNotMatch(text, /Nothing is spelled exactly so/);
+  assert.doesNotMatch(text, /There is no exact match/);
   assert.match(text, /Nshimiyimana Aline[\s\S]*Uwase Aline/);
 });
 
@@ -68,8 +68,8 @@ test('a number with one wrong digit finds who has it, and is recorded as asked f
   const browser = await enter(context);
   const wrong = nid(1).replace(/^(.{8})(.)/, (_, start, digit) => `${start}${digit === '0' ? '1' : '0'}`);
   const { text } = await browser.find(wrong);
-  assert.match(text, /Nothing is spelled exactly so[\s\S]*Mukatuzeu Esperance/);
-  assert.match((await browser.find('9999999999999999')).text, /Nothing was found/);
+  assert.match(text, /There is no exact match[\s\S]*Mukatuzeu Esperance/);
+  assert.match((await browser.find('9999999999999999')).text, /No results/);
   assert.match((await browser.find(nid(1).slice(1))).text, /16 digits; this number has 15\./);
 });
 

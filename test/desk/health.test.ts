@@ -10,7 +10,7 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   const { databaseFile, folder, command } = await startedPlace(context);
   const browser = await (await testDesk(context, databaseFile)).enter();
   const before = await browser.get('/health');
-  assert.match(before.text, /No backup from this machine is known/);
+  assert.match(before.text, /No backup was made on this machine/);
   assert.match(before.text, /<dt>Read model<\/dt><dd>up to date<\/dd>/);
   const relative = await browser.post('/health', { action: 'backup', folder: 'backups' });
   assert.equal(relative.status, 422);
@@ -24,19 +24,19 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   const begun = await browser.post('/health', { action: 'backup', folder: target, create: 'yes' });
   assert.equal(begun.headers.location, '/health');
   const { text } = await browser.whenDone('/health');
-  assert.match(text, /and read back: it is sound/);
+  assert.match(text, /and verified\./);
   assert.ok(text.includes(`value="${target}"`));
   const [name = ''] = readdirSync(target);
   assert.equal((await command('backup', 'verify', join(target, name))).status, 0);
   // The next one has the next number, and keeps the first.
   await browser.post('/health', { action: 'backup', folder: target });
-  assert.match((await browser.whenDone('/health')).text, /and read back: it is sound/);
+  assert.match((await browser.whenDone('/health')).text, /and verified\./);
   assert.deepEqual(readdirSync(target).sort(), [name, `000002${name.slice(6)}`]);
   assert.match((await browser.get('/health')).text, /<dt>Disk<\/dt><dd>in the folder of the registry<\/dd>/);
   renameSync(target, `${target}-away`);
   const { text: gone } = await browser.get('/health');
-  assert.match(gone, /is gone: its disk is not mounted, or it was removed\./);
-  assert.match(gone, /<dt>State<\/dt><dd><b>GONE<\/b><\/dd>/);
+  assert.match(gone, /is missing: it was removed, or its disk is not mounted\./);
+  assert.match(gone, /<dt>State<\/dt><dd><b>MISSING<\/b><\/dd>/);
 });
 
 test('everything is checked, and what was found is shown', async (context) => {

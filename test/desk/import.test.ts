@@ -88,7 +88,7 @@ test('earlier imports are on pages of their own', async (context) => {
   const browser = await openedDesk(context, databaseFile);
   const first = await browser.get('/import');
   assert.equal(first.status, 200);
-  const [, address = ''] = /<a href="(\/import\?before=\d+)">Earlier ones/.exec(first.text) ?? [];
+  const [, address = ''] = /<a href="(\/import\?before=\d+)">Earlier/.exec(first.text) ?? [];
   assert.match((await browser.get(address)).text, /<a href="\/imports\/1">/);
 });
 
@@ -157,7 +157,7 @@ test('columns that have no place are named beside the button that imports the fi
   const checked = await submit(browser, path, 'check');
   assert.match(
     checked.text,
-    /<h2>Columns that have no place in the registry<\/h2><ul><li>[a-z ]+: &quot;Land \(ha\)&quot;<\/li>/,
+    /<h2>Columns without a place in the registry<\/h2><ul><li>[a-z ]+: &quot;Land \(ha\)&quot;<\/li>/,
   );
   assert.match(checked.text, /value="import"/);
 });
@@ -187,7 +187,7 @@ test('what the file has no column of is given once for all rows', async (context
   const browser = await openedDesk(context, databaseFile);
   const content = 'cooperative_code,member_code,kg\nA-1,M-1,12\nA-1,M-2,8\n';
   const { path, page } = await give(browser, 'production.csv', content);
-  assert.match(page.text, /No column is read as: Delivered on\. Choose it beside the column that has it, or/);
+  assert.match(page.text, /No column is read as: Delivered on\. Choose it beside its column, or/);
   assert.match(page.text, /<details open>\s*<summary>The same value in every row/);
   const offered = [...page.text.matchAll(/name="constant-(\w+)"/g)].map(([, name]) => name);
   assert.deepEqual(offered, ['delivered_at', 'product']);
@@ -226,7 +226,7 @@ test('two tabs do not confuse it: what was not seen last is not agreed to', asyn
   const first = fill((await submit(browser, path, 'check')).text, 'import');
   await submit(browser, path, 'check');
   await browser.post(path, first);
-  assert.match((await settled(browser, path)).text, /Something has changed meanwhile/);
+  assert.match((await settled(browser, path)).text, /The data has changed in the meantime/);
   assert.equal(value('SELECT count(*) FROM members'), 3);
 });
 
@@ -257,7 +257,7 @@ test('an undo agrees to the plan that was shown, and to no other', async (contex
   assert.notEqual(earlier.plan, theirs.plan);
   for (const given of [earlier, theirs, { action: 'undo' }]) {
     assert.equal((await browser.post(page, { ...given, token: earlier.token ?? '' })).status, 303);
-    assert.match((await settled(browser, page)).text, /Something has changed meanwhile/);
+    assert.match((await settled(browser, page)).text, /The data has changed in the meantime/);
   }
   assert.equal(value('SELECT count(*) FROM members'), 4);
   // The row is changed after it was shown.

@@ -218,7 +218,7 @@ test('of a registry that was restored meanwhile, nothing is said to be checked o
   file.exec("UPDATE feed SET epoch = 'fedcba9876543210'");
   file.close();
   const later = await reopen();
-  assert.match((await later.get('/import')).text, />to be looked at<\/td>/);
+  assert.match((await later.get('/import')).text, />to be reviewed<\/td>/);
   const choices = (await later.get(path)).text;
   for (const meaning of Object.values(WORDS))
     assert.match(choices, new RegExp(`value="${meaning}" selected`));

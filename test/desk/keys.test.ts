@@ -45,9 +45,9 @@ test('a key is issued, and its secret shown once', async (context) => {
 test('what is wrong is said by field, and what was written stays in the form', async (context) => {
   const { place, browser } = await begin(context);
   const wrong = [
-    [{ scopes: [] }, /What it may do: Name at least one/],
+    [{ scopes: [] }, /Permissions: Name at least one/],
     [{ cooperatives: 'C-3' }, /There is no cooperative with this code/],
-    [{ allowedAddresses: 'here' }, /Addresses it may come from: /],
+    [{ allowedAddresses: 'here' }, /Allowed addresses: /],
     [{ perHour: 'many' }, /Requests an hour: Expected a number/],
     [{ expires: '2020-01-01' }, /This is over already/],
   ] as const;

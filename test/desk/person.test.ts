@@ -41,7 +41,7 @@ test('the box finds a person by national ID, name, telephone and member code', a
   assert.match(named.path, /^\/found\/\d$/);
   assert.match(named.text, /href="\/person\/1">Keza Aline</);
   assert.match(named.text, /Keza Jeanne/);
-  assert.match((await browser.find('Nobody Here')).text, /Nothing was found/);
+  assert.match((await browser.find('Nobody Here')).text, /No results/);
   assert.match((await browser.find('k')).text, /Ensure each word has at least 3 characters/);
 });
 
@@ -227,13 +227,13 @@ test('who has seen the data of a person is shown, this page included the next ti
     await readers(),
     /N\. N\. \(tester\)<\/td><td[^>]*>the person<\/td><td[^>]*>the desk: Person<\/td>/,
   );
-  assert.match(await readers(), /<td[^>]*>the desk: Who has seen the data<\/td>/);
+  assert.match(await readers(), /<td[^>]*>the desk: Who has seen this record<\/td>/);
   // The page to print has them too, with the purposes that were given.
   await ledger.record([
     reading({ purpose: 'Loan application', subject: { identityCards: [nid(1)], memberIds: [1] } }),
   ]);
   const held = (await browser.get('/person/1/held')).text;
-  assert.match(held, /<h2>Who has seen the data<\/h2>[\s\S]*Loan application/);
+  assert.match(held, /<h2>Who has seen this record<\/h2>[\s\S]*Loan application/);
 });
 
 test('numbers and dates are written as in each language', async (context) => {

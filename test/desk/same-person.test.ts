@@ -46,7 +46,7 @@ test('the number of somebody else shows both side by side, and is taken only wit
   const form = { action: 'number', current: nid(2) };
   const plan = await browser.post(path, form);
   assert.equal(plan.status, 200);
-  assert.match(plan.text, /What contradicts that they are one person: different dates of birth, different/);
+  assert.match(plan.text, /Conflicting data: different dates of birth, different/);
   assert.match(plan.text, /<th scope="row">Name <b[^>]*>≠<\/b><\/th><td>Keza Aline<\/td>/);
   assert.match(plan.text, /<a href="\/person\/\d+">B-2\/M-2<\/a>/);
   assert.match(plan.text, /name="same_person" value="yes" required>\s*They are the same person/);
@@ -103,7 +103,7 @@ test('the list of persons who may be two is there with none, one and more than a
   ] as const) {
     const { browser, shown } = await begin(context, contradictory(count));
     const { text } = await browser.whenDone(PATH);
-    if (count === 0) assert.match(text, /No memberships of one person contradict each other\./);
+    if (count === 0) assert.match(text, /No conflicting records were found\./);
     else assert.match(text, new RegExp(`${count} persons? ha(s|ve) memberships that contradict each other`));
     for (const [at, cards] of pages.entries()) {
       const page = await browser.get(`${PATH}?page=${at + 1}`);
@@ -138,7 +138,7 @@ test('a person who may be two gets another number for one membership, or is chec
   assert.equal(cardsIn((await browser.get(PATH)).text), 0);
   await browser.post(PATH, { action: 'again' });
   const after = await browser.whenDone(PATH);
-  assert.match(after.text, /No memberships of one person[\s\S]*1 person was checked before/);
+  assert.match(after.text, /No conflicting records were found[\s\S]*1 person was checked before/);
   assert.equal(place.value("SELECT count(*) FROM operations WHERE kind = 'duplicates_same_person'"), 1);
   assert.equal((await browser.post(PATH, { action: 'same', member: '99' })).status, 404);
   const french = (await browser.get(PATH, { 'accept-language': 'fr' })).text;

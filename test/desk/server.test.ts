@@ -44,7 +44,7 @@ test('a session ends after half an hour without a request, or when it is left', 
   assert.equal(closed.status, 401);
   assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
   assert.match(closed.text, /If &quot;Registry desk&quot; is among the programs of this machine/);
-  assert.match(closed.text, /ask those who look after that machine for a new link/);
+  assert.match(closed.text, /ask its administrator for a new link/);
   const again = await enter();
   const left = await again.post('/leave', {});
   assert.match(left.headers['set-cookie']?.[0] ?? '', /Max-Age=0/);
@@ -309,7 +309,7 @@ test('what should not have happened is reported without a national ID, and the p
   });
   const failed = await visitor.get('/');
   assert.equal(failed.status, 500);
-  assert.match(failed.text, /This page could not be made/);
+  assert.match(failed.text, /This page cannot be shown/);
   assert.equal(reported.length, 1);
   assert.doesNotMatch(reported.join(''), /\d{16}/);
 });

@@ -191,8 +191,8 @@ test('a message comes back from a table, and is English in JSON', () => {
 });
 
 test('on a French page no line begins with a mark; other languages and commands keep their spaces', () => {
-  const text = say('Enter from paper:');
-  assert.equal(onPage(text, 'fr'), 'Saisir depuis le papier\u00a0:');
-  assert.equal(inLanguage(text, 'fr'), 'Saisir depuis le papier :');
+  const text = say('Enter rows:');
+  assert.equal(onPage(text, 'fr'), 'Saisir des lignes\u00a0:');
+  assert.equal(inLanguage(text, 'fr'), 'Saisir des lignes :');
   assert.equal(onPage(text, 'rw'), inLanguage(text, 'rw'));
 });

@@ -137,7 +137,7 @@ test('two tabs agree to what they show, and a closed one loses nothing', async (
     await other.locator('a[href$="?choose=yes"]').click();
     await checkFile(other);
     await send(page, 'import');
-    assert.match(await page.locator('.told').innerText(), /Something has changed meanwhile/);
+    assert.match(await page.locator('.told').innerText(), /The data has changed in the meantime/);
     await send(other, 'import');
     await other.close();
     await openMenu(page, '/import');
@@ -171,11 +171,8 @@ test('before a session ends the page says so, and what is typed outlives the end
     await page.locator('#find').pressSequentially('muk');
     await panel.waitFor({ state: 'hidden' });
     await pass(31);
-    await panel.getByText('The desk has closed here').waitFor();
-    assert.match(
-      await panel.innerText(),
-      /^The desk has closed here\. What you have typed is still on this page/,
-    );
+    await panel.getByText('Your session has ended').waitFor();
+    assert.match(await panel.innerText(), /^Your session has ended\. Your input is still on this page/);
     await page.locator('#find').press('Enter');
     assert.equal(await page.locator('#find').inputValue(), 'muk');
     assert.ok(await panel.isVisible());

@@ -152,7 +152,7 @@ export async function choicesForm(
   );
   const body = html`${
     questions.length > 0 &&
-    html`<section class="attention"><h2>${visit.say('To be decided')}</h2>
+    html`<section class="attention"><h2>${visit.say('Your choices')}</h2>
 <div class="choices">${questions}</div></section>`
   }
 <h2>${visit.say('The columns of the file')}</h2>
@@ -176,8 +176,7 @@ ${constantFields(visit, proposal, submitted)}
 ${
   missing.length > 0 &&
   html`<p class="attention">${visit.say(
-    'No column is read as: {columns}. Choose it beside the column that has it, ' +
-      'or give one value for all rows.',
+    'No column is read as: {columns}. Choose it beside its column, or give one value for all rows.',
     { columns: missing.map((text) => columnsIn(visit, text)).join(', ') },
   )}</p>`
 }
@@ -206,7 +205,7 @@ function constantFields(visit: Visit, proposal: MapProposal, submitted: Submitte
     offered.length > 0 &&
     html`<details${isOpen && html` open`}>
 <summary>${visit.say('The same value in every row')}</summary>
-<p>${visit.say('For what the file has no column of. Leave empty what it does not say.')}</p>
+<p>${visit.say('For values without a column in the file. Leave the others empty.')}</p>
 <div class="choices">${offered.map((column) => constantField(visit, column, submitted))}</div></details>`
   );
 }
@@ -262,8 +261,8 @@ async function openQuestions(
       const texts = [fileName, ...proposal.examples.flat()];
       questions.push(await cooperativeField(visit, name, texts, submitted(name)));
     } else if (column === 'paid_until') {
-      const label = visit.say('Until when does the file count what was paid back?');
-      const hint = visit.say('Payments after this day are imported by themselves. May be empty.');
+      const label = visit.say('Until which day does the file count repayments?');
+      const hint = visit.say('Payments after this day are imported from their own file. May be empty.');
       const value = submitted(name) ?? '';
       questions.push(input({ name, label, hint, value, type: 'date', isOptional: true }));
     } else {
@@ -289,7 +288,7 @@ async function openQuestions(
       [',', visit.say('a comma: 1,500 is one and a half')],
       ['.', visit.say('a point: 1.500 is one and a half')],
     ];
-    questions.push(question('decimal', visit.say('What stands before decimals?'), marks, required));
+    questions.push(question('decimal', visit.say('Which mark is before decimals?'), marks, required));
   }
   return questions;
 }
@@ -328,9 +327,9 @@ function replacedImportField(visit: Visit, kind: ImportKind, chosen: string | un
       const day = visit.write.day(importedAt);
       return [String(id), visit.say('import {id}: {file}, {day}', { id, file: fileName, day })];
     });
-  const none = visit.translate(say('none: its rows are new, or change what is there'));
+  const none = visit.translate(say('none: its rows are new, or change stored rows'));
   return select('replaces', visit.say('The file is the newer version of'), [['', none], ...choices], {
     chosen,
-    hint: visit.say('What the earlier version had and this one has not is removed or listed.'),
+    hint: visit.say('Rows that are missing from the newer version are removed or listed.'),
   });
 }

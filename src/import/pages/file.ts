@@ -34,7 +34,7 @@ const kindForm = (visit: Visit, file: DeskFile): Html =>
     path: pathOf(file),
     action: 'kind',
     look: 'plain',
-    button: visit.say('Read it as this'),
+    button: visit.say('Use this kind'),
     body: html`${select(
       'kind',
       visit.say('What are the rows of this file?'),
@@ -55,7 +55,7 @@ function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFil
 /** Links beside a page of the file: back to the choices, and its removal. */
 const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
   html`<div class="row">${
-    canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Read it another way')}</a> `
+    canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Change how it is read')}</a> `
   }${form(visit, {
     path: pathOf(file),
     action: 'remove',
@@ -86,7 +86,7 @@ function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
 <progress max="100" aria-label="${visit.say('Progress')}"${
     share !== undefined && !isRead && html` value="${share}"`
   }></progress>
-<p><small>${visit.say('This page may be closed: the work goes on, and is found under “Import”.')}</small></p>
+<p><small>${visit.say('You can close this page: the work continues under “Import”.')}</small></p>
 ${form(visit, {
   path: pathOf(file),
   action: 'stop',
@@ -117,7 +117,7 @@ function checked(visit: Visit, file: DeskFile, check: CommandRun): Page {
   const body = html`${
     same !== undefined &&
     html`<p class="attention">${visit.say('The same file was imported before, as import {id}.', { id: same })}
-<a href="/imports/${same}">${visit.say('Look at it')}</a></p>`
+<a href="/imports/${same}">${visit.say('Show it')}</a></p>`
   }
 ${report.outcome !== 'failed' && counts(visit, report)}
 ${details(visit, check)}
@@ -135,8 +135,8 @@ ${reason}${again(visit, file)}${aside(visit, file, true)}`;
   }
   const isUndone = deskFilesOf(visit).isUndone(file);
   const [what, more] = isUndone
-    ? [visit.say('The file was imported, and the import undone.'), visit.say('What it changed')]
-    : [visit.say('The file is imported.'), visit.say('What it changed, and how to undo it')];
+    ? [visit.say('The file was imported, and the import undone.'), visit.say('Changes')]
+    : [visit.say('The file is imported.'), visit.say('Changes, and their undo')];
   const body = html`<p class="told" role="status">${what}
 <a href="/imports/${report.importId}">${more}</a></p>
 ${isUndone && again(visit, file)}${counts(visit, report)}
@@ -152,7 +152,7 @@ function describeFault(visit: Visit, { path, message }: MapFault): string {
   return visit.say('{label}: {value}', { label, value: visit.translate(atDesk(message) ?? message) });
 }
 
-const CHANGED = say('Something has changed meanwhile. Look at it again.');
+const CHANGED = say('The data has changed in the meantime. Check it again.');
 
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 

@@ -130,7 +130,7 @@ export function stateOf(visit: Visit, file: DeskFile): string {
   if (run.isAtWork) return run.hasAgreed ? visit.say('being imported') : visit.say('being read');
   if (deskFilesOf(visit).isUndone(file)) return visit.say('undone');
   if (isImported(file)) return visit.say('imported');
-  if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
+  if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be reviewed');
   if (run.report?.outcome === 'accepted') return visit.say('ready to import');
   return visit.say('needs attention');
 }
@@ -183,7 +183,7 @@ function changes(visit: Visit, run: CommandRun): Html | false {
     return html`<li>${sentence(visit, text)}</li>`;
   });
   return (
-    listed.length > 0 && html`<section><h2>${visit.say('What would change')}</h2><ul>${listed}</ul></section>`
+    listed.length > 0 && html`<section><h2>${visit.say('Planned changes')}</h2><ul>${listed}</ul></section>`
   );
 }
 
@@ -218,12 +218,12 @@ function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
 
 export function details(visit: Visit, run: CommandRun): Html {
   const notes = run.textsOf('note');
-  return html`${part(visit, run, 'failed', visit.say('It could not be done'), 'refused')}
+  return html`${part(visit, run, 'failed', visit.say('Failed'), 'refused')}
 ${part(visit, run, 'fault', visit.say('Faults'), 'refused')}
 ${part(visit, run, 'warning', visit.say('Warnings'), 'attention')}
-${part(visit, run, 'ignored', visit.say('Columns that have no place in the registry'), 'attention')}
-${part(visit, run, 'missing', visit.say('Rows of the earlier version that this one has not'))}
-${part(visit, run, 'kept', visit.say('Values that are kept'))}
+${part(visit, run, 'ignored', visit.say('Columns without a place in the registry'), 'attention')}
+${part(visit, run, 'missing', visit.say('Rows missing from the newer version'))}
+${part(visit, run, 'kept', visit.say('Preserved values'))}
 ${run.firstRows.length > 0 && firstRows(visit, run.firstRows)}
 ${changes(visit, run)}
 ${
@@ -237,7 +237,7 @@ ${sentences(visit, notes)}</details>`
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(deskFilesOf(visit).rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(
-    'Download the refused rows with the reasons: correct them, and give that file here.',
+    'Download the refused rows with the reasons. Correct them, and import that file here.',
   )}</a></p>`;
 
 /** Button for another check, as the registry may have changed since. */
@@ -270,7 +270,7 @@ ${
     body:
       isStopped &&
       html`<label class="tick"><input type="checkbox" name="agreed" value="yes" required>
-${visit.say('I have looked at the warnings: it is the right file.')}</label>`,
+${visit.say('I have read the warnings: it is the right file.')}</label>`,
   })
 }
 ${
@@ -280,7 +280,7 @@ ${
     path,
     action: 'good',
     hidden,
-    button: visit.say('Only the good rows: show what they would change'),
+    button: visit.say('Preview only the rows without faults'),
   })
 }`;
 }

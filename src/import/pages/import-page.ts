@@ -38,7 +38,7 @@ export const IMPORT: Screen = {
     );
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${templates(visit)}${filesInProgress(visit)}
-<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports, enteredRows)}`;
+<h2>${visit.say('Imports and corrections')}</h2>${history(visit, imports, enteredRows)}`;
     // No refresh during an import, which may take minutes: a user who is choosing files would lose them.
     const isReading = deskFilesOf(visit)
       .list()
@@ -63,7 +63,7 @@ const dropping = (visit: Visit): Html =>
     path: '/import',
     action: 'add',
     takesFiles: true,
-    button: visit.say('Read these files'),
+    button: visit.say('Check files'),
     body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
 <input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
 <small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
@@ -72,7 +72,7 @@ const dropping = (visit: Visit): Html =>
 
 /** Links to templates in the language of the page. */
 const templates = (visit: Visit): Html =>
-  html`<p>${visit.say('A workbook to fill in:')} ${IMPORT_KINDS.map(
+  html`<p>${visit.say('Templates:')} ${IMPORT_KINDS.map(
     (kind, i) =>
       html`${i > 0 && ' · '}<a href="/import/template/${kind}">${visit.translate(nameOf(kind))}</a>`,
   )}</p>`;
@@ -81,12 +81,12 @@ function filesInProgress(visit: Visit): Html | false {
   const files = deskFilesOf(visit).list();
   return (
     files.length > 0 &&
-    html`<h2>${visit.say('Files you gave')}</h2>${table(
-      visit.say('Files you gave'),
+    html`<h2>${visit.say('Your files')}</h2>${table(
+      visit.say('Your files'),
       [{ heading: visit.say('File') }, { heading: visit.say('State') }],
       files.map((file) => [html`<a href="/import/${file.id}">${file.name}</a>`, stateOf(visit, file)]),
-    )}<p><small>${visit.say('They stay here until you remove them, also when the desk is closed.')}
-${visit.say('The copy of a file that was imported in full goes then; its rows stay.')}</small></p>`
+    )}<p><small>${visit.say('They stay here until you remove them, even after the desk is closed.')}
+${visit.say('The copy of a completely imported file is then removed; its rows stay.')}</small></p>`
   );
 }
 
@@ -100,7 +100,7 @@ function history(
   const last = page.at(-1);
   const { number, moment } = visit.write;
   return html`${table(
-    visit.say('Every import and correction'),
+    visit.say('Imports and corrections'),
     [
       { heading: visit.say('What') },
       { heading: visit.say('New'), isNumber: true },
@@ -120,7 +120,7 @@ ${moment(importedAt)}, ${systemUser}${undoneMark(visit, operation)}</small>`,
   )}${
     last !== undefined &&
     imports.length > PAGE &&
-    html`<p><a href="/import?before=${last.id}">${visit.say('Earlier ones')}</a></p>`
+    html`<p><a href="/import?before=${last.id}">${visit.say('Earlier')}</a></p>`
   }`;
 }
 
@@ -128,7 +128,7 @@ ${moment(importedAt)}, ${systemUser}${undoneMark(visit, operation)}</small>`,
 
 export const TEMPLATE: Screen = {
   path: '/import/template/:kind',
-  title: say('A workbook to fill in'),
+  title: say('Templates'),
   personal: 'none',
   async read({ places, language }) {
     const kind = IMPORT_KINDS.find((name) => name === places.kind);

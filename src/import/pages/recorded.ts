@@ -99,7 +99,7 @@ export const RECORDED_IMPORT: Screen = {
 ${record(visit, recorded)}${
   rows.length > 0 &&
   table(
-    visit.say('Its rows'),
+    visit.say('Rows'),
     headings(visit, say('Row'), say('Member'), say('Values now')),
     rows.map(({ what, member, values }) => [what, member, values]),
   )
@@ -121,7 +121,7 @@ ${record(visit, recorded)}${
       const goTo = pathOf(visit);
       const isVisible = plan?.isAsking === true && String(plan.id) === fields.get('plan');
       if (!isVisible || plan.user !== visit.session.user)
-        return { goTo, told: say('Something has changed meanwhile. Look at it again.') };
+        return { goTo, told: say('The data has changed in the meantime. Check it again.') };
       plan.agree();
       return { goTo };
     },
@@ -135,7 +135,7 @@ function record(visit: Visit, recorded: Operation): Html {
     [visit.say('File'), recorded.fileName],
     [visit.say('Why'), recorded.kind === 'row_enter' ? undefined : recorded.reason],
     [visit.say('What'), recorded.kind === 'row_enter' && visit.translate(nameOf(recorded.reason ?? ''))],
-    [visit.say('When, and by whom'), `${moment(recorded.importedAt)}, ${recorded.systemUser}`],
+    [visit.say('Date and user'), `${moment(recorded.importedAt)}, ${recorded.systemUser}`],
     [visit.say('New'), number(recorded.created)],
     [visit.say('Changed'), number(recorded.changed)],
     [visit.say('Unchanged'), number(recorded.unchanged)],
@@ -152,16 +152,14 @@ function undoing(visit: Visit, { undoneAt }: Operation, run: CommandRun | undefi
   const path = pathOf(visit);
   if (run?.isAtWork === true)
     return html`<p role="status">${
-      run.hasAgreed
-        ? visit.say('The undo is at work…')
-        : visit.say('What the undo would change is looked up…')
+      run.hasAgreed ? visit.say('Undoing…') : visit.say('Preparing the undo…')
     }</p>
 <progress aria-label="${visit.say('Progress')}"></progress>`;
   if (undoneAt !== null) return false;
   const ask = form(visit, {
     path,
     action: 'plan',
-    button: visit.say('Undo it: show first what that changes'),
+    button: visit.say('Preview the undo'),
   });
   if (run === undefined) return ask;
   const texts = [...run.textsOf('changed'), ...run.textsOf('fault')];
@@ -169,7 +167,7 @@ function undoing(visit: Visit, { undoneAt }: Operation, run: CommandRun | undefi
   // The undo is recorded under the user who has asked, so another user needs a plan of their own.
   const isPlan = run.isAsking && run.user === visit.session.user;
   return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
-${isPlan && html`<p><b>${visit.say('The undo is planned. Nothing is undone yet.')}</b></p>`}
+${isPlan && html`<p><b>${visit.say('This is a preview. Nothing is undone yet.')}</b></p>`}
 ${sentences(visit, texts)}</section>${
     isPlan
       ? form(visit, {

@@ -43,18 +43,18 @@ type FormName = (typeof FORMS)[number];
 
 const EXPLAINED: { readonly [name in FormName]: Message } = {
   number: say(
-    'The old number keeps finding the person. If somebody has the new one, you are asked about it.',
+    'The old number still finds the person. If another person has the new one, you are asked about it.',
   ),
   deceased: say('In every membership.'),
-  transfer: say('The membership ends and keeps its past; another begins.'),
-  merge: say('For somebody who was registered twice: everything goes to the one that stays.'),
-  erase: say('What says who the person is goes, everywhere. It cannot be undone.'),
+  transfer: say('The membership ends and keeps its history; a new one begins.'),
+  merge: say('For a person who was registered twice: everything moves to the membership that is kept.'),
+  erase: say('Everything that identifies the person is removed, everywhere. This cannot be undone.'),
 };
 
 export const correctionForms = (visit: Visit, person: StoredPerson): Html =>
   html`<section class="forms"><h2>${visit.say('Corrections')}</h2>
 <p><small>${visit.say(
-    'Each is shown first and asks for a reason. Nothing is changed before you agree.',
+    'Each correction is shown first and asks for a reason. Nothing is changed before you confirm.',
   )}</small></p>
 ${FORMS.map(
   (name) =>
@@ -74,7 +74,7 @@ const oneForm = (visit: Visit, person: StoredPerson, name: FormName, submitted?:
     path: personPath(visit),
     action: name,
     body: fieldsOf(visit, person, name, (field) => submitted?.get(field) ?? ''),
-    button: visit.say('Show what would be done'),
+    button: visit.say('Preview'),
   })}`;
 
 function fieldsOf(
@@ -113,9 +113,9 @@ function fieldsOf(
         value: valueIn('memberCode'),
       })}${on(say('First day there'))}`;
     case 'merge':
-      return html`${select('fromId', say('The one that goes'), memberships, chosen('fromId'))}${input({
+      return html`${select('fromId', say('Membership to merge'), memberships, chosen('fromId'))}${input({
         name: 'intoId',
-        label: say('The one that stays'),
+        label: say('Membership to keep'),
         maxLength: 100,
         hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
         value: valueIn('intoId'),
@@ -260,7 +260,7 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
         (row) => row.cooperative === selection.cooperativeCode && row.reference === selection.reference,
       ),
     );
-    if (kind === undefined || !isTheirs) throw new Misread(say('This entry is not there any more.'));
+    if (kind === undefined || !isTheirs) throw new Misread(say('This entry no longer exists.'));
     return {
       names: { identityCards: [], memberIds: [] },
       run: (store, options) => store.removeEntries(kind, selection, options),

@@ -100,11 +100,11 @@ const again = (visit: Visit, path: string, at?: number): Html =>
     path,
     action: 'again',
     look: 'plain',
-    button: visit.say('Look again'),
+    button: visit.say('Search again'),
     body:
       at === undefined
         ? ''
-        : html`<p>${visit.say('Looked for at {at}: what was recorded since is not compared.', {
+        : html`<p>${visit.say('Searched at {at}; later records were not compared.', {
             at: visit.write.moment(at),
           })}</p>`,
   });
@@ -135,7 +135,7 @@ const PAIRS: Search<FoundPairs, FoundPair> = {
   work: 'duplicates',
   path: '/duplicates',
   title: say('Duplicates'),
-  progress: say('Looking for members who may be one person…'),
+  progress: say('Searching for possible duplicates…'),
   persons: 2,
   groupsOf: ({ pairs }) => pairs,
   section: onePair,
@@ -153,7 +153,7 @@ ${
     n: uncompared,
   })
 }</p>
-<p><a href="${PERSONS.path}">${say('One person who may be two')}</a></p>`;
+<p><a href="${PERSONS.path}">${say('Conflicting records')}</a></p>`;
   },
 };
 
@@ -177,7 +177,7 @@ ${
     action: 'merge',
     hidden,
     button: say('Merge…'),
-    body: html`<p>${say('One person, registered twice here: {from} goes, {into} stays.', {
+    body: html`<p>${say('One person, registered twice here: {from} is merged into {into}.', {
       from: fromName,
       into: intoName,
     })}</p>`,
@@ -262,15 +262,15 @@ interface FoundPersons {
 const PERSONS: Search<FoundPersons, FoundPerson> = {
   work: 'contradictions',
   path: '/duplicates/contradictions',
-  title: say('One person who may be two'),
-  progress: say('Looking for memberships of one person that contradict each other…'),
+  title: say('Conflicting records'),
+  progress: say('Searching for conflicting records…'),
   persons: 1,
   groupsOf: ({ persons }) => persons,
   section: onePerson,
   summary: ({ say }, { persons, accepted, dropped }) => html`<p>${
     persons.length === 0
-      ? say('No memberships of one person contradict each other.')
-      : say('{n|# person has|# persons have} memberships that contradict each other.', { n: persons.length })
+      ? say('No conflicting records were found.')
+      : say('{n|# person has|# persons have} conflicting records.', { n: persons.length })
   } ${dropped > 0 && say('{n|# person is|# persons are} not listed.', { n: dropped })}
 ${accepted > 0 && say('{n|# person was|# persons were} checked before.', { n: accepted })}</p>
 <p><a href="${PAIRS.path}">${say('Duplicates')}</a></p>`,
@@ -315,7 +315,7 @@ ${form(visit, {
   action: 'number',
   button: say('Another number…'),
   body: [
-    select('memberId', say('Two people; the number is wrong of'), [...memberships].reverse()),
+    select('memberId', say('Two people; the wrong number is that of'), [...memberships].reverse()),
     numberInput(visit, { name: 'current', label: say('The right national ID') }),
   ],
 })}
@@ -324,6 +324,6 @@ ${form(visit, {
   action: 'same',
   hidden: { member: textOf(first, 'id') },
   button: say('One person…'),
-  body: html`<p>${say('One person, checked: not shown again until something of it changes.')}</p>`,
+  body: html`<p>${say('One person, checked: not shown again until the data changes.')}</p>`,
 })}</div></section>`;
 }

@@ -46,9 +46,9 @@ ${fields([
   [visit.say('National ID'), identityCard],
   [visit.say('Former numbers'), formerIdentityCards.join(', ')],
 ])}
-<p><a href="${personPath(visit)}/held">${visit.say('Everything that is held, to print')}</a>${
+<p><a href="${personPath(visit)}/held">${visit.say('Print all data')}</a>${
     visit.desk.config.accessLedger &&
-    html` · <a href="${personPath(visit)}/readers">${visit.say('Who has seen the data')}</a>`
+    html` · <a href="${personPath(visit)}/readers">${visit.say('Who has seen this record')}</a>`
   }</p>
 <div class="beside">${all.map((one) => membership(visit, one, true))}</div>
 ${deliveries(visit, all, end)}
@@ -83,7 +83,7 @@ const MOST_COLUMNS = 8;
 
 export const HELD: Screen = {
   path: '/person/:person/held',
-  title: say('Everything that is held'),
+  title: say('All data'),
   personal: 'some',
   read: readPerson(bodyHeld),
 };
@@ -93,7 +93,7 @@ function bodyHeld(visit: Visit, person: StoredPerson): Html {
   const { say, write, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   return html`<p class="screen"><a href="${personPath(visit)}">${say('Back')}</a></p>
-<h1>${say('Everything that is held about {name}', { name: nameOfPerson(person) })}</h1>
+<h1>${say('All data about {name}', { name: nameOfPerson(person) })}</h1>
 <p><small>${write.moment(now)}</small></p>
 ${fields([
   [say('National ID'), identityCard],
@@ -103,7 +103,7 @@ ${fields([
 ${memberships.map((one) => membershipHeld(visit, one))}
 <h2>${say('History')}</h2>
 ${historyTable(visit, say('History'), history, actors)}
-<h2>${say('Who has seen the data')}</h2>
+<h2>${say('Who has seen this record')}</h2>
 ${readersOf(visit, person)}`;
 }
 
@@ -211,16 +211,16 @@ function changes(visit: Visit, history: readonly StoredChange[], actors: Actors)
   const { say, write } = visit;
   const origins = history.filter(({ field }) => field === CREATED);
   const changed = history.filter(({ field }) => field !== CREATED).reverse();
-  const heading = say('What has changed, and who did it');
+  const heading = say('History');
   return html`<section><h2>${heading}</h2>
 ${
   changed.length === 0
-    ? html`<p>${say('Nothing since it was recorded.')}</p>`
+    ? html`<p>${say('No changes since it was recorded.')}</p>`
     : historyTable(visit, heading, changed.slice(0, SHOWN), actors)
 }
 ${
   changed.length > SHOWN &&
-  html`<p><small>${say('The latest {shown} of {all}; the page for printing has all of them.', {
+  html`<p><small>${say('The latest {shown} of {all}. “Print all data” lists all of them.', {
     shown: SHOWN,
     all: write.number(changed.length),
   })}</small></p>`

@@ -77,7 +77,7 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
         visit,
         proposal,
         result,
-        visit.say('Something has changed meanwhile. Look at it again.'),
+        visit.say('The data has changed in the meantime. Check it again.'),
       );
     const fault = isUnexplained ? visit.translate(reason.text) : visit.say('Tick the box first.');
     return preview(visit, proposal, result, fault);
@@ -104,7 +104,7 @@ function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?:
     })}${people !== undefined && tick('same_person', visit.say('They are the same person'))}${
       isFinal && tick('agreed', visit.say('I know that this cannot be undone.'))
     }`,
-    button: visit.say('Do it'),
+    button: visit.say('Confirm'),
     ...(isFinal ? { look: 'danger' } : {}),
   });
   const body = html`<h1>${visit.translate(proposal.heading)}</h1>
@@ -113,7 +113,7 @@ ${fields(proposal.seen ?? [])}
 ${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>`}
 ${people !== undefined && sideBySide(visit, people)}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
-<div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
+<div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Cancel')}</a></p></div>`;
   return { body, shows: withMembers(proposal.shows, plan) };
 }
 
@@ -126,8 +126,8 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   const sides = memberIds.flat().flatMap((id) => store.findMembership(id) ?? []);
   return html`<section class="card"><p>${
     contradictions.length === 0
-      ? visit.say('Nothing contradicts that they are one person.')
-      : visit.say('What contradicts that they are one person: {contradictions}', {
+      ? visit.say('They have no conflicting data.')
+      : visit.say('Conflicting data: {contradictions}', {
           contradictions: contradictions.map(asMessage),
         })
   }</p>${compared(visit, sides)}</section>`;

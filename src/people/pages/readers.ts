@@ -18,7 +18,7 @@ import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
 
 const WITHOUT_KEY = say(
-  'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
+  'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
 );
 
 /** Limit of latest accesses shown; `ledger person` shows all. */
@@ -35,11 +35,11 @@ export const readPerson =
 // A separate page, because it scans the whole ledger, which is too slow for the person's page.
 export const READERS: Screen = {
   path: '/person/:person/readers',
-  title: say('Who has seen the data'),
+  title: say('Who has seen this record'),
   personal: 'some',
   read: readPerson(
     (visit, person) => html`<p class="screen"><a href="${personPath(visit)}">${visit.say('Back')}</a></p>
-<h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
+<h1>${visit.say('Who has seen the record of {name}', { name: nameOfPerson(person) })}</h1>
 ${readersOf(visit, person)}`,
   ),
 };
@@ -53,13 +53,13 @@ export function readersOf(visit: Visit, person: StoredPerson): Html {
   const older = accesses.length - shown.length;
   return html`${
     shown.length === 0
-      ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`
+      ? html`<p>${visit.say('The access ledger has no entry for this person.')}</p>`
       : readers(visit, shown, keyNames(visit))
   }
 ${
   older > 0 &&
   html`<p><small>${withCommands(
-    visit.say('{n} older ones: `registry ledger person` shows them.', { n: older }),
+    visit.say('{n} older entries: `registry ledger person` lists them.', { n: older }),
   )}</small></p>`
 }
 ${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}
@@ -96,7 +96,7 @@ function readers(visit: Visit, readings: readonly PersonAccess[], names: Readonl
   const { say } = visit;
   const headings = [say('When'), say('Who'), say('Asked for'), say('How'), say('Purpose'), say('Receipt')];
   return table(
-    say('Who has seen the data'),
+    say('Who has seen this record'),
     headings.map((heading) => ({ heading })),
     readings.map((reading) => [
       visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),

@@ -222,7 +222,7 @@ export function compared(visit: Visit, sides: readonly StoredMembership[]): Html
   const columns = sides.map(valuesOf);
   const href = ({ member }: StoredMembership) =>
     `/person/${visit.session.persons.of(textOf(member, 'identity_card'))}`;
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('What differs')}">
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('Differences')}">
 <table class="compared">
 <thead><tr><td></td>${sides.map(
     (side) => html`<th scope="col"><a href="${href(side)}">${nameOfSide(side)}</a></th>`,

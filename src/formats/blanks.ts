@@ -3,6 +3,8 @@
  * (docs/import-reference.md#notes).
  */
 
+import { say, type Text } from '../values/message.ts';
+
 /** Longest cell that is examined, including spaces: no value is as long. */
 export const MAX_CELL_CHARACTERS = 1_000;
 
@@ -17,8 +19,27 @@ export function trimmedCell(cells: readonly string[], place: number): string {
 /** The text in a cell; empty if there is no value. @param place -1 for a column that the file lacks */
 export function valueIn(cells: readonly string[], place: number): string {
   const text = unwrapText(trimmedCell(cells, place));
-  return isEmptyWord(text) ? '' : text;
+  return isEmptyWord(text) || isErrorText(text) ? '' : text;
 }
+
+/** Errors of formulas, as spreadsheets show them in English and French. */
+const ERROR = new RegExp(
+  '^(?:#(?:(?:REF|DIV/0|VALUE|VALEUR|NUM|NOMBRE|NULL|NUL|SPILL|CALC|FIELD|BLOCKED|CONNECT)\\s?!|' +
+    '(?:NAME|NOM)\\s?\\?|N/[AD]|GETTING_DATA)|Err ?: ?[0-9]{3})$',
+  'i',
+);
+
+/** True for a text such as `#REF!`. */
+export function isErrorText(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return (first === 0x23 || first === 0x45) && ERROR.test(text);
+}
+
+/** @param text of a cell with an error; an unknown one is not shown */
+export const cellError = (text: string): Text =>
+  say('This cell shows {error}, the error of a formula. Correct the formula in the spreadsheet.', {
+    error: isErrorText(text) ? text : '#?',
+  });
 
 const LONGEST = 6;
 const EMPTY_WORDS = new Set('- -- --- – — n/a n.a. néant neant ntabyo nta ntayo'.split(' '));

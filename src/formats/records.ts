@@ -9,6 +9,14 @@ export interface FileRecord {
   readonly cells: readonly string[];
   /** Indexes of the cells that a workbook stores as numbers; a text file has none. */
   readonly numbers?: ReadonlySet<number>;
+  /** Reasons why cells of a workbook have no value of their own, by index. */
+  readonly cellFaults?: ReadonlyMap<number, Text>;
+  /** Numbers as the workbook shows them, by index, where that is rounded. */
+  readonly shownNumbers?: ReadonlyMap<number, string>;
+  /** Indexes of cells with the value of one above that they are merged with. */
+  readonly mergedCells?: ReadonlySet<number>;
+  /** True for a row that is hidden, by hand or by a filter. */
+  readonly isHidden?: boolean;
 }
 
 /** Records read from a file at once. A slow reader delays the next ones. */
@@ -16,6 +24,8 @@ export interface RecordBatch {
   readonly records: readonly FileRecord[];
   /** Number of bytes read so far. */
   readonly bytesRead: number;
+  /** Indexes of the hidden columns of a workbook. */
+  readonly hiddenColumns?: ReadonlySet<number>;
 }
 
 /** Number of first rows with a value among which the header is, as titles may precede it. */

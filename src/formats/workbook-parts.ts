@@ -120,7 +120,20 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
 }
 
 /** Meaning that the format of a cell gives its number. */
-type NumberStyle = 'number' | 'date' | 'percent';
+interface NumberStyle {
+  readonly kind: 'number' | 'date' | 'percent';
+  /** Digits shown after the point; undefined for a format that shows as many as fit. */
+  readonly fractionDigits?: number;
+}
+
+export const PLAIN: NumberStyle = { kind: 'number' };
+const DATE: NumberStyle = { kind: 'date' };
+
+/** Digits after the point in the formats of numbers that a workbook does not spell out. */
+const BUILT_IN_DIGITS: ReadonlyMap<number, number> = new Map([
+  ...[1, 3, 5, 6, 9, 37, 38].map((id) => [id, 0] as const),
+  ...[2, 4, 7, 8, 10, 39, 40].map((id) => [id, 2] as const),
+]);
 
 /** Date formats that a workbook does not spell out (ECMA-376 part 1, 18.8.30); 27 to 58 in Asian editions. */
 const isBuiltInDate = (id: number): boolean =>
@@ -134,17 +147,23 @@ const MAX_CODE_CHARACTERS = 255;
  * @param code as the workbook spells it out, such as `dd/mm/yyyy hh:mm`
  */
 function numberStyleOf(id: number, code: string | undefined): NumberStyle {
-  if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return 'number';
+  if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return PLAIN;
   if (code === undefined) {
-    if (isBuiltInDate(id)) return 'date';
-    return id === 9 || id === 10 ? 'percent' : 'number';
+    if (isBuiltInDate(id)) return DATE;
+    return withDigits(id === 9 || id === 10 ? 'percent' : 'number', BUILT_IN_DIGITS.get(id));
   }
   // The format of positive numbers, without texts, escaped characters, padding and fill characters.
   const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
   // [h]:mm counts elapsed hours and is not a time of day.
-  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return 'number';
+  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return PLAIN;
   const plain = positive.replace(/\[[^\]]*\]/g, '');
-  if (/^\s*general\s*$/i.test(plain)) return 'number';
-  if (/[dmyhs]/i.test(plain)) return 'date';
-  return plain.includes('%') ? 'percent' : 'number';
+  if (/^\s*general\s*$/i.test(plain)) return PLAIN;
+  if (/[dmyhs]/i.test(plain)) return DATE;
+  const [, before = '', after = ''] = /^[^0#?]*([0#?,]+)(?:\.([0#?]*))?[^0#?]*$/.exec(plain) ?? [];
+  // A format with a comma last shows thousands as 1.
+  const digits = before === '' || before.endsWith(',') || /[eE]/.test(plain) ? undefined : after.length;
+  return withDigits(plain.includes('%') ? 'percent' : 'number', digits);
 }
+
+const withDigits = (kind: NumberStyle['kind'], fractionDigits: number | undefined): NumberStyle =>
+  fractionDigits === undefined ? { kind } : { kind, fractionDigits };

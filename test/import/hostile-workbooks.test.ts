@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openFile } from '../../src/formats/open-file.ts';
+import type { FileRecord } from '../../src/formats/records.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { startedPlace } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
@@ -28,6 +29,19 @@ async function read(context: TestContext, content: Buffer) {
       mostCells = Math.max(mostCells, cells);
     }
     return { records, mostCells };
+  } finally {
+    await source.close();
+  }
+}
+
+async function readAll(context: TestContext, content: Buffer): Promise<FileRecord[]> {
+  const path = join(temporaryFolder(context), 'a.xlsx');
+  writeFileSync(path, content);
+  const source = await openFile(path, { scoreHeader: (cells) => (cells[0] === 'code' ? 1 : 0) });
+  try {
+    const records: FileRecord[] = [];
+    for await (const batch of source.read()) records.push(...batch.records);
+    return records;
   } finally {
     await source.close();
   }
@@ -111,18 +125,25 @@ test('entities that a part declares are not expanded, but damage', async (contex
     await assert.rejects(read(context, withPart({ name, content })), DAMAGED);
 });
 
-test('a formula without its value is refused, because an empty cell would clear what is stored', async (context) => {
-  const rows = `${ROWS}<row r="3"><c r="A3"><f>A2</f></c></row>`;
-  await assert.rejects(read(context, withRows(rows)), {
-    faults: [
-      {
-        ...{ line: 3, column: '', refuses: 'file' },
-        message:
-          'Row 3 has a formula without its value. ' +
-          'Open the workbook in a spreadsheet, save it and import it again.',
-      },
-    ],
+test('a sheet of very many merged ranges is refused', async (context) => {
+  const merges = '<mergeCell ref="A2:A3"/>'.repeat(100_001);
+  const sheet = { name: 'S', rows: ROWS, after: `<mergeCells>${merges}</mergeCells>` };
+  await assert.rejects(read(context, workbookOf({ sheets: [sheet] })), {
+    message:
+      'The sheet has more than 100,000 merged ranges. ' +
+      'Undo the merges, save the workbook and import it again.',
   });
+});
+
+test('the rows end where their tag does, whatever their texts and the parts of the file are', async (context) => {
+  const text = '<c r="A3" t="inlineStr"><is><t>sheetData> &lt;/sheetData></t></is></c>';
+  for (const filler of [0, 65_000, 65_530, 65_536]) {
+    const rows = `${ROWS}<row r="3">${text}</row><row r="4"><c r="B4"><v>1</v></c></row>`;
+    const padded = `${rows}${'<row r="9"></row>'.replace('></row>', `>${' '.repeat(filler)}</row>`)}`;
+    const after = '<mergeCells><mergeCell ref="A3:A4"/></mergeCells>';
+    const records = await readAll(context, workbookOf({ sheets: [{ name: 'S', rows: padded, after }] }));
+    assert.equal(records.at(-1)?.cells[0], 'sheetData> </sheetData>');
+  }
 });
 
 const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');

@@ -200,6 +200,7 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   repeated_header: 'header again, passed over',
   text_below: 'text below the table, passed over',
   example_row: 'example of the template, left out',
+  merged_cell: 'value of the merged cell above',
   word: 'word',
   empty_word: 'empty word',
   second_phone: 'second phone',

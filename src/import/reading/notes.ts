@@ -20,6 +20,7 @@ export const NOTES = {
   repeated_header: ofRow('Refused with --strict: the line repeats the header.'),
   text_below: ofRow('Refused with --strict: this text is below the table.'),
   example_row: ofRow('Refused with --strict: this is the example of the template.'),
+  merged_cell: ofRow('Refused with --strict: the cell is merged with one above.'),
   word: ofRow("Refused with --strict: the word is not one of the registry's."),
   empty_word: ofRow('Refused with --strict: leave the cell empty.'),
   second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),

@@ -1,7 +1,9 @@
 /** Reads the cells of a row, each as its column in this file requires. */
 
 import {
+  cellError,
   isEmptyWord,
+  isErrorText,
   isFormulaText,
   MAX_CELL_CHARACTERS,
   mayBeSpecial,
@@ -100,14 +102,19 @@ export function createCellReader(options: CellReaderOptions) {
      * @param i place of the column among those of the kind
      * @returns null for an empty cell
      */
-    read({ cells, numbers }: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
+    read(record: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
+      const { cells, numbers, cellFaults, mergedCells } = record;
       const column = columns[i] as (typeof columns)[number];
       const { place, words, context } = column;
+      const fault = cellFaults?.get(place);
+      if (fault !== undefined) return new FieldError(fault);
       const text = cells[place] ?? '';
       if (text.length > MAX_CELL_CHARACTERS) return TOO_LONG;
       let cell = text.trim();
       if (cell === '') return null;
       findings = rowFindings;
+      if (mergedCells?.has(place) === true) findings.note('merged_cell', column.column.name);
+      if (isErrorText(cell)) return new FieldError(cellError(cell));
       if (mayBeSpecial(cell) || words !== undefined) cell = unwrap(cell, column);
       if (cell === '') return null;
       context.isNumber = numbers?.has(place) === true;

@@ -11,7 +11,7 @@ import {
 } from '../../formats/records.ts';
 import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import { mayEcho } from '../../values/errors.ts';
-import { say, type Text } from '../../values/message.ts';
+import { asMessage, say, type Text } from '../../values/message.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { nearestName } from '../reading/fold.ts';
 import type { NoteLog } from '../reading/notes.ts';
@@ -56,7 +56,8 @@ interface HeaderOptions {
  * Reads a header: its columns may be in any order, each once, and none of the required ones may be missing.
  * @throws FileFault with every fault of the header
  */
-export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
+export function readHeader(kind: ImportKind, record: FileRecord, options: HeaderOptions): Header {
+  const { line, cells, cellFaults } = record;
   const { map, notes } = options;
   if (cells.length > MAX_COLUMNS)
     throw fileFault(
@@ -70,6 +71,7 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
   const named = headings.flatMap(({ column }) => column ?? []);
   const columns = new Set([...named, ...constants]);
   const faults = [
+    ...Array.from(cellFaults ?? [], ([place, fault]) => headingFault(place, fault)),
     ...repeatedColumns(headings),
     ...constants.filter((column) => named.includes(column)).map(columnAndConstant),
     ...unknownColumns(kind, line, headings, columns, options),
@@ -88,6 +90,14 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
     isOfRejects: headings.some(({ text }) => addedColumnOf(text) === FAULTS_COLUMN),
   };
 }
+
+const headingFault = (place: number, fault: Text): HeaderFault => ({
+  column: '',
+  message: say('The heading in position {position} cannot be read. {fault}', {
+    position: place + 1,
+    fault: asMessage(fault),
+  }),
+});
 
 function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
   return headings.flatMap(({ column, text }, i) => {

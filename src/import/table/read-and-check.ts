@@ -9,6 +9,7 @@ import {
   type RecordSource,
   type SourceFormat,
 } from '../../formats/records.ts';
+import { columnLetters } from '../../formats/sheet-rows.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import type { ImportWarning } from '../import-warnings.ts';
@@ -143,10 +144,4 @@ function cellOf(
 ): string | undefined {
   const place = header?.headings.findIndex((heading) => heading.column === column) ?? -1;
   return format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
-}
-
-/** Letters of a column in a workbook: `A` to `Z`, `AA`, … @param place counted from 0 */
-function columnLetters(place: number): string {
-  const last = String.fromCharCode(65 + (place % 26));
-  return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;
 }

@@ -182,6 +182,32 @@ test('what is wrong is said by the names of columns and words, without options, 
     assert.doesNotMatch(text, / --|FEMALE|date_of_birth|\d{4}-\d\d-\d\d/);
 });
 
+test('what dates and amounts leave open is asked, and said in the words of the page', async (context) => {
+  const { databaseFile, query } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows = [
+    'cooperative_code,member_code,reference,interest_rate,amount,loan_start_date',
+    'A-1,M-1,L-1,18,100.000 Frw,26/06/13',
+    'A-1,M-1,L-2,18,Frw 250,26/06/14',
+  ];
+  const { path, page } = await give(browser, 'loans.csv', `${rows.join('\n')}\n`);
+  assert.match(
+    page.text,
+    /How are dates written\?[\s\S]*<option value="ymd"[\s\S]*What stands before decimals\?/,
+  );
+  const refused = (await submit(browser, path, 'check')).text;
+  assert.match(refused, /of 26\/06\/13 is the day, .* or choose how dates are written\./);
+  assert.match(refused, /the point separates thousands or decimals\. Choose a comma or a point, or /);
+  assert.doesNotMatch(refused, /in a map/);
+  const checked = await submit(browser, path, 'check', { dates: 'ymd', decimal: ',' });
+  assert.match(checked.text, /year of two digits in column .*: lines 2, 3/);
+  await submit(browser, path, 'import');
+  assert.deepEqual(query('SELECT amount_minor AS amount, loan_start_date AS start FROM loans ORDER BY id'), [
+    { amount: 10_000_000, start: Date.UTC(2026, 5, 12, 22) / 1000 },
+    { amount: 25_000, start: Date.UTC(2026, 5, 13, 22) / 1000 },
+  ]);
+});
+
 test('what the file has no column of is given once for all rows', async (context) => {
   const { databaseFile, query } = await startedPlace(context);
   const browser = await openedDesk(context, databaseFile);

@@ -6,7 +6,9 @@ import { asMessage, say } from '../../values/message.ts';
 import { type CellContext, type ColumnSurvey, type DateOrder, NOT_SURVEYED } from './cell-context.ts';
 import { foldHeading } from './fold.ts';
 
-const TIME = String.raw`(?:\s+(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2})(?::(?<second>[0-9]{2}))?)?`;
+// The groups of each pattern: first number, mark, second, third, and those of the time. Named ones are slow.
+
+const TIME = String.raw`(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?`;
 /** Three numbers with the same separator, and an optional time. */
 const NUMBERS = new RegExp(`^([0-9]{1,4})([/.-])([0-9]{1,2})\\2([0-9]{1,4})${TIME}$`);
 const MONTHS = [
@@ -28,14 +30,16 @@ const LAST_DAY = 31;
 
 // Dates with the name of the month, without accents and in lower case
 
-const DAY = '(?<day>[0-9]{1,2})(?:er|st|nd|rd|th)?';
-const MONTH = String.raw`(?<month>[a-z]{3,})\.?`;
-const BETWEEN = ' ?[ /.,-] ?';
-const NAMED = [
-  `(?:(?:le|ku ?wa|tariki ya) )?${DAY}${BETWEEN}${MONTH}${BETWEEN}(?<year>[0-9]{4}|[0-9]{2})`,
-  `${MONTH}[ -]${DAY}(?:, ?|[ -])(?<year>[0-9]{4})`,
-  `(?<year>[0-9]{4})${BETWEEN}${MONTH}${BETWEEN}${DAY}`,
-].map((date) => new RegExp(`^${date}${TIME}$`));
+const DAY = '([0-9]{1,2})(?:er|st|nd|rd|th)?';
+const MONTH = String.raw`([a-z]{3,})\.?`;
+const MARK = ' ?[ /.,-] ?';
+const NAMED = (
+  [
+    ['dmy', `(?:(?:le|ku ?wa|tariki ya) )?${DAY}(${MARK})${MONTH}${MARK}([0-9]{4}|[0-9]{2})`],
+    ['mdy', `${MONTH}([ -])${DAY}(?:, ?|[ -])([0-9]{4})`],
+    ['ymd', `([0-9]{4})(${MARK})${MONTH}${MARK}${DAY}`],
+  ] as const
+).map(([order, date]) => ({ order, pattern: new RegExp(`^${date}${TIME}$`) }));
 const HAS_LETTER = /[a-z]/i;
 
 /** Names of the months in all languages, folded. */
@@ -44,14 +48,21 @@ const MONTH_NAMES = MONTHS.map((month) => [
   ...(month === 'September' ? ['nzeli'] : []),
 ]);
 
+/** Numbers of months by the words that have named them so far. */
+const monthNumbers = new Map<string, string>();
+
 /**
  * The number of the month that a word of at least three letters names or begins to, such as `fev` or `juil`.
  * @returns undefined for a word such as `jui`, with which two months begin
  */
-function monthNamed(word: string): number | undefined {
+function monthNamed(word: string): string | undefined {
+  const number = monthNumbers.get(word);
+  if (number !== undefined) return number;
   const isMeant = (names: readonly string[]) => names.some((name) => name.startsWith(word));
   const month = MONTH_NAMES.findIndex(isMeant);
-  return month < 0 || month !== MONTH_NAMES.findLastIndex(isMeant) ? undefined : month + 1;
+  if (month < 0 || month !== MONTH_NAMES.findLastIndex(isMeant)) return undefined;
+  monthNumbers.set(word, String(month + 1));
+  return String(month + 1);
 }
 
 /** Age in years of the oldest dates, other than births, whose year may be written with two digits. */
@@ -161,53 +172,57 @@ function toIso(cell: string, context: CellContext, oldest: number): string | Fie
   const match = NUMBERS.exec(cell);
   const date = match === null ? withMonthName(cell, context) : withNumbers(match, context);
   if (date === undefined || date instanceof FieldError) return date ?? cell;
-  const { year, month, day, hour, minute, second = '00' } = date;
+  const { year, month, day, hour, minute, second } = date;
   const monthAndDay = `${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  const fullYear = year.length === 4 ? year : pastYear({ cell, year, monthAndDay, oldest }, context);
+  const fullYear = year.length === 4 ? year : pastYear(cell, { year, monthAndDay, oldest }, context);
   if (fullYear instanceof FieldError) return fullYear;
   const iso = `${fullYear}-${monthAndDay}`;
   return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${second}`;
 }
 
-/** Digits of a date, with the year in two or four. */
-type DateDigits = Readonly<
-  Record<'year' | 'month' | 'day', string> & Partial<Record<'hour' | 'minute' | 'second', string>>
->;
-
-/** @returns undefined for a text that is not a date, or has its year elsewhere than the map says */
-function withMonthName(cell: string, { dateOrder }: CellContext): DateDigits | undefined {
-  if (!HAS_LETTER.test(cell)) return undefined;
-  const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  const digits = NAMED.map((date) => date.exec(text)?.groups as DateDigits | undefined).find(Boolean);
-  const month = digits && monthNamed(digits.month);
-  if (month === undefined || (digits?.year.length === 2 && dateOrder === 'ymd')) return undefined;
-  return { ...(digits as DateDigits), month: String(month) };
-}
-
-/** @returns undefined if the year is not where the order expects it */
-function withNumbers(match: RegExpExecArray, context: CellContext): DateDigits | undefined | FieldError {
-  const [, first = '', mark = '', second = '', third = ''] = match;
-  const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);
-  if (order === undefined || order instanceof FieldError) return order;
+/** The parts of a matched date, with the year in two or four digits. */
+function partsOf(match: RegExpExecArray, order: DateOrder) {
+  const [, first = '', , second = '', third = '', hour, minute = '', seconds = '00'] = match;
   const [year, month, day] = {
     ymd: [first, second, third] as const,
     mdy: [third, first, second] as const,
     dmy: [third, second, first] as const,
   }[order];
+  return { year, month, day, hour, minute, second: seconds };
+}
+
+type DateParts = ReturnType<typeof partsOf>;
+
+/** @returns undefined for a text that is not a date, or has its year elsewhere than the map says */
+function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | undefined {
+  if (!HAS_LETTER.test(cell)) return undefined;
+  const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  for (const { order, pattern } of NAMED) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const parts = partsOf(match, order);
+    const month = monthNamed(parts.month);
+    const isYearElsewhere = parts.year.length === 2 && dateOrder === 'ymd';
+    return month === undefined || isYearElsewhere ? undefined : { ...parts, month };
+  }
+  return undefined;
+}
+
+/** @returns undefined if the year is not where the order expects it */
+function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | undefined | FieldError {
+  const [, first = '', mark = '', second = '', third = ''] = match;
+  const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);
+  if (order === undefined || order instanceof FieldError) return order;
+  const parts = partsOf(match, order);
+  const { year, month, day } = parts;
   if ((year.length !== 4 && year.length !== 2) || month.length > 2 || day.length > 2) return undefined;
-  return { ...match.groups, year, month, day };
+  return parts;
 }
 
 /** The year of two digits in the century that puts the day in the past. @param oldest age in years */
 function pastYear(
-  {
-    cell,
-    year,
-    monthAndDay,
-    oldest,
-  }: Readonly<Record<'cell' | 'year' | 'monthAndDay', string>> & {
-    readonly oldest: number;
-  },
+  cell: string,
+  { year, monthAndDay, oldest }: { year: string; monthAndDay: string; oldest: number },
   { today, note }: CellContext,
 ): string | FieldError {
   const thisCentury = today.slice(0, 2) + year;

@@ -29,27 +29,37 @@ function programIn(folder: string, name: string): string {
 const TOLERATED_MS = 50;
 
 /**
- * In front of the service: the first request is refused with 429, the second with 503, and of the POST the
- * first answer is lost, after the work was done. Whoever is back before Retry-After is over is in the log.
+ * In front of the service, in the order of the requests: what happens to each in place of an answer, `pass`
+ * for none. Of the POST the first answer is lost, after the work was done. A request that comes back before
+ * Retry-After is over is in the log.
  */
-async function startUnreliable(context: TestContext, app: TestApp): Promise<{ url: string; log: string[] }> {
+const FAILURES = [429, 503, 502, 504, 'pass', 'break', 'pass', 'page', 'pass', 'half'] as const;
+/** What a proxy answers of itself. */
+const PAGE = '<html><body>Try again later.</body></html>';
+
+async function startUnreliable(
+  context: TestContext,
+  app: TestApp,
+): Promise<{ url: string; log: string[]; failures: unknown[] }> {
   const log: string[] = [];
-  const refusals = [
-    { status: 429, seconds: 2 },
-    { status: 503, seconds: 1 },
-  ];
+  const failures = [...FAILURES];
   let isPostLost = false;
   let refusedUntilMs = 0;
   const server = createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
     const refuse = (status: number, seconds: number): void => {
       refusedUntilMs = performance.now() + seconds * 1000 - TOLERATED_MS;
-      outgoing.writeHead(status, { 'Retry-After': seconds }).end('{"detail":"Later."}');
+      const text = status === 429 || status === 503 ? '{"detail":"Later."}' : PAGE;
+      outgoing.writeHead(status, { 'Retry-After': seconds }).end(text);
     };
     if (performance.now() < refusedUntilMs) log.push(`${method} before Retry-After`);
-    const refusal = refusals.shift();
-    if (refusal !== undefined) {
-      refuse(refusal.status, refusal.seconds);
+    const failure = failures.shift();
+    if (typeof failure === 'number') return refuse(failure, failure === 429 ? 2 : 1);
+    if (failure === 'break') return void incoming.socket.destroy();
+    if (failure === 'page') return void outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end(PAGE);
+    if (failure === 'half') {
+      outgoing.writeHead(200, { 'Content-Length': 99 }).write('{"results"');
+      setTimeout(() => incoming.socket.destroy(), 100);
       return;
     }
     const passed = httpRequest({ port: app.port, path, method, headers }, (answer) => {
@@ -67,7 +77,7 @@ async function startUnreliable(context: TestContext, app: TestApp): Promise<{ ur
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, log };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, log, failures };
 }
 
 const CODES = ['M-1', 'M-2', 'M-3'];
@@ -85,7 +95,7 @@ async function run(context: TestContext, command: readonly string[], folder: str
     };
     assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
   }
-  const { url, log } = await startUnreliable(context, app);
+  const { url, log, failures } = await startUnreliable(context, app);
   // Links to other pages have this address too.
   const env = { ...process.env, REGISTRY: url, KEY: app.fullKey };
   const [file = '', ...options] = command;
@@ -106,6 +116,7 @@ async function run(context: TestContext, command: readonly string[], folder: str
   assert.equal((await app.send('/members?member_code=NEW-1')).json.count, 1);
   const others = log.filter((line) => line !== 'GET 200');
   assert.deepEqual(others, ['POST 201', 'POST 201 true']);
+  assert.deepEqual(failures, []);
 }
 
 const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined;

@@ -23,7 +23,7 @@ import {
   pruneDatedBackups,
   verifyBackup,
 } from './dated-backups.ts';
-import type { Manifest } from './manifest.ts';
+import { isUnknownFile, type Manifest } from './manifest.ts';
 import type { WrittenBackup } from './write-backup.ts';
 
 // Output of a backup: text for people, JSON for programs
@@ -49,6 +49,14 @@ export const describeBackup = (
   last_sequence: sequence?.lastSequence ?? null,
   registry_id: registryId ?? null,
 });
+
+/** Note on files of parts that this program does not have. @param rest what became of them */
+export function unknownFilesNote({ files }: Manifest, rest: string): string {
+  const names = files.map(({ name }) => name).filter(isUnknownFile);
+  return names.length === 0
+    ? ''
+    : `This program does not know ${names.join(', ')}, which another one has written: ${rest}\n`;
+}
 
 function formatBackup({ files, rows, sequence }: Manifest): string {
   const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
@@ -215,6 +223,7 @@ async function runVerify(run: Run, folder: string): Promise<void> {
           `${formatInstant(backup.instantMs)}.\n`,
   );
   if (fault !== null) throw new CommandError(EXIT.refused, '');
+  if (backup !== undefined) run.err(unknownFilesNote(backup, 'its bytes are as they were written.'));
   assertLedger(ledgerFault);
 }
 

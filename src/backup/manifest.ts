@@ -109,7 +109,7 @@ function parseManifest(text: string, folder: string): Manifest {
   }
   if (sha256 !== hashOf(document)) throw new ManifestError('it was changed after it was written.');
   const { program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
-  assertKnown(files.map(({ name }) => name));
+  assertNames(files.map(({ name }) => name));
   return {
     program,
     instantMs: Date.parse(instant),
@@ -146,13 +146,22 @@ function parseDocument(text: string): StoredDocument {
   throw new ManifestError('it is not the manifest of a backup.');
 }
 
-/** Requires known names, since a path could lead out of the folder. */
-function assertKnown(names: readonly string[]): void {
-  if (names.some((name) => !isLedgerFileOfBackup(name) && !DATABASE_FILES.some((file) => file.name === name)))
+/**
+ * True for a database of a part that this program does not have, such as webhooks in a program without them:
+ * verify and restore pass over it, and it stays in the backup.
+ */
+export const isUnknownFile = (name: string): boolean =>
+  /^registry\.[a-z-]+\.db$/.test(name) &&
+  !isLedgerFileOfBackup(name) &&
+  !DATABASE_FILES.some((file) => file.name === name);
+
+/** Requires names that can be in a backup, since a path could lead out of the folder. */
+function assertNames(names: readonly string[]): void {
+  const isDatabase = (name: string) => DATABASE_FILES.some((file) => file.name === name);
+  if (names.some((name) => !isDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))
     throw new ManifestError('it names a file that no backup has.');
-  for (const { name, isOptional } of DATABASE_FILES) {
-    const count = names.filter((other) => other === name).length;
-    if (count > 1 || (count === 0 && !isOptional))
-      throw new ManifestError(`it names ${name} ${count === 0 ? 'nowhere' : 'twice'}.`);
-  }
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw new ManifestError(`it names ${repeated} twice.`);
+  for (const { name, isOptional } of DATABASE_FILES)
+    if (!isOptional && !names.includes(name)) throw new ManifestError(`it names ${name} nowhere.`);
 }

@@ -33,7 +33,7 @@ import { KIGALI } from '../values/date-time.ts';
 import { eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { copyReadable, restoreLedger } from './ledger-copy.ts';
-import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
+import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
 
@@ -203,6 +203,7 @@ async function prepare(
     onStep('prepared');
     const ledgerFaults: string[] = [];
     for (const file of manifest.files) {
+      if (isUnknownFile(file.name)) continue;
       if (isLedgerFileOfBackup(file.name) && !existsSync(join(folder, file.name))) {
         ledgerFaults.push(`${file.name}: it is missing.`);
         continue;
@@ -238,7 +239,7 @@ const kindOf = ({ name }: ManifestFile): DatabaseFile =>
   DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
 
 const databasesOf = ({ files }: Manifest): readonly ManifestFile[] =>
-  files.filter(({ name }) => !isLedgerFileOfBackup(name));
+  files.filter(({ name }) => !isLedgerFileOfBackup(name) && !isUnknownFile(name));
 
 const registryOf = (manifest: Manifest): ManifestFile =>
   databasesOf(manifest).find((file) => !kindOf(file).isOptional) as ManifestFile;

@@ -7,7 +7,7 @@ import { reading } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
-import { describeBackup, formatInstant } from './backup-command.ts';
+import { describeBackup, formatInstant, unknownFilesNote } from './backup-command.ts';
 import { findNewestBackup } from './dated-backups.ts';
 import type { RestoredErasures } from './erase-again.ts';
 import type { RestoredLedger } from './ledger-copy.ts';
@@ -63,7 +63,10 @@ async function runRestore(run: Run<RestoreCommandOptions>, given: string | undef
   };
   const text = formatRestored(restored, folder, { database, checks });
   run.show(document, sound ? text : `${text}${database} is NOT sound.\n`);
-  run.err(unknownNote(restored) + keysNote(restored, options) + webhooksNote(restored, options));
+  const unknownFiles = unknownFilesNote(backup, 'it is not restored, and stays in the backup.');
+  run.err(
+    unknownNote(restored) + unknownFiles + keysNote(restored, options) + webhooksNote(restored, options),
+  );
   if (!sound) throw new CommandError(EXIT.refused, '');
   const faults = [...restored.ledger.faults, ...checks.flatMap(({ fault }) => fault ?? [])];
   if (faults.length > 0)

@@ -9,7 +9,7 @@ import { hashFile } from '../sqlite/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { findLedgerFault } from './ledger-copy.ts';
-import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
+import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
 // Inspection of one file, which no other process uses; nothing more is read from a damaged one
 
@@ -98,7 +98,9 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
     const fault =
       findWrongFile(path, file) ??
       (await findWrongBytes(path, file)) ??
-      (isOfLedger ? undefined : findWrongInside(inspectDatabase(path, 'full'), file, manifest));
+      (isOfLedger || isUnknownFile(file.name)
+        ? undefined
+        : findWrongInside(inspectDatabase(path, 'full'), file, manifest));
     if (fault === undefined) continue;
     if (!isOfLedger) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
     ledgerFault ??= `${file.name}: ${fault}`;

@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -186,6 +187,33 @@ function forge(folder: string, change: (text: string) => string): void {
   const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
   writeFileSync(file, JSON.stringify({ ...document, manifest_sha256: hash }));
 }
+
+test('a file of a part that this program does not have is named, verified, and stays in the backup', async (context) => {
+  const { root, folder } = await backedUp(context);
+  const all = join(root, 'all');
+  const backup = join(all, '000001-2026-01-01T06-00-00Z');
+  mkdirSync(all);
+  renameSync(folder, backup);
+  const file = join(backup, 'registry.notes.db');
+  writeFileSync(file, 'notes');
+  const sha256 = createHash('sha256').update('notes').digest('hex');
+  const entry = { name: 'registry.notes.db', bytes: 5, sha256, application_id: 1, schema_version: 9 };
+  forge(backup, (text) => {
+    const document = JSON.parse(text);
+    return JSON.stringify({ ...document, files: [...document.files, entry] });
+  });
+  const verified = await verify(backup);
+  const note = 'This program does not know registry.notes.db, which another one has written: ';
+  assert.deepEqual([verified.status, verified.err], [0, `${note}its bytes are as they were written.\n`]);
+  const elsewhere = join(root, 'elsewhere', 'registry.db');
+  const restored = await command(['restore', '--newest', all, '--db', elsewhere]);
+  assert.equal(restored.status, 0, restored.err);
+  assert.ok(restored.err.includes(`${note}it is not restored, and stays in the backup.\n`), restored.err);
+  assert.deepEqual(readdirSync(dirname(elsewhere)).sort(), ['registry.db', 'registry.keys.db']);
+  assert.equal(readFileSync(file, 'utf8'), 'notes');
+  writeFileSync(file, 'other');
+  assert.match((await verify(backup)).out, /^registry\.notes\.db: its content has changed/m);
+});
 
 const edit = (folder: string, from: string | RegExp, to: string) => {
   const file = join(folder, 'manifest.json');

@@ -23,12 +23,13 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./serve-command.ts')).declareServe,
   },
   desk: {
-    description: 'open a page for those who run the registry in a browser of this machine; it prints a link',
+    description:
+      'open the desk, the pages for clerks and operators, in a browser of this machine; prints a link',
     load: async () => (await import('./desk-command.ts')).declareDesk,
   },
   status: {
     description:
-      'how the registry is doing, on one screen; ' +
+      'the health of the registry on one screen; ' +
       'status 0 all is well, 1 something needs attention, 2 no database',
     load: async () => (await import('./health/status-command.ts')).declareStatus(await loadStatus()),
   },
@@ -42,29 +43,28 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
   },
   imports: {
-    description: 'the imports that were applied: list, show, undo',
+    description: 'applied imports: list, show, undo',
     load: async () => (await import('./journal/imports-command.ts')).declareImports,
   },
   history: {
-    description: 'what has changed in a member or a cooperative, and who changed it',
+    description: 'the changes of a member or a cooperative, with their authors',
     load: async () => (await import('./journal/history-commands.ts')).declareHistory,
   },
   nid: {
-    description: 'national IDs that were wrong or were reissued: replace, release',
+    description: 'correct national IDs that were wrong or reissued: replace, release',
     load: async () => (await import('./people/correction-command.ts')).declareCorrections,
   },
   members: {
     description:
-      'members by name; who are one person, change cooperative, or are in a wrong one: find, show, merge, ' +
-      'transfer, move',
+      'find members by name, merge duplicates, change their cooperative: find, show, merge, transfer, move',
     load: async () => (await import('./people/member-commands.ts')).declareMembers(await loadSearch()),
   },
   cooperatives: {
-    description: 'cooperatives that were merged',
+    description: 'merge cooperatives',
     load: async () => (await import('./people/correction-command.ts')).declareCorrections,
   },
   persons: {
-    description: 'what concerns a person in all cooperatives: show everything held, record a death, erase',
+    description: 'a person in all cooperatives: show all data, record a death, erase',
     load: async () => (await import('./people/person-commands.ts')).declarePersons,
   },
   entries: {
@@ -72,11 +72,11 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./people/member-commands.ts')).declareEntries,
   },
   duplicates: {
-    description: 'members who may be one person, registered twice; those that are two people are dismissed',
+    description: 'members who may be one person, registered twice; dismiss pairs that are two people',
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
   ledger: {
-    description: 'who has read whose data: person, key, verify, prune, export',
+    description: 'the access ledger, of each access to personal data: person, key, verify, prune, export',
     load: async () => (await import('./ledger/ledger-commands.ts')).declareLedger,
   },
   keys: {
@@ -88,20 +88,19 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./check/check.ts')).declareCheck,
   },
   backup: {
-    description: 'write a backup of everything the registry keeps, while it is in use',
+    description: 'write a backup of all data of the registry, while it is in use',
     load: async () => (await import('./backup/backup-command.ts')).declareBackup,
   },
   restore: {
-    description: 'put a backup in the place of the registry, which nothing may have open',
+    description: 'replace the registry by a backup; no process may have the registry open',
     load: async () => (await import('./backup/restore-command.ts')).declareRestore,
   },
   summarize: {
-    description:
-      'refresh the read model where it is out of date: after an upgrade or an import that was killed',
+    description: 'refresh the read model if it is out of date, after an upgrade or a killed import',
     load: async () => (await import('./health/refresh-stored.ts')).declareSummarize,
   },
   'time-zone': {
-    description: 'the time zone that the registry belongs to; with --to, move it to another',
+    description: 'show the time zone of the registry; with --to, change it',
     load: async () => (await import('./health/refresh-stored.ts')).declareTimeZone,
   },
 };
@@ -122,7 +121,7 @@ export async function createProgram(
   const program = new Command('cooperative-registry')
     .description("The registry of a country's cooperatives: lookups by national ID over HTTP and SQLite.")
     .version(packageVersion(), '--version', 'the version of this program')
-    .showHelpAfterError('Add --help to see what is expected.')
+    .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
   // Set before the commands are added, as they inherit it. Options after a command's name are the command's.
   program

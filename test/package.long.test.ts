@@ -196,6 +196,6 @@ test('the package installs in an empty project, embeds twice and runs as a comma
   const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})`;
   await assert.rejects(run(process.execPath, ['--import', old, bin, '--version'], { cwd: project, env }), {
     code: 2,
-    stderr: 'This needs Node 22.23.2 or newer; this is 20.20.2.\n',
+    stderr: 'This program needs Node 22.23.2 or newer; this is 20.20.2.\n',
   });
 });

@@ -131,7 +131,7 @@ export function declareBackup(command: Command, context: CliContext): void {
       '--verify',
       'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
     )
-    .option('--yes', 'create a missing folder; remove older backups although this one is much smaller')
+    .option('--yes', 'create a missing folder; remove older backups even if this one is much smaller')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, runBackup));
   const declare = (name: string) => addPrintOptions(showingNobody(command.command(name)));
@@ -142,14 +142,16 @@ export function declareBackup(command: Command, context: CliContext): void {
     .argument('<dir>', 'the folder of a backup')
     .action(acting(context, runVerify));
   declare('list')
-    .description('list the complete backups in a folder of all, the newest first: by number, not by time')
+    .description(
+      'list the complete backups in the folder of all backups, newest first: by number, not by time',
+    )
     .argument('<dir>', 'the folder of all backups')
     .action(acting(context, runList));
   declare('prune')
-    .description('remove all but the newest backups in a folder of all')
+    .description('remove all but the newest backups in the folder of all backups')
     .argument('<dir>', 'the folder of all backups')
-    .option('--keep <n>', 'how many stay', parseKeep)
-    .option('--yes', 'although the newest has fewer than half the members of the one before it')
+    .option('--keep <n>', 'number of backups to keep', parseKeep)
+    .option('--yes', 'even if the newest has fewer than half the members of the one before it')
     .action(acting(context, runPrune));
 }
 
@@ -241,7 +243,8 @@ const formatPosition = ({ sequence }: Manifest): string =>
 
 async function runPrune(run: Run<BackupCommandOptions>, folder: string): Promise<void> {
   const { keep, yes = false } = run.options;
-  if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
+  if (keep === undefined)
+    throw new CommandError(EXIT.usage, 'Give the number of backups to keep: --keep 14.');
   await listIn(folder);
   const pruned = pruneDatedBackups(folder, keep, yes);
   run.show(pruned, formatPruned(pruned));

@@ -30,8 +30,8 @@ Stop the service first. Example:
 export function declareRestore(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command))
     .argument('[dir]', 'the folder of a backup')
-    .option('--newest <folder>', 'the newest sound backup of this registry in a folder of all')
-    .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
+    .option('--newest <folder>', 'the newest sound backup of this registry in the folder of all backups')
+    .option('--replace', 'move the files of the present registry into a folder beside it')
     .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')
     .addHelpText('after', MORE_HELP)
     .action(acting(context, runRestore));
@@ -76,7 +76,10 @@ async function runRestore(run: Run<RestoreCommandOptions>, given: string | undef
 async function folderOf(run: Run<RestoreCommandOptions>, given: string | undefined): Promise<string> {
   const { newest } = run.options;
   if ((given === undefined) === (newest === undefined))
-    throw new CommandError(EXIT.usage, 'Name the folder of a backup, or with --newest the folder of all.');
+    throw new CommandError(
+      EXIT.usage,
+      'Name the folder of a backup, or with --newest the folder of all backups.',
+    );
   if (newest === undefined) return given ?? '';
   const { folder, passedOver } = await reading(newest, () => findNewestBackup(run.storage.location, newest));
   for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
@@ -108,7 +111,7 @@ const describeErasures = ({ members, unknownSinceMs, lastSeconds }: RestoredEras
 
 function ledgerLines({ added, differing }: RestoredLedger): string[] {
   return [
-    ...(added === 0 ? [] : [`Readings that were added to the access ledger here: ${added}.`]),
+    ...(added === 0 ? [] : [`Accesses added to the access ledger here: ${added}.`]),
     ...differing.map((origin) => `Chain ${origin} went on apart here and in the backup: both are kept.`),
   ];
 }
@@ -134,7 +137,7 @@ function countMemberships(members: readonly number[]): string {
 const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
   unknownSinceMs === undefined
     ? ''
-    : `Erasures since ${formatInstant(unknownSinceMs)} are unknown: whoever was erased since is back. ` +
+    : `Erasures since ${formatInstant(unknownSinceMs)} are unknown: persons erased since are back. ` +
       'Restore again with --erasures FILE, or erase them again.\n';
 
 /** Warning for an administrator who has disabled a key since the backup. */

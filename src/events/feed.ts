@@ -155,9 +155,9 @@ const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): R
 // JSON of an event, for followers and receivers of webhooks (docs/api.md#events).
 
 const EVENT_DATA = object({
-  id: string({ description: 'Of the cooperative, member, loan or payment.' }),
+  id: string({ description: 'Id of the cooperative, member, loan or payment.' }),
   cooperative_id: string({ description: 'The cooperative that it belongs to; itself for a cooperative.' }),
-  fields_changed: array(string(), { description: 'Empty for what was created or deleted.' }),
+  fields_changed: array(string(), { description: 'Empty if the entity was created or deleted.' }),
 });
 
 export const EVENT = object(
@@ -167,7 +167,7 @@ export const EVENT = object(
     sequence: integer({ minimum: 1, description: 'Rises by one from event to event.' }),
     actor: string({
       pattern: '^(key|import|undo|correction):[0-9]+$',
-      description: 'Who changed it: a key, an import, the undo of one, or a correction, by its id.',
+      description: 'Origin of the change: a key, an import, the undo of one, or a correction, by its id.',
     }),
     data: EVENT_DATA,
   },

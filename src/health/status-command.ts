@@ -115,7 +115,7 @@ function importText(last: Operation, zone: TimeZone): string {
 }
 
 function backupText({ condition: { lastBackup: last }, zone }: StatusFacts): string {
-  if (last === null) return 'none known from this machine';
+  if (last === null) return 'none on this machine';
   if (last.place === 'missing') return `${instant(last.instantMs, zone)}, GONE from ${last.folder}`;
   const checked =
     last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;

@@ -115,12 +115,12 @@ function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): strin
 export function declareHistory(history: Command, context: CliContext): void {
   addPrintOptions(history.command('member'), 'REGISTRY_USER')
     .argument('<member>', 'id, CODE/MEMBERCODE, CODE/NID; or a NID for all memberships of the person')
-    .description('what has changed in a member, the newest last; holds personal data')
+    .description('the changes of a member, newest last: personal data')
     .action(
       acting(context, async (run, name: string) => {
         if (isIdentityCard(name)) {
           await recordAccess(run, { identityCards: [name], fields: MEMBER_GROUPS });
-          return print(run, 'Nobody has this national ID.', (store) => store.ofPerson(name));
+          return print(run, 'No person has this national ID.', (store) => store.ofPerson(name));
         }
         const id = await findMemberId(run, name);
         await recordAccess(run, { memberIds: [id], fields: MEMBER_GROUPS });
@@ -129,7 +129,7 @@ export function declareHistory(history: Command, context: CliContext): void {
     );
   addPrintOptions(showingNobody(history.command('cooperative')))
     .argument('<code>', 'code of a cooperative', parseCode)
-    .description('what has changed in a cooperative, the newest last')
+    .description('the changes of a cooperative, newest last')
     .action(
       acting(context, (run, code: string) =>
         print(run, 'There is no cooperative with this code.', (store) => store.ofCooperative(code)),

@@ -88,7 +88,7 @@ function describeRefusal(
   });
   if (operations.length > 0) lines.push(say('Undo {operations} first.', { operations }));
   if (obstacle !== null)
-    lines.push(say('What no import has written cannot be undone: correct the rows of the file instead.'));
+    lines.push(say('Only rows written by an import can be undone: correct the rows of the file instead.'));
   return lines;
 }
 
@@ -138,7 +138,7 @@ const SHOWN_BLOCKERS = 20;
 
 export function declareImports(imports: Command, context: CliContext): void {
   addPrintOptions(showingNobody(imports.command('list')))
-    .description('list the imports, the newest last')
+    .description('list the imports, newest last')
     .action(
       acting(context, async ({ storage, zone, show }) => {
         const operations = await withStore(openJournal(storage), (log) => log.list());
@@ -147,7 +147,7 @@ export function declareImports(imports: Command, context: CliContext): void {
       }),
     );
   addPrintOptions(addId(showingNobody(imports.command('show'))))
-    .description('show one import: its file, options and notes, and what it did')
+    .description('show one import: its file, options, notes and effects')
     .action(
       acting(context, async ({ storage, zone, show }, id: number) => {
         const operation = await withStore(openJournal(storage), (log) => log.find(id));
@@ -158,7 +158,7 @@ export function declareImports(imports: Command, context: CliContext): void {
       }),
     );
   addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER')
-    .description('list each stored value that an import changed, with what it was before')
+    .description('list each stored value that an import changed, with its value before')
     .action(
       acting(context, (run, id: number) =>
         withStore(openJournal(run.storage), async (log) => {
@@ -169,7 +169,9 @@ export function declareImports(imports: Command, context: CliContext): void {
       ),
     );
   addConfirmOptions(addPrintOptions(addId(showingNobody(imports.command('undo'))), 'REGISTRY_USER'))
-    .description('remove what an import created and put back what it changed, unless something builds on it')
+    .description(
+      'remove the rows that an import created and restore those that it changed, unless others build on them',
+    )
     .action(
       acting(context, (run: Run<UndoOptions>, id: number) =>
         withStore(openJournal(run.storage), (log) => undo(run, log, id)),

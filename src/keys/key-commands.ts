@@ -58,11 +58,11 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
   const required = isNew ? ' (required)' : ' (default: unchanged)';
   return command
-    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`)
+    .option('--name <name>', `name of the holder, 1 to 100 characters${required}`)
     .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectTexts)
     .option(
       '--allow-ip <block>',
-      `IPv4 or IPv6 address or CIDR block it may come from; ${REPEATED}${orDefault('from anywhere')}`,
+      `IPv4 or IPv6 address or CIDR block that it may be used from; ${REPEATED}${orDefault('from anywhere')}`,
       collectTexts,
     )
     .option(
@@ -70,20 +70,14 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
       `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
       collectTexts,
     )
-    .option(
-      '--lookup-only',
-      `it finds persons by the full national ID, and shows nobody otherwise${orDefault('no')}`,
-    )
-    .option('--allow-export', `it takes away all rows that its scopes show, at once${orDefault('no')}`)
+    .option('--lookup-only', `it finds persons by the full national ID only${orDefault('no')}`)
+    .option('--allow-export', `it may export all rows that its scopes allow${orDefault('no')}`)
     .option(
       '--cooperative <code>',
-      `cooperative that it sees; others do not exist for it; ${REPEATED}${orDefault('all')}`,
+      `cooperative that it is restricted to; ${REPEATED}${orDefault('all')}`,
       collectCodes,
     )
-    .option(
-      '--purpose <text>',
-      `recorded with its readings where a request has no X-Purpose${orDefault('none')}`,
-    )
+    .option('--purpose <text>', `purpose recorded for requests without X-Purpose${orDefault('none')}`)
     .option('--require-purpose', `requests that show persons need X-Purpose${orDefault('no')}`)
     .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseCount)
     .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseCount)
@@ -98,11 +92,13 @@ function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
     .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
-    .option('--no-lookup-only', 'allow whatever the scopes allow')
+    .option('--no-lookup-only', 'remove the restriction to lookups')
     .option('--no-allow-export', 'refuse exports again')
-    .addOption(new Option('--any-cooperative', 'let it see all cooperatives').conflicts('cooperative'))
-    .option('--no-purpose', 'record what requests say, or nothing')
-    .option('--no-require-purpose', 'answer requests without X-Purpose again')
+    .addOption(
+      new Option('--any-cooperative', 'remove the restriction to cooperatives').conflicts('cooperative'),
+    )
+    .option('--no-purpose', 'record only the purpose that requests state')
+    .option('--no-require-purpose', 'accept requests without X-Purpose again')
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
 
@@ -255,7 +251,7 @@ function declareShow(command: Command, context: CliContext): void {
 
 function declareUpdate(command: Command, context: CliContext): void {
   addRemovalOptions(addValueOptions(command, 'update'))
-    .description('replace what the options name, lists as a whole; the rest stays')
+    .description('replace the values that the options name (entire lists); the rest stays')
     .action(
       acting(context, (run: Run<PrintOptions & KeyOptions>, id: number) =>
         operate(run, async (operations) => {
@@ -278,7 +274,7 @@ function declareSwitch(command: Command, context: CliContext, does: 'disable' | 
 
 function declareRotate(command: Command, context: CliContext): void {
   command
-    .description('issue a new secret for a key; its id, limits and usage stay')
+    .description('issue a new secret for a key; its id, limits and usage stay the same')
     .option(
       '--overlap <time>',
       'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',

@@ -81,7 +81,7 @@ const parseRequestLimit = (limit: number): number | FieldError =>
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
   // In some time zones, its end would be shown with a five-digit year.
   if (text.startsWith('9999'))
-    return new FieldError('A key cannot end in 9999. Without an end it never does.');
+    return new FieldError('A key cannot expire in 9999. Without an expiry date it never expires.');
   const date = parseDate(text);
   if (!(date instanceof FieldError)) return startOfDay(date, zone) + DAY_SECONDS;
   const instant = parseDateTime(text, zone);
@@ -94,7 +94,7 @@ function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
 function parseNewExpiry(text: string, zone: TimeZone, now: number): number | FieldError {
   const end = parseKeyExpiry(text, zone);
   return typeof end === 'number' && end <= now
-    ? new FieldError('This is over already. Choose a day from today on.')
+    ? new FieldError('This is in the past. Choose today or a later day.')
     : end;
 }
 
@@ -183,11 +183,13 @@ export function warningsOf(
       say('{scopes} without reading: the key cannot read what it has written.', { scopes: blind }),
     mayExport &&
       !scopes.some((scope) => scope.endsWith(':read')) &&
-      say('The key may export, and has no scope for reading that there would be an export of.'),
+      say('The key may export, but has no scope for reading that an export needs.'),
     key.purpose !== null &&
       key.requiresPurpose &&
-      say('The purpose is never recorded: each request must state its own.'),
-    isLookupOnly && mayExport && say('The key may export, and is for lookups only: it can export nothing.'),
+      say('This purpose is never recorded: each request must state its own.'),
+    isLookupOnly &&
+      mayExport &&
+      say('The key may export, but is for lookups only: it cannot export anything.'),
     closed.length > 0 && say('The key is for lookups only: it cannot use {scopes}.', { scopes: closed }),
   ];
   return warnings.filter((warning) => warning instanceof Message);

@@ -20,7 +20,7 @@ const WINDOW = object(
   {
     limit: integer({ minimum: 1, description: 'Requests in the window.' }),
     window_seconds: integer(),
-    remaining: integer({ minimum: 0, description: 'Left now; this request has been counted.' }),
+    remaining: integer({ minimum: 0, description: 'Remaining requests, after this one.' }),
     reset_seconds: integer({ minimum: 0, description: 'Seconds until at least one more is free.' }),
   },
   { title: 'RateLimitWindow' },
@@ -112,7 +112,7 @@ export function meRoutes(
       method: 'GET',
       path: '/me',
       operationId: 'getCaller',
-      summary: "The calling key's scopes, restrictions, limits and usage",
+      summary: 'The scopes, restrictions, limits and usage of the key',
       tag: 'operation',
       access: 'any key',
       narrowed: SHOWS_NO_ROWS,

@@ -64,17 +64,17 @@ function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zo
 function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey }: KeyAccesses): Message[] {
   const ofExports =
     exportedCodes === null
-      ? say('Of {n|an export|# exports} everybody has to be counted too: all cooperatives.', { n: exports })
-      : say('Of {n|an export|# exports} everybody has to be counted too, in: {codes}.', {
+      ? say('Add all persons of {n|an export|# exports}: all cooperatives.', { n: exports })
+      : say('Add all persons of {n|an export|# exports}, in: {codes}.', {
           n: exports,
           codes: exportedCodes,
         });
   const remarks = [
-    say('{n|# person was|# persons were} read.', { n: persons.length }),
-    pages > 0 && say('Everybody on the {n|page|# pages} of lists is among them.', { n: pages }),
+    say('Data of {n|# person was|# persons were} accessed.', { n: persons.length }),
+    pages > 0 && say('This includes all persons on the {n|page|# pages} of lists.', { n: pages }),
     exports > 0 && ofExports,
     unknown > 0 &&
-      say('{n|# reading was|# readings were} of numbers or members that nobody has now.', { n: unknown }),
+      say('{n|# access was|# accesses were} to numbers or members that no longer exist.', { n: unknown }),
     withoutKey > 0 && WITHOUT_KEY,
   ];
   return remarks.filter((remark) => remark !== false);
@@ -113,19 +113,19 @@ const parseKeyId = parseIdOf('a key, as `keys list`');
 
 export function declareLedger(ledger: Command, context: CliContext): void {
   addPrintOptions(ledger.command('person'), 'REGISTRY_USER')
-    .description('who has read the data of a person: by the number, on pages of lists, in exports')
-    .argument('<nid>', 'national ID of the person, also a former one or one that was erased')
+    .description('list accesses to the data of a person: lookups, pages of lists, exports')
+    .argument('<nid>', 'national ID of the person; a former or erased one too')
     .action(acting(context, showPerson));
   addTimeOptions(addPrintOptions(ledger.command('key'), 'REGISTRY_USER'))
-    .description('whom a key has read: national IDs, how often, and when')
+    .description('list the persons whose data a key has accessed: national IDs, how often, and when')
     .argument('<id>', 'id of the key', parseKeyId)
     .action(acting(context, showKey));
   addPrintOptions(ledger.command('verify'), 'REGISTRY_USER')
-    .description('whether the ledger is as it was written; or whether it has the reading of a receipt')
+    .description('verify that the ledger is unchanged; or that it has the access of a receipt')
     .option('--receipt <receipt>', 'the `X-Access-Receipt` of a response')
     .action(acting(context, verify));
   addConfirmOptions(addPrintOptions(ledger.command('prune'), 'REGISTRY_USER'))
-    .description('remove files that are older than readings are kept, also where later months are missing')
+    .description('remove files older than the retention period, even if later months are missing')
     .action(acting(context, prune));
   addTimeOptions(addSettingOptions(ledger.command('export'), 'REGISTRY_DB', 'REGISTRY_USER'))
     .description('all entries as NDJSON, with origin, sequence and receipt')
@@ -200,7 +200,7 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const isToGo = files.length > 0 && options.dryRun !== true;
   const entries = isToGo ? pruneLedger(storage.location, { ...retention, named: files }).entries : 0;
   const done = isToGo
-    ? say('Removed {n|# file|# files} with {entries|# reading|# readings}.', { n: files.length, entries })
+    ? say('Removed {n|# file|# files} with {entries|# access|# accesses}.', { n: files.length, entries })
     : say('{n|# file is|# files are} too old.', { n: files.length });
   run.show({ files, entries, removed: isToGo }, `${isToGo ? '' : list}${translate(run, done)}\n`);
 }

@@ -232,20 +232,20 @@ function verifyReceipt(ledger: LedgerChains, readKeys: ReadKeys, text: string) {
   });
   const broken = chains.find(({ chain, fault }) => chain === entry?.chain && fault !== null);
   if (entry !== undefined && (broken === undefined || sequence <= broken.lastSequence))
-    return { entry, message: 'The ledger holds this reading, and everything before it is as it was.' };
+    return { entry, message: 'The ledger has this access, and everything before it is unchanged.' };
   if (entry !== undefined)
     return {
       entry,
-      message: `The ledger holds this reading, but not everything before it. ${broken?.fault}`,
+      message: `The ledger has this access, but not everything before it. ${broken?.fault}`,
     };
   const isRemoved = chains.some(({ removedThrough }) => sequence <= removedThrough);
   const [fault] = faults;
   const message =
     fault !== undefined
-      ? `This reading is not in what is sound of the ledger. ${fault}`
+      ? `This access is not in the sound part of the ledger. ${fault}`
       : isRemoved
-        ? 'A reading with this number was removed when its time was over: compare with an earlier backup.'
-        : 'The ledger does not hold this reading: the receipt is of another registry, or was mistyped, or ' +
-          'the end of a chain was removed. Compare with a backup.';
+        ? 'The access with this number was older than the retention period: compare with an earlier backup.'
+        : 'The ledger does not have this access: the receipt is of another registry or mistyped, or the ' +
+          'end of a chain was removed. Compare with a backup.';
   return { entry, message };
 }

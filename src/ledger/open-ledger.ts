@@ -147,6 +147,6 @@ export function findLostKeys(databaseFile: string): string | undefined {
 }
 
 export const lostKeys = (file: string): Message =>
-  say('Keys that were in use are gone: {file} was lost or begun anew. An older backup may have them.', {
+  say('Keys that were in use are missing: {file} was lost or created again. An older backup may have them.', {
     file,
   });

@@ -161,8 +161,8 @@ export const describeAccess = ({ entry, how }: PersonAccess, context: AccessCont
 
 export const formatEverybody = (n: number): Message =>
   say(
-    '{n|One reading was|# readings were} of everybody in cooperatives of the person. An export ' +
-      'contained the person; another reading may have.',
+    '{n|One access covered|# accesses covered} all persons of a cooperative of the person. An export ' +
+      'contained the person; another access may have.',
     { n },
   );
 

@@ -97,7 +97,7 @@ export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
 /** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
 const addReasonOption = (command: Command): Command =>
   addPrintOptions(
-    command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
+    command.requiredOption('--reason <text>', 'reason, kept in the history; no national IDs'),
     'REGISTRY_USER',
   );
 
@@ -246,12 +246,12 @@ interface CorrectionCommand {
   readonly isHarmless?: true;
 }
 
-const HOLDER = 'CODE/MEMBERCODE or the id of who has it';
+const HOLDER = 'CODE/MEMBERCODE or the id of its holder';
 
 const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   'nid replace': {
     correction: 'replaceIdentityCard',
-    description: 'give a person another national ID; the old one keeps finding the person',
+    description: 'give a person another national ID; the old one still finds the person',
     asks: {
       old: ['<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`],
       current: ['<new>', `the number that the person has now; or ${HOLDER}`],
@@ -260,32 +260,32 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
     agreements: {
       releases: [
         '--release',
-        'take NEW from the person who had it before; if nobody had, let OLD be given to somebody else',
+        'take NEW from its former holder; if there is none, release OLD for another person',
       ],
-      samePerson: ['--same-person', 'whoever has NEW, or had it, is the same person: both become one'],
+      samePerson: ['--same-person', 'the present or former holder of NEW is the same person: merge both'],
     },
   },
   'nid release': {
     correction: 'releaseIdentityCard',
-    description: 'let a former national ID of a person be given to somebody else',
-    asks: { former: ['<number>', 'the former number, which finds nobody then'] },
+    description: 'release a former national ID of a person for another person',
+    asks: { former: ['<number>', 'the former number, which then finds no person'] },
   },
   'members merge': {
     correction: 'mergeMembers',
-    description: 'give everything of one member to another who is the same person',
+    description: 'merge a member into another that is the same person',
     asks: {
-      fromId: ['<from>', `the member that goes: ${MEMBER_HELP}`],
-      intoId: ['<into>', 'the member that stays'],
+      fromId: ['<from>', `the member to merge: ${MEMBER_HELP}`],
+      intoId: ['<into>', 'the member to keep'],
     },
   },
   'members move': {
     correction: 'moveMember',
-    description: 'move a member with everything to another cooperative',
+    description: 'move a member with all entries to another cooperative',
     asks: { memberId: ['<member>', MEMBER_HELP], code: ['--to <code>', 'code of the cooperative'] },
   },
   'members transfer': {
     correction: 'transferMember',
-    description: 'end a membership, which keeps its past, and begin one in another cooperative',
+    description: 'end a membership, which keeps its history, and begin one in another cooperative',
     asks: {
       memberId: ['<member>', MEMBER_HELP],
       to: ['--to <code>', 'code of the other cooperative'],
@@ -311,18 +311,18 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   },
   'persons erase': {
     correction: 'erasePerson',
-    description: 'remove what says who a person is, everywhere in the registry; it cannot be undone',
-    asks: { nid: ['<nid>', 'national ID of the person, also a former one'] },
+    description: 'remove all identifying data of a person from the registry; this cannot be undone',
+    asks: { nid: ['<nid>', 'national ID of the person; a former one too'] },
   },
   'duplicates dismiss': {
     correction: 'dismissDuplicate',
-    description: 'set a pair aside: somebody has looked, and they are two people',
+    description: 'set a pair aside that was checked: they are two people',
     asks: { oneId: ['<member>', MEMBER_HELP], otherId: ['<other>', 'the other member'] },
     isHarmless: true,
   },
   'duplicates same-person': {
     correction: 'acceptContradictions',
-    description: 'somebody has looked: memberships that contradict each other are of one person',
+    description: 'confirm that conflicting records were checked and belong to one person',
     asks: { nid: ['<person>', `the national ID of the person, or ${HOLDER}`] },
     isHarmless: true,
   },

@@ -103,7 +103,7 @@ interface FindOptions extends PrintOptions {
 export function declareDuplicates(duplicates: Command, context: CliContext): void {
   addPrintOptions(duplicates, 'REGISTRY_USER')
     .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
-    .option('--contradictions', 'list persons whose memberships contradict each other instead')
+    .option('--contradictions', 'list persons with conflicting records instead')
     .action(acting(context, find));
   declareCorrections(duplicates, context);
 }

@@ -58,7 +58,7 @@ export function declareEntries(entries: Command, context: CliContext): void {
     .description('show entries with all their values')
     .action(acting(context, list));
   addSelecting(addCorrectionOptions(entries.command('remove')))
-    .description('remove entries that should not be there')
+    .description('remove entries that are wrong')
     .action(
       acting<CorrectionCommandOptions & ListOptions, [EntryKind]>(context, async (run, kind) => {
         const selection = await readSelection(run);
@@ -170,7 +170,7 @@ const SHOWN_MEMBERS = 100;
 function formatMembers(
   members: readonly { readonly [field in 'cooperative' | 'member_code' | 'status' | 'full_name']: string }[],
 ): string {
-  if (members.length === 0) return 'Nobody was found.\n';
+  if (members.length === 0) return 'No members were found.\n';
   const table = formatRows(members.slice(0, SHOWN_MEMBERS), {
     COOPERATIVE: 'cooperative',
     CODE: 'member_code',

@@ -33,8 +33,8 @@ const SHOWN_READINGS = 10;
 export function declarePersons(persons: Command, context: CliContext): void {
   declareCorrections(persons, context);
   addPrintOptions(persons.command('show'), 'REGISTRY_USER')
-    .description('show everything held about a person, in all cooperatives and statuses: personal data')
-    .argument('<nid>', 'national ID of the person, also a former one')
+    .description('show all data about a person, in all cooperatives and statuses: personal data')
+    .argument('<nid>', 'national ID of the person; a former one too')
     .action(acting(context, show));
 }
 
@@ -50,7 +50,7 @@ async function show(run: Run, nid: string): Promise<void> {
   // An access without a match is recorded too.
   const { memberIds } = traces;
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
-  if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
+  if (person === undefined) throw new CommandError(EXIT.refused, 'No person has this national ID.');
   const [own, everybody] = [ofPerson(accesses), ofEverybody(accesses).length];
   const last = own.slice(-SHOWN_READINGS).reverse();
   if (options.json === true) {
@@ -63,7 +63,7 @@ async function show(run: Run, nid: string): Promise<void> {
   if (accesses.length === 0) return;
   run.out('\n');
   if (own.length > 0) {
-    print(run, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
+    print(run, say('Accesses, the last {shown} of {n}', { shown: last.length, n: own.length }));
     run.out(formatAccesses(last, shown, (text) => translate(run, text)));
   }
   if (everybody > 0) print(run, formatEverybody(everybody));

@@ -51,7 +51,7 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
     schema: text(`^${formatPolicy('[0-9]+', '[0-9]+')}$`),
   },
   RateLimit: {
-    description: 'What is left (r) and the seconds until more is free (t), for both windows.',
+    description: 'Remaining requests (r) and the seconds until more are free (t), for both windows.',
     schema: text('^"hour";r=[0-9]+;t=[0-9]+, "day";r=[0-9]+;t=[0-9]+$'),
   },
   'X-RateLimit-Limit': {
@@ -72,7 +72,7 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': {
-    description: 'What was missing or wrong, as RFC 6750 writes it.',
+    description: 'The missing or wrong credentials, in the form of RFC 6750.',
     schema: text('^Bearer realm="cooperative-registry"'),
   },
   Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
@@ -90,14 +90,17 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
     schema: text('^attachment; filename="[a-z]+\\.(ndjson|csv)"$'),
   },
   'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
-  Vary: { description: 'What the response depends on.', schema: text('^Accept-Encoding') },
+  Vary: {
+    description: 'The request headers that the response depends on.',
+    schema: text('^Accept-Encoding'),
+  },
   'X-Snapshot-Sequence': {
     description: 'The last event that the export includes: the `after` of the first request to /events.',
     schema: wholeNumber,
   },
   'X-Snapshot-Epoch': { description: 'The `epoch` of that request.', schema: text() },
   'X-Access-Receipt': {
-    description: 'Where the access ledger is on: what proves that this reading was recorded.',
+    description: 'If the access ledger is on: the proof that this access was recorded.',
     schema: text('^[0-9]+-[0-9a-f]{16,}$'),
   },
   ETag: {
@@ -148,12 +151,12 @@ const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
     example: '"rAQJbGdYvUZIPuKZmGEVjA"',
   },
   'X-Purpose': {
-    description: 'Why you read this, for the access ledger: 1 to 200 printable characters.',
+    description: 'Purpose of the request, for the access ledger: 1 to 200 printable characters.',
     schema: text(),
     example: 'loan application 4711',
   },
   'X-End-User': {
-    description: 'Who asks your system, for the access ledger: 1 to 200 printable characters.',
+    description: 'End user of your system, for the access ledger: 1 to 200 printable characters.',
     schema: text(),
     example: 'counter 3',
   },

@@ -91,7 +91,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     headers: { 'Retry-After': false },
   },
   410: {
-    description: 'It was there once; the text says what to do.',
+    description: 'The resource no longer exists; the text says what to do.',
     example: 'Merged into member 12.',
   },
   412: {
@@ -227,8 +227,8 @@ const TAGS = [
   { name: 'members', description: 'People in cooperatives: lookups by national ID, lists, single members.' },
   { name: 'cooperatives', description: 'The cooperatives of the registry.' },
   { name: 'loans', description: 'Loans of members, from the application to the last payment.' },
-  { name: 'payments', description: 'What is paid back on loans.' },
-  { name: 'statistics', description: 'Sums over cooperatives.' },
+  { name: 'payments', description: 'Repayments of loans.' },
+  { name: 'statistics', description: 'Totals of cooperatives.' },
   { name: 'events', description: 'The sequence of changes, for systems that follow it.' },
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];

@@ -158,7 +158,7 @@ export function pageRoutes(
       ...shared,
       path: '/',
       operationId: 'getService',
-      summary: 'What this is, and where its reference is',
+      summary: 'The service, and the address of its reference',
       requestHeaders: ['Accept'],
       responses: {
         200: {

@@ -35,7 +35,7 @@ export const PRODUCTION_FIELDS = {
     label: say('Product'),
     kind: 'text',
     maxLength: MAX_LENGTH.product,
-    description: 'What was delivered, as the cooperative calls it.',
+    description: 'Product, as the cooperative calls it.',
     example: 'Coffee cherries',
     isNullable: true,
   },

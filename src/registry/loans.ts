@@ -71,7 +71,7 @@ export const LOAN_FIELDS = {
     label: say('Status'),
     kind: 'choice',
     choices: LOAN_STATUSES,
-    description: 'How far the loan is.',
+    description: 'Status of the loan.',
     example: 'approved',
     initial: DEFAULT_LOAN_STATUS,
     whenNew: { choices: NEW_LOAN_STATUSES, description: 'Of a new loan.', example: 'approved' },

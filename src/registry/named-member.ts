@@ -92,7 +92,7 @@ export function namesOf(
 
 const nobody = ({ cooperativeCode: code }: MemberName): Message =>
   code === undefined
-    ? say('Nobody has this national ID.')
+    ? say('No person has this national ID.')
     : say('There is no member with this code or national ID in {code}.', { code: hideIdentityCards(code) });
 
 async function choose(
@@ -117,7 +117,7 @@ async function choose(
   if (chosen !== undefined) return chosen;
   throw new CommandError(
     EXIT.refused,
-    say('No member was chosen. Name the one that is meant: {member}, for example.', {
+    say('No member was chosen. Name one, for example {member}.', {
       member: refer(candidates[0] as FoundMember),
     }),
   );

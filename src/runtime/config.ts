@@ -78,17 +78,17 @@ export const SETTINGS = {
   REGISTRY_NAME: {
     default: 'none',
     hasNoDefault: true,
-    help: 'what the registry is called, such as `Union of Huye`: on each page of the desk, and in its title',
+    help: 'name of the registry, such as `Union of Huye`, on each page of the desk and in its title',
     parse: parseRegistryName,
   },
   ACCESS_LEDGER: {
     default: 'on',
-    help: '`on` records each reading of personal data before it is answered, `off` records none',
+    help: '`on` records each access to personal data before it is answered, `off` records none',
     parse: parseSwitch,
   },
   ACCESS_LEDGER_DAYS: {
     default: '730',
-    help: 'days for which readings are kept at least, 1 to 36500; older ones are removed once a day',
+    help: 'days for which accesses are kept at least, 1 to 36500; older ones are removed once a day',
     parse: parseDays,
   },
   LOG_LEVEL: {

@@ -3,7 +3,9 @@ const OLDEST_NODE = '22.23.2';
 
 /** @returns a message if Node is too old, else undefined */
 export const faultOfRuntime = (version: string): string | undefined =>
-  isOlder(version, OLDEST_NODE) ? `This needs Node ${OLDEST_NODE} or newer; this is ${version}.` : undefined;
+  isOlder(version, OLDEST_NODE)
+    ? `This program needs Node ${OLDEST_NODE} or newer; this is ${version}.`
+    : undefined;
 
 /** Compares versions of three numbers, such as `3.51.3`. */
 export function isOlder(version: string, oldest: string): boolean {

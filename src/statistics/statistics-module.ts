@@ -4,7 +4,7 @@ import type { Module } from '../module.ts';
 export const STATISTICS: Module = {
   commands: {
     statistics: {
-      description: 'sums of a cooperative, or of all: members, production, loans, savings',
+      description: 'totals of a cooperative, or of all: members, production, loans, savings',
       before: 'ledger',
       load: async () => (await import('./statistics-command.ts')).declareStatistics,
     },

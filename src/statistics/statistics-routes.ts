@@ -18,7 +18,7 @@ import { openStatistics } from './statistics-store.ts';
 import type { StatisticsTasks } from './statistics-thread.ts';
 
 const DESCRIPTION =
-  'Exact, as of one moment. Groups of few people are not hidden: whoever may ask sees the members. ' +
+  'Exact, as of one moment. Groups of few people are not hidden: a client that may ask sees the members. ' +
   'Members who were erased are in no count of people; what they delivered, borrowed and saved stays.';
 
 const LOANS_OF_STATUS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
@@ -101,7 +101,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
     ...SHARED,
     path: '/cooperatives/{id}/statistics',
     operationId: 'getCooperativeStatistics',
-    summary: 'Sums of a cooperative',
+    summary: 'Statistics of a cooperative',
     description: DESCRIPTION,
     params: { id: COOPERATIVE.id },
     responses: {
@@ -119,7 +119,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
     ...SHARED,
     path: '/statistics',
     operationId: 'getStatistics',
-    summary: 'Sums of all cooperatives, or of those of a district',
+    summary: 'Statistics of all cooperatives, or of those of a district',
     description: `${DESCRIPTION} A narrow key gets the sums of the cooperatives that it sees.`,
     query: { district: DISTRICT_FILTER },
     responses: {

@@ -80,7 +80,7 @@ const LOANS = object(
           paid_amount: FRANCS,
           outstanding: decimalSchema(
             2,
-            'What is left of each loan, not less than 0; of approved and defaulted loans only.',
+            'The amount left of each loan, not less than 0; of approved and defaulted loans only.',
           ),
         },
         { title: 'LoanStatistics' },

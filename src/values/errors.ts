@@ -41,7 +41,7 @@ export const UNAVAILABLE_REASONS = {
   ledger: 'a reading could not be recorded in the [access ledger](ledger.md#what-it-costs), nor answered',
   not_ready: '`/readyz`: the database does not answer, or writing has failed',
   stopping: 'the service is stopping',
-  client_left: 'nobody waits for the export any more',
+  client_left: 'the client no longer waits for the export',
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 

@@ -220,7 +220,7 @@ async function getMessage(
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code !== 'gone') throw error;
   }
-  throw refused(`There is no event ${sequence} that this endpoint could get.`);
+  throw refused(`There is no event ${sequence} for this endpoint.`);
 }
 
 /** Sends a message, then stores and prints the attempt. On success, a failing message is retried at once. */
@@ -275,7 +275,7 @@ function declareAdd(command: Command, context: CliContext): void {
       'key of the receiver, with the scope webhooks:receive (required)',
       parseIdOf('a key, as `keys list`'),
     )
-    .option('--url <url>', 'where deliveries are posted to (required)')
+    .option('--url <url>', 'URL that deliveries are posted to (required)')
     .option(
       '--events <type>',
       'types that it gets, or kinds such as member.*; repeat the option, or separate with commas ' +
@@ -382,7 +382,7 @@ const declareDeliveries = (command: Command, context: CliContext): Command =>
 const declareSkip = (command: Command, context: CliContext): Command =>
   command
     .argument('<sequence>', 'number of the event', parseSequence)
-    .description('pass over an event that the receiver does not take; what follows is delivered')
+    .description('skip an event that the receiver does not accept; later events are delivered')
     .action(
       actingOn(context, async (run, { id, position }, store, sequence) => {
         const end = await withRegistry(run, readEnd);
@@ -417,12 +417,14 @@ const declareRotate = (command: Command, context: CliContext): Command =>
     );
 
 const declareEnable = (command: Command, context: CliContext): Command =>
-  command.description('go on with an endpoint that has answered 410, or try again at once what fails').action(
-    actingOn(context, (run, { id }, store) => {
-      store.resume(id);
-      run.show({ id: String(id), enabled: true }, `Endpoint ${id} goes on.\n`);
-    }),
-  );
+  command
+    .description('continue with an endpoint that has answered 410, or retry a failing delivery at once')
+    .action(
+      actingOn(context, (run, { id }, store) => {
+        store.resume(id);
+        run.show({ id: String(id), enabled: true }, `Endpoint ${id} continues.\n`);
+      }),
+    );
 
 const declareRemove = (command: Command, context: CliContext): Command =>
   addConfirmOptions(command)

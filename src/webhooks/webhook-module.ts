@@ -5,7 +5,7 @@ export const WEBHOOKS: Module = {
   commands: {
     webhooks: {
       description:
-        'endpoints that are told of changes: add, list, test, deliveries, replay, skip, rotate, remove',
+        'endpoints that receive changes: add, list, test, deliveries, replay, skip, rotate, remove',
       before: 'check',
       load: async () => (await import('./webhook-commands.ts')).declareWebhooks,
     },

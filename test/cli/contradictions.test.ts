@@ -125,7 +125,7 @@ test('there is nothing to check of a person who does not contradict themselves, 
     [(await check('A-1/M-4')).err, (await check(nid(70))).err],
     [
       'This person has no conflicting records. Nothing was changed.\n',
-      'Nobody has this national ID. Nothing was changed.\n',
+      'No person has this national ID. Nothing was changed.\n',
     ],
   );
 });

@@ -208,7 +208,7 @@ test('an undo that a change over HTTP stands against says that it cannot be undo
   assert.match(err, /^ {2}member M-3 was changed since, by key 7$/m);
   assert.match(
     err,
-    /Undo import 3 first\.\nWhat no import has written cannot be undone: correct the rows of the file/,
+    /Undo import 3 first\.\nOnly rows written by an import can be undone: correct the rows of the file/,
   );
 });
 
@@ -277,7 +277,7 @@ test('a history of nobody is status 1, and of what is neither id nor national ID
   const place = await startedPlace(context);
   for (const [args, status, text] of [
     [['member', '99'], 1, /There is no member with this id\./],
-    [['member', nid(99)], 1, /Nobody has this national ID\./],
+    [['member', nid(99)], 1, /No person has this national ID\./],
     [['cooperative', 'X-9'], 1, /There is no cooperative with this code\./],
     [['member', 'M-1'], 2, /Expected a member/],
   ] as const) {

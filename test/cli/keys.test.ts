@@ -200,7 +200,7 @@ test('a key has a purpose, or must state one, until it is taken back', async (co
   assert.deepEqual(purposeOf(await json('rotate', '1')), ['credit checks', false]);
   assert.deepEqual(purposeOf(await json('update', '1', '--purpose', 'audit')), ['audit', false]);
   const required = await run('update', '1', '--require-purpose');
-  assert.match(required.err, /^Warning: The purpose is never recorded/);
+  assert.match(required.err, /^Warning: This purpose is never recorded/);
   assert.match(required.out, /^purpose {6}said by each request$/m);
   assert.deepEqual(purposeOf(await json('update', '1', '--name', 'B')), ['audit', true]);
   assert.deepEqual(purposeOf(await json('update', '1', '--no-purpose', '--no-require-purpose')), [
@@ -318,7 +318,7 @@ test('a key that would be over from the start is not issued', async (context) =>
     '2020-01-01',
   ]);
   assert.deepEqual([outcome.status, outcome.out], [2, '']);
-  assert.match(outcome.err, /--expires: This is over already\./);
+  assert.match(outcome.err, /--expires: This is in the past\./);
 });
 
 test('a key is not issued where there is no registry, but with --create', async (context) => {
@@ -359,7 +359,10 @@ test('the end of a key has a year of four digits, whatever the zone', async (con
   ] as const) {
     const { status, out, err } = await create(expires, { TIME_ZONE_OFFSET: offset });
     assert.deepEqual([status, out], [2, ''], expires);
-    assert.match(err, /^--expires: A key cannot end in 9999\. Without an end it never does\.$/m);
+    assert.match(
+      err,
+      /^--expires: A key cannot expire in 9999\. Without an expiry date it never expires\.$/m,
+    );
   }
   const last = await create('9998-12-31', { TIME_ZONE_OFFSET: '-12:00' });
   assert.equal(JSON.parse(last.out).expires_at, '9999-01-01T00:00:00-12:00');

@@ -306,9 +306,9 @@ test('ledger key names everybody whom the key has read, by the number of now, wi
   });
   const { out } = await run('ledger', 'key', id, ...day);
   assert.match(out, new RegExp(`${nid(12)} +2 +2025-06-18T00:00:00\\+02:00`));
-  assert.match(out, /^2 persons were read\.$/m);
-  assert.match(out, /^Of an export everybody has to be counted too, in: A-1\.$/m);
-  assert.match(out, /^1 reading was of numbers or members that nobody has now\.$/m);
+  assert.match(out, /^Data of 2 persons were accessed\.$/m);
+  assert.match(out, /^Add all persons of an export, in: A-1\.$/m);
+  assert.match(out, /^1 access was to numbers or members that no longer exist\.$/m);
 });
 
 test('readings of two services on one database are found, verified and exported together', async (context) => {
@@ -354,14 +354,14 @@ test('verify says whether all is sound, and whether it holds the reading of a re
   assert.deepEqual([found, entry.receipt, entry.route], [true, receipt, 'GET /api/v1/members/{id}']);
   const held = await run('ledger', 'verify', '--receipt', receipt.toUpperCase());
   assert.equal(held.status, 0);
-  assert.match(held.out, /Bank[\s\S]*The ledger holds this reading/);
+  assert.match(held.out, /Bank[\s\S]*The ledger has this access/);
   assert.ok(!held.out.includes(nid(1)));
   const stranger = await startLending(context, ON);
   const foreign = (await stranger.get('/members/1')).headers['x-access-receipt'] as string;
   const changed = receipt.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
   for (const [text, why] of [
-    [foreign, /The ledger does not hold this reading/],
-    [changed, /The ledger does not hold this reading/],
+    [foreign, /The ledger does not have this access/],
+    [changed, /The ledger does not have this access/],
     ['7', /This is not a receipt/],
   ] as const) {
     const refused = await run('ledger', 'verify', '--receipt', text);
@@ -394,7 +394,7 @@ test('readings of everybody come after those that showed the person, with what t
   const [entered, own, others] = out.split('\n\n');
   assert.match(entered ?? '', /^Entered as M-2 at .+ by key 1\.$/);
   assert.match(own ?? '', /^.+\n.+the person.+$/);
-  assert.match(others ?? '', /^2 readings were of everybody.+\n.+\n.+\/export.+\n.+ import /);
+  assert.match(others ?? '', /^2 accesses covered all persons.+\n.+\n.+\/export.+\n.+ import /);
   const { entries } = await json('ledger', 'person', nid(2));
   const how = entries.map((entry: { read_as: string }) => entry.read_as);
   assert.deepEqual(how, ['everybody', 'everybody', 'number', 'number'], 'the oldest first');
@@ -402,7 +402,7 @@ test('readings of everybody come after those that showed the person, with what t
   assert.deepEqual([readings.count, readings.everybody, readings.last.length], [3, 2, 3]);
   assert.match(
     (await run('persons', 'show', nid(2))).out,
-    /Readings, the last 4 of 4\n[\s\S]+2 readings were of everybody/,
+    /Accesses, the last 4 of 4\n[\s\S]+2 accesses covered all persons/,
   );
   const onlyExport = await run('ledger', 'person', nid(3));
   assert.match(onlyExport.out, /no entry for this person/);
@@ -421,7 +421,7 @@ test('verify says that nothing was recorded yet, and without a registry ends wit
 
 test('keys that are gone are named by status and backup, also once their file was begun anew', async (context) => {
   const { app, folder, read, run } = await start(context);
-  const gone = /Keys that were in use are gone: \S+registry\.keys\.db was lost or begun anew\./;
+  const gone = /Keys that were in use are missing: \S+registry\.keys\.db was lost or created again\./;
   const said = async (name: string) => {
     const backup = await run('backup', join(folder, name));
     assert.equal(backup.status, 0);

@@ -30,7 +30,7 @@ test('members find names cooperative, code, status and name of everybody with su
     members: [{ cooperative: 'B-2', member_code: 'M-1', status: 'withdrawn', full_name: "Béatrice N'Diaye" }],
   });
   for (const [args, status, printed] of [
-    [['habimana'], 0, 'Nobody was found.\n'],
+    [['habimana'], 0, 'No members were found.\n'],
     [['be'], 2, 'The name: Ensure each word has at least 3 characters.\n'],
   ] as const) {
     const done = await place.command('members', 'find', ...args);
@@ -49,6 +49,6 @@ test('after an erasure no index has the name of the person, or a former one', as
   assert.equal(done.status, 0, done.err);
   assert.deepEqual(filesWith(place.folder, words), []);
   assert.match((await place.command('members', 'find', 'jean')).out, /^.*\nB-2 .* Uwimana Jean\n$/);
-  assert.equal((await place.command('members', 'find', 'erased')).out, 'Nobody was found.\n');
+  assert.equal((await place.command('members', 'find', 'erased')).out, 'No members were found.\n');
   assert.equal((await place.command('check')).status, 0);
 });

@@ -162,11 +162,7 @@ test('a number that is an id and a member code, and a national ID of several mem
     const refused = await place.command(...move(name));
     assert.deepEqual(
       [refused.status, refused.err],
-      [
-        1,
-        `Several members may be meant:\n${shown}` +
-          'No member was chosen. Name the one that is meant: A-1/3, for example.\n',
-      ],
+      [1, `Several members may be meant:\n${shown}No member was chosen. Name one, for example A-1/3.\n`],
     );
   }
   const nobodys = await place.command(...move('7'));
@@ -201,7 +197,7 @@ test('what names nobody is refused without repeating it', async (context) => {
     ['x', 2, /Expected a member: an id, CODE\/MEMBERCODE/],
     ['A-1/', 2, /Expected a member/],
     [`${nid(2)}0`, 2, /Expected a member/],
-    [nid(5), 1, /^Nobody has this national ID\.$/m],
+    [nid(5), 1, /^No person has this national ID\.$/m],
     [`B-2/${nid(2)}`, 1, /^There is no member with this code or national ID in B-2\.$/m],
     ['Z-9/1', 1, /^There is no member with this code or national ID in Z-9\.$/m],
     ['99', 1, /^There is no member with this id\.$/m],

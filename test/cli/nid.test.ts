@@ -193,7 +193,7 @@ test('nid replace names what is wrong with its arguments without repeating a nat
     [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', ' '], 2, /empty/],
     [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', `was ${nid(1)}`], 2, /without national IDs/],
     [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', 'x'.repeat(501)], 2, /more than 500/],
-    [['nid', 'replace', '--yes', nid(7), nid(9), ...WHY], 1, /Nobody has/],
+    [['nid', 'replace', '--yes', nid(7), nid(9), ...WHY], 1, /No person has/],
     [['nid', 'replace', '--yes', nid(1), nid(1), ...WHY], 1, /the same/],
   ] as const;
   for (const [args, status, message] of wrong) {

@@ -173,7 +173,10 @@ test('an erasure cannot be undone, nor what was imported before it; nobody is er
   const again = await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   assert.deepEqual([again.status, again.err], [1, 'This person was erased. Nothing was changed.\n']);
   const unknown = await place.command('persons', 'erase', '--yes', nid(9), ...WHY);
-  assert.deepEqual([unknown.status, unknown.err], [1, 'Nobody has this national ID. Nothing was changed.\n']);
+  assert.deepEqual(
+    [unknown.status, unknown.err],
+    [1, 'No person has this national ID. Nothing was changed.\n'],
+  );
   assert.deepEqual(filesWith(place.folder, PERSONAL), []);
 });
 

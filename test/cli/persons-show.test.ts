@@ -139,7 +139,7 @@ test('persons show refuses what is not a national ID, and says when nobody has i
   const place = await personPlace(context);
   assert.equal((await place.command('persons', 'show', '123')).status, 2);
   const nobody = await place.command('persons', 'show', nid(9));
-  assert.deepEqual([nobody.status, nobody.out, nobody.err], [1, '', 'Nobody has this national ID.\n']);
+  assert.deepEqual([nobody.status, nobody.out, nobody.err], [1, '', 'No person has this national ID.\n']);
 });
 
 test('persons show has the values of a registration that was merged into the person', async (context) => {

@@ -79,7 +79,7 @@ test('a death is refused for nobody, before the birth, twice, in the future, and
     return [status, err.split('\n')[0]];
   };
   assert.deepEqual(await refusal(nid(9), '2025-05-20'), [
-    ...[1, 'Nobody has this national ID. Nothing was changed.'],
+    ...[1, 'No person has this national ID. Nothing was changed.'],
   ]);
   assert.deepEqual(await refusal(nid(1), '1985-01-01'), [
     ...[1, "The date is before the person's date of birth. Nothing was changed."],

@@ -90,7 +90,7 @@ test('on a new machine --erasures gives the newer file; without it the report sa
   const without = await restore(elsewhere, 'before');
   assert.match(
     without.err,
-    /^Erasures since \S+Z are unknown: whoever was erased since is back\. Restore again with --erasures/,
+    /^Erasures since \S+Z are unknown: persons erased since are back\. Restore again with --erasures/,
   );
   assert.equal(numbers(elsewhere).length, 3);
   const { out, err } = await restore(elsewhere, 'before', '--erasures', erasuresFile(place));
@@ -114,7 +114,7 @@ test('a spare machine says each time since when erasures are unknown, until it g
     run(spare, 'restore', join(place.folder, 'before'), '--replace', ...more);
   for (const _ of [1, 2, 3]) {
     const { err } = await restoreThere();
-    assert.match(err, /^Erasures since \S+Z are unknown: whoever was erased since is back\./);
+    assert.match(err, /^Erasures since \S+Z are unknown: persons erased since are back\./);
     assert.equal(numbers(spare).length, 3);
   }
   // A backup that was made after the erasure has nobody of it; what came after that one is unknown again.

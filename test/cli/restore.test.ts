@@ -45,7 +45,7 @@ test('a backup is restored under another name, complete, checked and for its own
   assert.match(
     outcome.err,
     new RegExp(
-      '^Erasures since \\S+Z are unknown: whoever was erased since is back\\. .*\\n' +
+      '^Erasures since \\S+Z are unknown: persons erased since are back\\. .*\\n' +
         'The keys are those of \\S+Z: a key disabled, .* is as it was\\. ' +
         'Look at npm run -s registry -- keys list --db \\S+coop\\.db\\n$',
     ),

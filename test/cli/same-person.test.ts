@@ -42,8 +42,8 @@ test('nid replace to the number of somebody else shows both and is refused, with
     assert.deepEqual([refused.status, refused.out], [1, ''], more.join());
     assert.equal(
       refused.err,
-      `${SHOWN}The new national ID is that of somebody else. Use --same-person if both are one person; ` +
-        'if not, it is not the right number. Nothing was changed.\n',
+      `${SHOWN}The new national ID is that of another person. Use --same-person if both are one person; ` +
+        'if not, check the number. Nothing was changed.\n',
     );
   }
   const { out } = await place.command('nid', 'replace', nid(1), nid(2), '--yes', '--json', ...WHY);
@@ -119,7 +119,7 @@ test('a former number of somebody else needs --same-person, or --release where t
     place.command('nid', 'replace', nid(1), nid(2), '--yes', ...more, ...WHY);
   const refused = await replace();
   assert.equal(refused.status, 1);
-  assert.ok(refused.err.startsWith(`${SHOWN}The new national ID is a former one of somebody else.`));
+  assert.ok(refused.err.startsWith(`${SHOWN}The new national ID is a former one of another person.`));
   assert.deepEqual(numbers(place), before);
   assert.equal((await replace('--same-person')).status, 0);
   assert.deepEqual(numbers(place), [nid(8), nid(8)]);
@@ -156,10 +156,7 @@ test('--member gives one membership another number: the old one stays that of th
   assert.equal(place.value('SELECT count(*) FROM replaced_identity_cards'), 0);
   const recorded = JSON.parse((await place.command('imports', 'show', '3', '--json')).out);
   assert.deepEqual(recorded.options, { release: false, member: 2 });
-  assert.match(
-    (await split('--yes')).err,
-    /^Member 2 does not have the national ID that is to be replaced\./,
-  );
+  assert.match((await split('--yes')).err, /^Member 2 does not have the national ID to be replaced\./);
   assert.equal((await place.command('imports', 'undo', '3', '--yes')).status, 0);
   assert.deepEqual(numbers(place), [nid(1), nid(1), nid(2)]);
 });
@@ -204,8 +201,8 @@ test('a number that its digits make doubtful is noted, and given', async (contex
   const place = await start(context);
   for (const [number, note] of [
     ['1198079000000042', undefined],
-    ['1197970000000042', /born in another year than is registered/],
-    ['1198089000000042', /another gender than is registered/],
+    ['1197970000000042', /born in a year other than registered/],
+    ['1198089000000042', /a gender other than registered/],
     ['9198079000000042', /No national ID begins with the first digit/],
     ['1203079000000042', /is not born yet/],
     ['1189979000000042', /born before 1900/],

@@ -49,7 +49,7 @@ test('what is wrong is said by field, and what was written stays in the form', a
     [{ cooperatives: 'C-3' }, /There is no cooperative with this code/],
     [{ allowedAddresses: 'here' }, /Allowed addresses: /],
     [{ perHour: 'many' }, /Requests an hour: Expected a number/],
-    [{ expires: '2020-01-01' }, /This is over already/],
+    [{ expires: '2020-01-01' }, /This is in the past/],
   ] as const;
   for (const [changed, fault] of wrong) {
     const refused = await browser.post('/keys', { action: 'issue', ...FORM, ...changed });

@@ -104,7 +104,7 @@ test('the list of persons who may be two is there with none, one and more than a
     const { browser, shown } = await begin(context, contradictory(count));
     const { text } = await browser.whenDone(PATH);
     if (count === 0) assert.match(text, /No conflicting records were found\./);
-    else assert.match(text, new RegExp(`${count} persons? ha(s|ve) memberships that contradict each other`));
+    else assert.match(text, new RegExp(`${count} persons? ha(s|ve) conflicting records`));
     for (const [at, cards] of pages.entries()) {
       const page = await browser.get(`${PATH}?page=${at + 1}`);
       assert.equal(cardsIn(page.text), cards);

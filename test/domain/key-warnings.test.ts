@@ -29,7 +29,7 @@ const CASES: readonly [name: string, changed: Partial<ApiKeyValues>, warnings: r
   [
     'an export of nothing',
     { mayExport: true, scopes: ['webhooks:receive'] },
-    [/^The key may export, and has no/],
+    [/^The key may export, but has no/],
   ],
   ['lookups only', { isLookupOnly: true, scopes: ['members:read', 'members:financials'] }, []],
   ['lookups only of cooperatives', { isLookupOnly: true, scopes: ['members:read', 'cooperatives:read'] }, []],
@@ -41,7 +41,7 @@ const CASES: readonly [name: string, changed: Partial<ApiKeyValues>, warnings: r
   [
     'lookups only with exports',
     { isLookupOnly: true, mayExport: true },
-    [/lookups only: it can export nothing/],
+    [/lookups only: it cannot export anything/],
   ],
   ['a purpose', { purpose: 'audit' }, []],
   ['a purpose that is required', { requiresPurpose: true }, []],

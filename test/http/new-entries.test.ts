@@ -78,7 +78,7 @@ test('a delivery is added as GET shows it, with its history, an event of the mem
   assert.deepEqual(production, [{ month: '2025-06', product: 'Milk', deliveries: 1, total_kg: '12.500' }]);
 });
 
-test('a savings transaction opens an account that nobody has, and is told in one event', async (context) => {
+test('a savings transaction opens the account if it does not exist, and is told in one event', async (context) => {
   const { app, add, query, value } = await start(context);
   const before = value('SELECT count(*) FROM events');
   const added = await add(TRANSACTIONS, SAVING);

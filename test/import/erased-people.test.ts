@@ -68,6 +68,6 @@ test('the release of a number says what it has done', async (context) => {
   const released = await place.command('nid', 'release', '--yes', nid(1), ...WHY);
   assert.match(
     released.out,
-    / {2}No row changes\.\n {2}Note: This number finds nobody now, and can be given to somebody else\.\n/,
+    / {2}No row changes\.\n {2}Note: This number finds no person now, and can be given to another person\.\n/,
   );
 });

@@ -60,7 +60,7 @@ const MUST_BE_TRANSLATED = [
   'Interrupted. Nothing of this file was imported.',
   'An erasure cannot be undone.',
   'There is no import with this id. `imports list` shows all.',
-  'Nobody has this national ID.',
+  'No person has this national ID.',
   'There is no cooperative with this code.',
   ...['Deliveries', 'Loans', 'Payments', 'Savings accounts', 'Savings transactions', 'History'],
   ...['National ID', 'Former numbers', 'Responses kept for repeated requests'],

@@ -109,7 +109,7 @@ export function parseQuery<Parameters extends QueryParameters>(
 
 export const SEARCH_FILTER = {
   description:
-    'Only those with these words in the name, in any order: each, of at least 3 characters, is the ' +
+    'Only rows with these words in the name, in any order: each, of at least 3 characters, is the ' +
     'beginning of one. Letter case, accents and apostrophes make no difference. At most 5 words, and ' +
     '10,000 rows.',
   schema: string({ maxLength: 200 }),

@@ -38,7 +38,7 @@ import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
-  'removed since, or does somebody else have a code or national ID of it now?';
+  'removed since, or does another member have a code or national ID of it now?';
 const SAME_ROWS =
   '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: did this ' +
   'ledger come before, in another form?';

@@ -103,8 +103,8 @@ function declareImportMap(command: Command, context: CliContext): void {
     .argument('[file]', 'the file that the map is for')
     .option('--out <map>', 'write the map to this file instead of standard output')
     .option('--sheet <name>', 'the sheet of a workbook')
-    .option('--json', 'one JSON document: the map, and what is open in it')
-    .option('--file-name <name>', 'what the file is called, where its path does not say it')
+    .option('--json', 'one JSON document: the map, and its open questions')
+    .option('--file-name <name>', 'name of the file, if its path does not show it')
     .action(
       acting(context, async (run: Run<ImportMapOptions>, kindOrFile: string, path: string | undefined) => {
         const name = run.options.fileName;
@@ -240,7 +240,7 @@ function* remarksOn(proposal: MapProposal): Generator<string> {
     if (words.length > 0)
       yield `${column}: write what these words mean in place of null: ${words.map(quote).join(', ')}.`;
     if (hasMore)
-      yield `${column}: it has other unknown words, which are not shown, as they may be somebody's data.`;
+      yield `${column}: it has other unknown words, which are not shown because they may be personal data.`;
   }
   for (const column of Object.keys(document.constants ?? {}))
     yield `${column}: no heading gives it. Write the value of every row in place of null.`;
@@ -250,7 +250,7 @@ function* remarksOn(proposal: MapProposal): Generator<string> {
   if (document.decimal === null)
     yield 'decimal: the file does not settle the decimal mark. Write "," or "." in place of null.';
   if (missing.length > 0)
-    yield `Needed, and no heading is read as it: ${missing.join(', ')}. Write it beside its heading.`;
+    yield `Required, but no heading is read as it: ${missing.join(', ')}. Write it beside its heading.`;
 }
 
 // `import template`: a workbook for a cooperative to fill in (docs/importing.md#a-template)
@@ -288,17 +288,17 @@ Examples:
 
 export function declareImport(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER')
-    .option('--map <map>', 'read the file as this map says; "import map" proposes one')
+    .option('--map <map>', 'read the file by this map; "import map" suggests one')
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
     .option('--sheet <name>', 'the sheet of a workbook')
-    .option('--strict', 'refuse what would be read with a note')
-    .option('--file-name <name>', 'what the file is called, where its path does not say it')
+    .option('--strict', 'refuse values that would be imported with a note')
+    .option('--file-name <name>', 'name of the file, if its path does not show it')
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--ask', 'show what each file would change, and ask before it is imported')
-    .option('--yes', 'import also what warnings stop')
+    .option('--yes', 'import the file despite warnings')
     .option(
       '--replaces <import>',
       'the file is the newer version of this import',
@@ -339,7 +339,7 @@ export function declareImport(command: Command, context: CliContext): void {
   );
   declareImportTemplate(
     showingNobody(command.command('template')).description(
-      'write a workbook to fill in: the headings of a kind, and an invented row',
+      'write a template, a workbook to fill in: the headings of a kind, and an invented row',
     ),
     context,
   );

@@ -48,16 +48,16 @@ export function doubtIdentityCard(
   const sexes = registered.map(({ gender }) => SEX_DIGITS[gender ?? '']);
   const doubts = [
     [!'123'.includes(number[0] ?? ''), 'No national ID begins with the first digit of the new number.'],
-    [Number(born) > year, 'By its digits, somebody with the new number is not born yet.'],
-    [Number(born) < FIRST_YEAR, 'By its digits, somebody with the new number was born before 1900.'],
+    [Number(born) > year, 'By its digits, the holder of the new number is not born yet.'],
+    [Number(born) < FIRST_YEAR, 'By its digits, the holder of the new number was born before 1900.'],
     [
       isPlausible(born, year) && isOther(years, born),
-      'By its digits, somebody with the new number was born in another year than is registered.',
+      'By its digits, the holder of the new number was born in a year other than registered.',
     ],
     [!sexDigits.includes(sex), 'The sixth digit of the new number is neither 7 nor 8.'],
     [
       sexDigits.includes(sex) && isOther(sexes, sex),
-      'By its digits, somebody with the new number has another gender than is registered.',
+      'By its digits, the holder of the new number has a gender other than registered.',
     ],
   ] as const;
   return doubts.flatMap(([holds, doubt]) => (holds ? [doubt] : []));
@@ -150,26 +150,24 @@ function findFault(db: Connection, replacement: Replacement): CorrectionRefused 
   if (old === current) return refuse('Both national IDs are the same.');
   if (holders.length + staying.length === 0) {
     return redirectOf(db, REPLACED_NUMBERS, old) === undefined
-      ? refuse('Nobody has the national ID that is to be replaced.')
+      ? refuse('No person has the national ID to be replaced.')
       : refuse('This national ID was replaced before. Name the current one of the person.');
   }
   if (holders.length === 0)
-    return refuse(
-      say('Member {id} does not have the national ID that is to be replaced.', { id: memberId ?? '' }),
-    );
+    return refuse(say('Member {id} does not have the national ID to be replaced.', { id: memberId ?? '' }));
   if ((isFormer || otherHolders.length === 0) && isErasedNumber(db, current))
     return refuse('The new national ID is that of a person who was erased.');
   if (isFormer && !releases && (!samePerson || otherHolders.length === 0))
     return asking(
       replacement,
-      'The new national ID is a former one of somebody else. Use --same-person if both are one person; ' +
+      'The new national ID is a former one of another person. Use --same-person if both are one person; ' +
         '--release takes it from them.',
     );
   if (!isFormer && otherHolders.length > 0 && !samePerson)
     return asking(
       replacement,
-      'The new national ID is that of somebody else. Use --same-person if both are one person; if not, ' +
-        'it is not the right number.',
+      'The new national ID is that of another person. Use --same-person if both are one person; ' +
+        'if not, check the number.',
     );
   return undefined;
 }
@@ -257,10 +255,10 @@ export const releaseNumber = (
   options: {},
   decide: () =>
     redirectOf(db, REPLACED_NUMBERS, former) === undefined
-      ? refuse('This national ID is not a former one of anybody.')
+      ? refuse('This national ID is not a former one.')
       : {
           touched: {},
-          notes: [say('This number finds nobody now, and can be given to somebody else.')],
+          notes: [say('This number finds no person now, and can be given to another person.')],
           work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, former, correctionId),
         },
 });

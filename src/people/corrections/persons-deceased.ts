@@ -47,7 +47,7 @@ export const recordDeath = (
 /** Refusal for a number that nobody holds now. */
 export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
   redirectOf(db, REPLACED_NUMBERS, identityCard) === undefined
-    ? refuse('Nobody has this national ID.')
+    ? refuse('No person has this national ID.')
     : refuse('This national ID was replaced before. Name the current one of the person.');
 
 /** Seconds from the start of a day in UTC until it has ended in every time zone. */

@@ -110,7 +110,7 @@ function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?:
   const body = html`<h1>${visit.translate(proposal.heading)}</h1>
 ${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
 ${fields(proposal.seen ?? [])}
-${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to somebody')}</h2>`}
+${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to another person')}</h2>`}
 ${people !== undefined && sideBySide(visit, people)}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
 <div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Cancel')}</a></p></div>`;

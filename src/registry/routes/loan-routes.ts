@@ -139,7 +139,7 @@ const FILTERS = {
 
 const CREATING = {
   summary: 'Record a loan',
-  description: 'What is paid on it is computed from its payments.',
+  description: 'The paid amount is computed from its payments.',
 };
 
 const CHANGING = {

@@ -122,7 +122,7 @@ function entryRoutes<New, Entry>(
       access: { scope: 'members:write', alsoScope: 'members:financials' },
       body,
       createsPart: true,
-      responses: { 201: { description: 'What was added.', schema } },
+      responses: { 201: { description: 'The new entry.', schema } },
       refusals: [400, 404, 410, 503],
       creation: createWith<Entry>({
         // A derived reference reveals how many equal entries are stored.
@@ -190,7 +190,7 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
     noun: 'savings transactions',
     title: 'SavingsTransaction',
     plural: 'SavingsTransactions',
-    adding: 'Add a savings transaction of a member; opens an account that nobody has',
+    adding: 'Add a savings transaction of a member; opens the account if it does not exist',
     fields: { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS },
     properties: SHOWN_SAVINGS_TRANSACTION,
     filters: period,

@@ -54,7 +54,7 @@ test('files that are old go with the keys of their months, and the rest is sound
   assert.deepEqual(ledgerNames(place), before.slice(3));
   assert.equal(readMonthKeys(place.keysFile).size, 7);
   assert.deepEqual(verifyIn(place).faults, []);
-  assert.match(findReceipt(place, receipts[0] as string).message, /was removed when its time was over/);
+  assert.match(findReceipt(place, receipts[0] as string).message, /was older than the retention period/);
   assert.equal(findReceipt(place, receipts[3] as string).entry?.receipt, receipts[3]);
   const { removed, removedAtMs } =
     readLedgerStatus(place.databaseFile, { nowMs: month(9), days: DAYS }) ?? {};

@@ -46,7 +46,7 @@ test('a ledger as it was written is sound, names its last hash, and has each rec
   const { lastSequence, lastHash } = chains[0] as (typeof chains)[0];
   assert.equal(`${lastSequence}-${lastHash.slice(0, 32)}`, place.receipts.at(-1));
   for (const receipt of place.receipts) assert.equal(findReceipt(place, receipt).entry?.receipt, receipt);
-  assert.match(findReceipt(place, `1-${'0'.repeat(32)}`).message, /^The ledger does not hold/);
+  assert.match(findReceipt(place, `1-${'0'.repeat(32)}`).message, /^The ledger does not have/);
   assert.match(findReceipt(place, 'something').message, /^This is not a receipt/);
 });
 
@@ -190,7 +190,7 @@ test('a file that cannot be read is named and passed over; entries of the others
   assert.equal(entries, 4, 'damage of one file says nothing of the next');
   assert.match(
     findReceipt(written, written.receipts[0] as string).message,
-    /everything before it is as it was/,
+    /everything before it is unchanged/,
   );
   assert.match(findReceipt(written, written.receipts[5] as string).message, /but not everything before it/);
 });

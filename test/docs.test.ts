@@ -51,6 +51,7 @@ const DOCUMENTS = [
   'docs/api.md',
   'docs/errors.md',
   'docs/clients.md',
+  'docs/bank.md',
   'docs/exporting.md',
   'docs/how-it-works.md',
   'docs/data-model.md',

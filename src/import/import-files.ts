@@ -26,6 +26,8 @@ export interface ImportOptions extends CheckOptions {
   readonly map?: FileLayout | undefined;
   /** Makes a fault of everything that would be read leniently or skipped. */
   readonly isStrict?: boolean | undefined;
+  /** Leaves out hidden rows and columns of workbooks. */
+  readonly skipsHidden?: boolean | undefined;
   /** Shows what each file would change, and asks before it is imported. */
   readonly asks?: boolean | undefined;
   /** Continues where warnings would stop a file. */
@@ -170,6 +172,7 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
     skip_invalid: options.skipInvalid === true,
     accept_trailing_zero: options.acceptTrailingZero === true,
     strict: options.isStrict === true,
+    ...(options.skipsHidden === true && { skip_hidden: true }),
     overwrite_corrections: options.overwritesCorrections === true,
     ...(options.despiteErasure === true ? { despite_erasure: true } : {}),
     replaces: options.replaces,

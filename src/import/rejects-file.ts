@@ -101,8 +101,9 @@ function createRejectedRows(
     ...(marksRepeats ? ([REPEATS_COLUMN] as const) : []),
     FAULTS_COLUMN,
   ] as const;
+  // A column that was left out has no heading.
   const header = (cells: readonly string[]) => [
-    ...originalCells(cells),
+    ...originalCells(cells.map((cell, i) => (headings[i]?.text === '' ? '' : cell))),
     ...addedColumns.map((column) => addedHeading(column, labels)),
   ];
   return { header, row };

@@ -53,6 +53,7 @@ interface LayoutOptions extends SettingOptions {
   readonly cooperative?: string;
   readonly sheet?: string;
   readonly strict?: boolean;
+  readonly skipHidden?: boolean;
   readonly fileName?: string;
 }
 
@@ -61,9 +62,9 @@ interface LayoutOptions extends SettingOptions {
  * @throws CommandError `usage` with every fault of the map
  */
 async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | undefined): Promise<Layout> {
-  const { map: path, cooperative, sheet, fileName, strict: isStrict } = run.options;
+  const { map: path, cooperative, sheet, fileName, strict: isStrict, skipHidden: skipsHidden } = run.options;
   const isReadAsIs = [path, cooperative, sheet].every((option) => option === undefined);
-  if (isReadAsIs && (fileName === undefined || kind !== undefined)) return { isStrict };
+  if (isReadAsIs && (fileName === undefined || kind !== undefined)) return { isStrict, skipsHidden };
   if (kind === undefined) {
     const text = '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.';
     throw new CommandError(EXIT.usage, text);
@@ -75,7 +76,8 @@ async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | und
     path === undefined
       ? { kind, columns: new Map(), constants, values: new Map() }
       : parseMap(await readMapFile(path), { kind, cells: cellContext(run.zone, run.now), constants });
-  if ('kind' in layout) return { isStrict, map: sheet === undefined ? layout : { ...layout, sheet } };
+  if ('kind' in layout)
+    return { isStrict, skipsHidden, map: sheet === undefined ? layout : { ...layout, sheet } };
   const lines = layout.map(
     (fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`,
   );
@@ -292,6 +294,7 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--strict', 'refuse values that would be imported with a note')
+    .option('--skip-hidden', 'leave out the hidden rows and columns of workbooks')
     .option('--file-name <name>', 'name of the file, if its path does not show it')
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file or workbook, when a kind is named')

@@ -23,6 +23,7 @@ export interface ImportCommandOptions extends PrintOptions {
   readonly overwriteCorrections?: boolean;
   readonly despiteErasure?: boolean;
   readonly skipInvalid?: boolean;
+  readonly skipHidden?: boolean;
   readonly acceptTrailingZero?: boolean;
 }
 

@@ -23,7 +23,7 @@ import { createImportJson, type ImportOutput, type ImportRun } from './import-ou
 import { createImportScreen } from './import-screen.ts';
 
 /** Options for reading the files. */
-export type Layout = Pick<ImportOptions, 'map' | 'isStrict'>;
+export type Layout = Pick<ImportOptions, 'map' | 'isStrict' | 'skipsHidden'>;
 
 /** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
 export async function runImport(run: ImportRun, files: readonly ImportFile[], layout: Layout): Promise<void> {

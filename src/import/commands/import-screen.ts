@@ -132,9 +132,10 @@ function* describeFindings(
   yield* describeHeadings(findings).map(noting('note'));
   yield* describeIgnored(findings, isPreview).map(noting('ignored'));
   yield* findings.notes
-    .filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column')
+    .filter(({ kind }) => !['heading', 'ignored_column', 'hidden_row', 'hidden_column'].includes(kind))
     .map(describeNote)
     .map(noting('note'));
+  yield* describeHidden(findings, options.skipHidden === true).map(noting('note'));
   for (const warning of warningsOf(check)) {
     const lines = firstOf(warning);
     const message = asMessage(warning.message);
@@ -200,6 +201,8 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   repeated_header: 'header again, passed over',
   text_below: 'text below the table, passed over',
   example_row: 'example of the template, left out',
+  hidden_row: 'hidden row',
+  hidden_column: 'hidden column',
   merged_cell: 'value of the merged cell above',
   word: 'word',
   empty_word: 'empty word',
@@ -221,6 +224,28 @@ function describeNote(importNote: ImportNote): Message {
   return column === ''
     ? say('{note}: {lines}', { note, lines })
     : say('{note} in column {column}: {lines}', { note, column, lines });
+}
+
+/** Hidden rows and columns of a workbook, by their lines and letters. */
+function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[] {
+  const letters = notes.flatMap(({ kind, column }) => (kind === 'hidden_column' ? column : []));
+  const columns = { count: letters.length, letters };
+  const rows = notes
+    .filter(({ kind }) => kind === 'hidden_row')
+    .map((note) => ({ count: note.count, lines: describeLines(firstOf(note), note.count) }));
+  if (areSkipped)
+    return [
+      ...rows.map((row) => say('{count|# hidden row|# hidden rows}, left out: {lines}', row)),
+      ...(letters.length === 0
+        ? []
+        : [say('{count|# hidden column|# hidden columns}, left out: {letters}', columns)]),
+    ];
+  return [
+    ...rows.map((row) => say('{count|# hidden row|# hidden rows}, read like the others: {lines}', row)),
+    ...(letters.length === 0
+      ? []
+      : [say('{count|# hidden column|# hidden columns}, read like the others: {letters}', columns)]),
+  ];
 }
 
 /** Limit of the different faults shown of one file, and of the kept values; the rest is counted. */

@@ -167,6 +167,14 @@ ${
   )}</p>`
 }
 ${constantFields(visit, proposal, submitted)}
+${
+  // A workbook has sheets.
+  proposal.sheets.length > 0 &&
+  html`<label class="tick"><input type="checkbox" name="skip_hidden" value="yes"${
+    file.given?.skipsHidden === true && html` checked`
+  }>
+${visit.say('Leave out hidden rows and columns.')}</label>`
+}
 <h2>${visit.say('Another version of a file?')}</h2>
 <div class="narrow">${replacedImportField(visit, proposal.document.kind, submitted('replaces'))}</div>`;
   return html`${

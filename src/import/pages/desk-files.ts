@@ -30,6 +30,7 @@ export interface ImportChoices {
   readonly map: string;
   readonly replaces?: number | undefined;
   readonly skipInvalid: boolean;
+  readonly skipsHidden: boolean;
 }
 
 export interface DeskFile {
@@ -217,7 +218,7 @@ export class DeskFiles {
       this.readAs(file, first.kind, '', as);
       return;
     }
-    file.given = { ...first.choices, replaces: undefined, skipInvalid: false };
+    file.given = { ...first.choices, replaces: undefined, skipInvalid: false, skipsHidden: false };
   }
 
   /** Saves the choices sent with the form, even if the file cannot be checked with them. */
@@ -252,6 +253,7 @@ export class DeskFiles {
       ...['import', kind, this.pathOf(id, 'file'), '--file-name', name, '--ask'],
       ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
       ...(choices.skipInvalid ? ['--skip-invalid'] : []),
+      ...(choices.skipsHidden ? ['--skip-hidden'] : []),
       ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
     ];
   }

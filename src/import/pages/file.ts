@@ -202,7 +202,7 @@ export const IMPORT_FILE: Screen = {
       const { kind } = proposal.document;
       const map = chosenMap(proposal, fields);
       const replaces = Number(fields.get('replaces')) || undefined;
-      const chosen = { map, replaces, skipInvalid: false };
+      const chosen = { map, replaces, skipInvalid: false, skipsHidden: fields.get('skip_hidden') === 'yes' };
       deskFilesOf(visit).give(file, chosen);
       const repeatedColumns = chosenTwice(proposal, fields).map((column) =>
         visit.say('Two columns are read as {column}: choose something else for one of them.', {

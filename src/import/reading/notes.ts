@@ -20,6 +20,8 @@ export const NOTES = {
   repeated_header: ofRow('Refused with --strict: the line repeats the header.'),
   text_below: ofRow('Refused with --strict: this text is below the table.'),
   example_row: ofRow('Refused with --strict: this is the example of the template.'),
+  hidden_row: ofRow('Refused with --strict: the row is hidden.'),
+  hidden_column: ofFile('Refused with --strict: the column is hidden.'),
   merged_cell: ofRow('Refused with --strict: the cell is merged with one above.'),
   word: ofRow("Refused with --strict: the word is not one of the registry's."),
   empty_word: ofRow('Refused with --strict: leave the cell empty.'),

@@ -246,8 +246,9 @@ export async function* withHeaderRows(
   map?: FileLayout,
 ): AsyncGenerator<RecordBatch> {
   const records: FileRecord[] = [];
-  let bytesRead = 0;
-  let isComplete = false;
+  let [bytesRead, isComplete] = [0, false];
+  let hiddenColumns: RecordBatch['hiddenColumns'];
+  const first = (): RecordBatch => ({ records, bytesRead, ...(hiddenColumns && { hiddenColumns }) });
   try {
     for await (const batch of batches) {
       if (isComplete) {
@@ -255,15 +256,15 @@ export async function* withHeaderRows(
         continue;
       }
       for (const record of batch.records) records.push(record);
-      bytesRead = batch.bytesRead;
+      ({ bytesRead, hiddenColumns = hiddenColumns } = batch);
       isComplete = records.length >= HEADER_ROWS && (records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
-      if (isComplete) yield { records, bytesRead };
+      if (isComplete) yield first();
     }
   } catch (error) {
-    if (!isComplete) yield { records, bytesRead };
+    if (!isComplete) yield first();
     throw error;
   }
-  if (!isComplete) yield { records, bytesRead };
+  if (!isComplete) yield first();
 }
 
 // Checks the number of cells in a row.

@@ -22,13 +22,15 @@ import type { FileSurvey } from './cell-reader.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
-import { openTable, type Table } from './table.ts';
+import { EMPTY_FILE, openTable, type Table } from './table.ts';
 
 interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
   /** Makes a fault of everything that would be read leniently or skipped. */
   readonly isStrict?: boolean | undefined;
+  /** Leaves out hidden rows and columns of a workbook. */
+  readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;
   /** Called between batches; an exception from it ends the reading. @param bytesRead of the file so far */
   readonly onBatch: (bytesRead: number) => void;
@@ -78,7 +80,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
 async function stageOnce(
   session: ImportSession,
   source: RecordSource,
-  { kind, map, cells, isStrict, onBatch }: StageOptions,
+  { kind, map, cells, isStrict, skipsHidden = false, onBatch }: StageOptions,
   survey: FileSurvey,
 ) {
   const { format } = source;
@@ -91,7 +93,7 @@ async function stageOnce(
     for await (const batch of withHeaderRows(source.read(), map)) {
       onBatch(batch.bytesRead);
       if (batch.records.length === 0 && table === undefined) continue;
-      table ??= openTable(batch.records, { kind, map, cells, format, notes, survey });
+      table ??= openTable(batch, { kind, map, cells, format, notes, survey, skipsHidden });
       staging ??= session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
       if (table.needsSurvey()) return { staging, table, notes: notes.list(), firstRows, needsSurvey: true };
@@ -99,7 +101,7 @@ async function stageOnce(
       staging.addRows(rows);
       if (faults.length > 0) staging.addFaults(faults);
     }
-    if (staging === undefined) throw fileFault(1, 'The file is empty: its first line must name the columns.');
+    if (staging === undefined) throw fileFault(1, EMPTY_FILE);
     staging.addFaults(table?.end() ?? []);
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
@@ -110,7 +112,11 @@ async function stageOnce(
 }
 
 /** Surveys an entire file for the evidence that cells give about their columns, before rows are staged. */
-async function surveyColumns(source: RecordSource, header: Header, { kind, onBatch }: StageOptions) {
+async function surveyColumns(
+  source: RecordSource,
+  header: Header,
+  { kind, skipsHidden = false, onBatch }: StageOptions,
+) {
   const columns = IMPORT_COLUMNS[kind].flatMap(({ name, collect }, i) =>
     collect === undefined
       ? []
@@ -118,8 +124,11 @@ async function surveyColumns(source: RecordSource, header: Header, { kind, onBat
   );
   const isWrongWidth = createWidthCheck(header, source.format);
   // A row outside the table is no evidence about its columns.
-  const isRow = ({ line, cells }: FileRecord): boolean =>
-    line > header.line && !isWrongWidth(cells) && !isTotalsRow(header.headings, cells);
+  const isRow = ({ line, cells, isHidden }: FileRecord): boolean =>
+    line > header.line &&
+    !(skipsHidden && isHidden) &&
+    !isWrongWidth(cells) &&
+    !isTotalsRow(header.headings, cells);
   try {
     for await (const { records, bytesRead } of source.read()) {
       onBatch(bytesRead);

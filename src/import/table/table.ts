@@ -1,6 +1,13 @@
 /** Reads the table of a file: finds its header, and turns its records into rows, faults and notes. */
 
-import { FileFault, type FileRecord, type ImportFault, type RecordBatch } from '../../formats/records.ts';
+import {
+  FileFault,
+  type FileRecord,
+  fileFault,
+  type ImportFault,
+  type RecordBatch,
+} from '../../formats/records.ts';
+import { columnLetters } from '../../formats/sheet-rows.ts';
 import { composeNames } from '../../registry/members.ts';
 import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -130,23 +137,41 @@ function composeFullName(values: StagedValue[], findings: RowFindings): void {
 interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
   readonly cells: CellContext;
   readonly notes: NoteLog;
+  /** True if hidden rows and columns are left out. */
+  readonly skipsHidden: boolean;
+}
+
+export const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
+
+/** Finds and reads the header, and notes what is above it and which of its columns are hidden. */
+function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
+  const { kind, map, notes, skipsHidden } = options;
+  const records = all.filter(({ isHidden }) => !(skipsHidden && isHidden));
+  if (records.length === 0) throw fileFault(1, EMPTY_FILE);
+  const { index, isCertain } = findHeader(kind, records, map);
+  const record = records[index] as FileRecord;
+  const visible = record.cells.map((cell, place) => (hiddenColumns?.has(place) ? '' : cell));
+  const read = skipsHidden ? { ...record, cells: visible } : record;
+  const header = readHeader(kind, read, { map, isCertain, notes });
+  // A map that names the row of the header leaves nothing to guess.
+  if (map?.headerRow === undefined)
+    for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
+  for (const [place, cell] of record.cells.entries())
+    if (visible[place] !== cell) notes.note('hidden_column', columnLetters(place), header.line);
+  return header;
 }
 
 export type Table = ReturnType<typeof openTable>;
 
 /**
- * @param records from the beginning of the file, as many as are searched for the header
+ * @param first records from the beginning of the file, as many as are searched for the header
  * @throws FileFault with every fault of the header
  */
-export function openTable(records: readonly FileRecord[], { cells, notes, ...options }: TableOptions) {
-  const { kind, map } = options;
-  const { index, isCertain } = findHeader(kind, records, map);
-  const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
-  // A map that names the row of the header leaves nothing to guess.
-  if (map?.headerRow === undefined)
-    for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
+export function openTable(first: RecordBatch, options: TableOptions) {
+  const { kind, cells, notes, skipsHidden } = options;
+  const header = openHeader(first, options);
   const reader = createRowReader({ ...options, header, context: cells });
-  const noteUnnamed = createUnnamedColumns(header, notes);
+  const noteUnnamed = createUnnamedColumns(header, skipsHidden ? first.hiddenColumns : undefined, notes);
   const totals = createTotalsCheck(kind);
   const isExample = createExampleCheck(kind, header, cells);
   const filesOf = createFilesReader(header.filePlace);
@@ -190,6 +215,10 @@ export function openTable(records: readonly FileRecord[], { cells, notes, ...opt
         }
         lastLine = record.lastLine ?? record.line;
         if (record.line === header.line) continue;
+        if (record.isHidden === true) {
+          notes.note('hidden_row', '', record.line);
+          if (skipsHidden) continue;
+        }
         for (const row of lines.read(record)) rows.push(acceptRow(row, faults));
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };
@@ -214,8 +243,10 @@ export function openTable(records: readonly FileRecord[], { cells, notes, ...opt
 }
 
 /** Notes each column without a heading once, on the first row that has a value in it. */
-function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
-  const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
+function createUnnamedColumns({ headings }: Header, skipped: RecordBatch['hiddenColumns'], notes: NoteLog) {
+  const places = new Set(
+    headings.flatMap(({ text }, place) => (text === '' && skipped?.has(place) !== true ? [place] : [])),
+  );
   return ({ line, cells }: FileRecord): void => {
     for (const place of places) {
       // In order: a row may have far fewer cells than the header.

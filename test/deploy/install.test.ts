@@ -105,3 +105,45 @@ test('commands in messages can be typed as the program is installed', (context) 
   assert.equal(created.status, 0, created.stderr);
   assert.match(registry('status').stdout, /^ {6}registry backup DIR --keep 14 --verify$/m);
 });
+
+/** Every line of the page's commands that uses the name of the machine or of a release. */
+const namedLines = [...DOCUMENT.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)]
+  .flatMap(([, commands = '']) => commands.split('\n'))
+  .filter((line) => /\$\{?(?:NAME|RELEASE)/.test(line));
+
+test('a command without the name ends, and leaves the files as they were', (context) => {
+  assert.ok(namedLines.length >= 9, namedLines.join('\n'));
+  const folder = temporaryFolder(context);
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/sha256sum'), '#!/bin/sh\n', { mode: 0o755 });
+  for (const shell of ['/bin/sh', '/bin/bash'])
+    for (const line of namedLines) {
+      const target = join(folder, 'target');
+      writeFileSync(target, 'before');
+      const moved = line.replace(/> \S+/, `> ${target}`).replaceAll(' /etc', ` ${folder}`);
+      const { status, stderr } = spawnSync(shell, ['-c', moved], {
+        cwd: ROOT,
+        encoding: 'utf8',
+        env: { PATH: join(folder, 'bin') },
+      });
+      assert.notEqual(status, 0, line);
+      assert.match(stderr, /(?:NAME|RELEASE): parameter (?:not set or null|null or not set|not set)/, line);
+      assert.equal(readFileSync(target, 'utf8'), 'before', line);
+    }
+});
+
+test('two releases: the sums of another one verify nothing, and say so', (context) => {
+  const folder = temporaryFolder(context);
+  const [, check] = /^ *(sha256sum [^&\n]*?) *(?:&&.*)?$/m.exec(DOCUMENT) ?? [];
+  writeFileSync(join(folder, 'cooperative-registry-1.1.0-linux-x64.tar.gz'), 'new');
+  writeFileSync(
+    join(folder, 'SHA256SUMS'),
+    `${'0'.repeat(64)}  cooperative-registry-1.0.0-linux-x64.tar.gz\n`,
+  );
+  const { status, stderr } = spawnSync('sh', ['-euc', check ?? assert.fail()], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /no file was verified/);
+});

@@ -24,7 +24,7 @@ import {
 
 /**
  * Accepts every kind of line end and quoted cells, and leaves out lines without a value
- * (docs/import-reference.md#what-a-file-may-look-like).
+ * (docs/import-reference.md#forms-of-files).
  */
 function openCsv(
   handle: FileHandle,

@@ -1,4 +1,4 @@
-/** Finds the persons whose data a key has read (docs/ledger.md#whom-has-a-key-read). */
+/** Finds the persons whose data a key has read (docs/ledger.md#accesses-by-a-key). */
 import type { StoredDataStore } from '../registry/stored/stored-data.ts';
 import type { KnownNumber } from '../registry/stored/stored-data-types.ts';
 import type { HashPerson, LedgerEntry } from './ledger-entries.ts';

@@ -1,4 +1,4 @@
-/** Finds the accesses to a person's data in the access ledger (docs/ledger.md#who-has-read-a-person). */
+/** Finds the accesses to a person's data in the access ledger (docs/ledger.md#accesses-to-a-person). */
 
 import type { KeyNames } from '../keys/key-text.ts';
 import type { PersonTraces } from '../registry/stored/stored-data-types.ts';

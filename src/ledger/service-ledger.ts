@@ -37,7 +37,7 @@ interface Batch {
   readonly deadline: NodeJS.Timeout;
 }
 
-/** An access that is not on disk after this time is refused (docs/ledger.md#what-it-costs). */
+/** An access that is not on disk after this time is refused (docs/ledger.md#costs). */
 export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the thread when the service shuts down. */
 const MAX_END_MS = 1_000;

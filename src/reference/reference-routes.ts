@@ -41,7 +41,7 @@ const page = (bytes: Uint8Array, headers: Headers): ApiResponse => ({
 
 const SERVICE = object({
   name: string(),
-  version: string({ description: 'Of the program.' }),
+  version: string({ description: 'Version of the program.' }),
   ready: boolean({ description: 'Whether it can answer requests now.' }),
   api: string({ format: 'uri' }),
   reference: string({ format: 'uri', description: 'For people.' }),

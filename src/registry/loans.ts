@@ -74,7 +74,7 @@ export const LOAN_FIELDS = {
     description: 'Status of the loan.',
     example: 'approved',
     initial: DEFAULT_LOAN_STATUS,
-    whenNew: { choices: NEW_LOAN_STATUSES, description: 'Of a new loan.', example: 'approved' },
+    whenNew: { choices: NEW_LOAN_STATUSES, description: 'Status of a new loan.', example: 'approved' },
     eventBit: 5,
   },
   paidAmountMinor: {

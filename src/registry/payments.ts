@@ -72,7 +72,7 @@ export const PAYMENT_FIELDS = {
     choices: PAYMENT_STATUSES,
     description: 'Only recorded ones count; a void one is not changed any more.',
     initial: DEFAULT_PAYMENT_STATUS,
-    whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Of a new payment.' },
+    whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Status of a new payment.' },
     eventBit: 5,
   },
   paidAt: {

@@ -119,7 +119,7 @@ const group = <Name extends 'district' | 'sector'>(name: Name, schema: Schema<st
   array(
     object({
       ...({ [name]: nullable(schema) } as { [key in Name]: Schema<string | null> }),
-      cooperatives: count('Of every status.'),
+      cooperatives: count('Cooperatives of every status.'),
       active_members: count(),
     }),
     { description: `By ${name}; null: none is registered.` },

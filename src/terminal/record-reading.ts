@@ -1,4 +1,4 @@
-/** Records a command's access to personal data before it is printed (docs/ledger.md#what-is-recorded). */
+/** Records a command's access to personal data before it is printed (docs/ledger.md#recorded-data). */
 
 import type { Command } from 'commander';
 import { accessByUser, type Subject } from '../access/access-ledger.ts';
@@ -59,7 +59,7 @@ export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_
 }
 
 // A guard on the results: unless it is declared to show no personal data, a command prints nothing before its
-// access is in the ledger (docs/ledger.md#what-is-recorded).
+// access is in the ledger (docs/ledger.md#recorded-data).
 
 const SHOWING_NOBODY = new WeakSet<Command>();
 

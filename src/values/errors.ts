@@ -38,7 +38,7 @@ export const UNAVAILABLE_REASONS = {
   disk_unreadable: 'how much room the disk has left cannot be read',
   writing_failed:
     'a commit has [failed](trouble.md#when-writing-to-the-disk-fails): nothing is written any more',
-  ledger: 'a reading could not be recorded in the [access ledger](ledger.md#what-it-costs), nor answered',
+  ledger: 'a reading could not be recorded in the [access ledger](ledger.md#costs), nor answered',
   not_ready: '`/readyz`: the database does not answer, or writing has failed',
   stopping: 'the service is stopping',
   client_left: 'the client no longer waits for the export',

@@ -21,8 +21,8 @@ export const IMPORT_MESSAGE = object(
     actor: string({ pattern: '^(import|undo):[0-9]+$' }),
     data: object({
       import_id: integer({ minimum: 1 }),
-      first_sequence: sequence('Of its events, which the feed has one by one.'),
-      last_sequence: sequence('Of its events.'),
+      first_sequence: sequence('First of its events, which the feed has one by one.'),
+      last_sequence: sequence('Last of its events.'),
       counts: {
         type: 'object',
         description: 'Its events that the key sees, by their types.',

@@ -1,4 +1,4 @@
-/** The systemd units of `deploy/`, as systemd reads them (docs/install.md#what-was-tried: they also ran). */
+/** The systemd units of `deploy/`, as systemd reads them. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Statistics and comparisons at the desk, and lists of members to talk to (docs/desk.md#what-it-shows). */
+/** Statistics and comparisons at the desk, and lists of members to talk to (docs/desk.md#pages). */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#what-it-shows). */
+/** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#pages). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { withOneWrongDigit } from '../../src/browse/found.ts';

@@ -67,7 +67,7 @@ test('it is restricted, rotated, disabled and enabled, and warned of', async (co
   const restricted = { ...FORM, scopes: ['members:write'], cooperatives: 'a-1 b-2', perDay: '10' };
   await browser.post('/key/1', { action: 'restrict', ...restricted, isLookupOnly: 'yes', purpose: 'audit ' });
   const page = (await browser.get('/key/1')).text;
-  assert.match(page, /role="status">The key is changed/);
+  assert.match(page, /role="status">The key was changed/);
   assert.match(page, /members:write without reading[\s\S]*for lookups only: it cannot use members:write/);
   assert.match(
     (await browser.get('/key/1', { 'accept-language': 'fr' })).text,

@@ -142,5 +142,5 @@ test('a person who may be two gets another number for one membership, or is chec
   assert.equal(place.value("SELECT count(*) FROM operations WHERE kind = 'duplicates_same_person'"), 1);
   assert.equal((await browser.post(PATH, { action: 'same', member: '99' })).status, 404);
   const french = (await browser.get(PATH, { 'accept-language': 'fr' })).text;
-  assert.match(french, /Une personne qui est peut-être deux/);
+  assert.match(french, /Données contradictoires/);
 });

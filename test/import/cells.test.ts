@@ -1,4 +1,4 @@
-/** What spreadsheets do to cells, openly and silently (docs/import-reference.md#what-spreadsheets-do). */
+/** What spreadsheets do to cells, openly and silently (docs/import-reference.md#effects-of-spreadsheets). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

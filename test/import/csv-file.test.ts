@@ -1,6 +1,6 @@
 /**
  * What an import file may look like, and how one that is not readable is refused
- * (docs/import-reference.md#what-a-file-may-look-like).
+ * (docs/import-reference.md#forms-of-files).
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Changed values in a dry run, and `--changes` (docs/import-reference.md#what-an-import-would-do). */
+/** Changed values in a dry run, and `--changes` (docs/import-reference.md#preview-of-an-import). */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

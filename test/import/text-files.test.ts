@@ -1,4 +1,4 @@
-/** The encoding and the separator of a text file (docs/import-reference.md#what-a-file-may-look-like). */
+/** The encoding and the separator of a text file (docs/import-reference.md#forms-of-files). */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

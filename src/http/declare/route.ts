@@ -98,7 +98,7 @@ export interface Creation<Created> {
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
    * True, or a function of the body that returns true, if a 201 shows no personal data beyond the request's
-   * own: that is not recorded as access (docs/ledger.md#what-is-recorded).
+   * own: that is not recorded as access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /**

@@ -313,7 +313,7 @@ function requestedIdentityCard({ params, query }: ApiRequest): string | undefine
 
 /**
  * Returns the subject of a refusal that reveals a person's membership, as that counts as access
- * (docs/ledger.md#what-is-recorded).
+ * (docs/ledger.md#recorded-data).
  */
 function subjectOfRefusal({ body }: ApiRequest, refusal: unknown): Subject | undefined {
   const messages = (refusal as { readonly [field: string]: unknown } | null | undefined)?.[NON_FIELD_ERRORS];

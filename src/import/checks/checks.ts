@@ -150,7 +150,7 @@ const TRAILING_ZERO_ROWS = 20;
 
 /**
  * Detects 16-digit numbers that a spreadsheet kept as numbers and that have lost their last digit
- * (docs/import-reference.md#what-spreadsheets-do).
+ * (docs/import-reference.md#effects-of-spreadsheets).
  */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',

@@ -18,7 +18,7 @@ import { collectRates, readDecimal } from '../reading/decimals.ts';
 import { WORDS } from '../reading/dictionary-words.ts';
 
 // Cells with one or several mobile numbers, of which the first is kept
-// (docs/import-reference.md#what-spreadsheets-do)
+// (docs/import-reference.md#effects-of-spreadsheets)
 
 /** Allows one space at most between words: an expression for any number of them takes quadratic time. */
 const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
@@ -38,7 +38,7 @@ export function readMobile(cell: string, context: CellContext): string | FieldEr
   return firstMobile;
 }
 
-// National IDs as spreadsheets write them, read as 16 digits (docs/import-reference.md#what-spreadsheets-do)
+// National IDs as spreadsheets write them, as 16 digits (docs/import-reference.md#effects-of-spreadsheets)
 
 /** Spaces between groups of digits, including the no-break spaces of spreadsheets. */
 const SPACES = /\s/g;

@@ -404,7 +404,7 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
           object({
             identity_card: string({ pattern: IDENTITY_CARD.source, examples: [EXAMPLE_NATIONAL_ID] }),
             member: nullable(CONSOLIDATED_MEMBER.schema, {
-              description: 'What a lookup of the number answers; null where that is 404.',
+              description: 'Response of a lookup of the number; null if that is 404.',
             }),
           }),
         ),

@@ -38,7 +38,7 @@ export function mark(marks: Marks, { call, phase }: TraceEvent): void {
   if (!text.startsWith('HTTP/1.1 ')) return;
   for (const response of text.split(/(?=HTTP\/1\.1 )/)) {
     const receipt = /^X-Access-Receipt: (\S+)\r$/im.exec(response)?.[1];
-    // It shows nothing but what its request contained (docs/ledger.md#what-is-recorded).
+    // It shows nothing but what its request contained (docs/ledger.md#recorded-data).
     const isNewMember =
       /^HTTP\/1\.1 201/.test(response) && /^Location: \S*\/members\/\d+\r$/im.test(response);
     if (receipt !== undefined) marks.receipts.add(receipt);

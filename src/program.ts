@@ -39,7 +39,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   import: {
     description:
-      'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
+      'import CSV files and workbooks: a folder with <kind>*.csv, *.xlsx and *.ods, or one file of a kind',
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
   },
   imports: {

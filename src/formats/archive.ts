@@ -15,7 +15,7 @@ const MAX_PARTS = 10_000;
 const DAMAGED = 'The workbook is damaged. Open it in a spreadsheet, save it as .xlsx and import it again.';
 const TOO_LARGE =
   'The workbook unpacks to more than 256 MB. Save the sheet as "CSV UTF-8" and import that file.';
-const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
+export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
 /** The reason why a workbook cannot be read, with a message for the operator. */
 export class UnreadableWorkbook extends Error {

@@ -1,8 +1,9 @@
 /** Opens a workbook, and reads the records of one of its sheets. */
 import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../values/errors.ts';
-import { type Archive, openArchive, UnreadableWorkbook } from './archive.ts';
+import { type Archive, openArchive, PASSWORD, readXml, UnreadableWorkbook } from './archive.ts';
 import { readAroundRows, readExcelRows } from './excel-rows.ts';
+import { type DocumentSheet, listDocumentSheets, readDocumentRows } from './open-document.ts';
 import {
   type FileRecord,
   type FormatSource,
@@ -49,8 +50,8 @@ export async function openWorkbook(
   options: WorkbookOptions,
 ): Promise<FormatSource> {
   const archive = await openArchive(handle);
-  refuseOthers(archive);
-  const workbook = await openExcel(archive);
+  const isDocument = archive.has('content.xml') && archive.has('mimetype');
+  const workbook = await (isDocument ? openDocument : openExcel)(archive);
   const { sheet, ...layout } = await chooseSheet(workbook, options);
   return {
     format: { type: 'workbook', sheet: sheet.name },
@@ -82,6 +83,7 @@ interface SheetBatch {
 }
 
 async function openExcel(archive: Archive): Promise<WorkbookReader> {
+  refuseOthers(archive);
   const workbook = await readWorkbook(archive);
   return {
     sheets: workbook.sheets,
@@ -97,13 +99,39 @@ async function openExcel(archive: Archive): Promise<WorkbookReader> {
   };
 }
 
+const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
+const MANIFEST = 'META-INF/manifest.xml';
+
+async function openDocument(archive: Archive): Promise<WorkbookReader> {
+  if (!(await startOf(archive, 'mimetype')).startsWith(SPREADSHEET))
+    throw new UnreadableWorkbook(`This is an OpenDocument file, but not a spreadsheet. ${SAVE}`);
+  let isEncrypted = archive.has('encrypted-package');
+  if (archive.has(MANIFEST))
+    await readXml(archive.read(MANIFEST), {
+      open(name) {
+        isEncrypted ||= name === 'encryption-data';
+      },
+    });
+  if (isEncrypted) throw new UnreadableWorkbook(PASSWORD);
+  const sheets = await listDocumentSheets(archive);
+  return {
+    sheets,
+    readRows: (sheet, layout) =>
+      readDocumentRows(archive, sheets.find((each) => each === sheet) as DocumentSheet, layout ?? NO_LAYOUT),
+  };
+}
+
+/** The beginning of a part, as a text. */
+async function startOf(archive: Archive, path: string): Promise<string> {
+  for await (const chunk of archive.read(path)) return chunk.toString('latin1');
+  return '';
+}
+
 const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
 
 const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 
 function refuseOthers(archive: Archive): void {
-  if (archive.has('content.xml') && archive.has('mimetype'))
-    throw new UnreadableWorkbook(`This is an OpenDocument file, such as .ods. ${SAVE}`);
   if (archive.has('xl/workbook.bin'))
     throw new UnreadableWorkbook(`This is a binary workbook (.xlsb). ${SAVE}`);
   if (!archive.has('[Content_Types].xml') || archive.has('word/document.xml'))

@@ -84,8 +84,8 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
   /** Merged cells at the current line, by their first column. */
   const merges = new Map<number, MergedRange & { content?: CellContent | undefined }>();
 
-  function count(text: string): void {
-    characters += text.length;
+  function count(added: number): void {
+    characters += added;
     if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
   }
 
@@ -99,7 +99,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
       if (line > bottom || content === undefined) merges.delete(left);
       else if (hasCells) {
         if (line > top) {
-          count(content.text);
+          count(content.text.length);
           setCell(row, left, content);
           rareOf(row).merged.add(left);
         }
@@ -120,8 +120,12 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     add(index: number, content: CellContent): void {
       if (content.text === '' && content.fault === undefined) return;
       if (index >= MAX_COLUMNS) throw refuseRow(row.line, `a value beyond column ${MAX_COLUMNS}`);
-      count(content.text);
+      count(content.text.length);
       setCell(row, index, content);
+    },
+    /** Counts a row that is read several times more. */
+    repeat({ cells }: FileRecord, times: number): void {
+      count(times * cells.reduce((sum, { length }) => sum + length, 0));
     },
     /** Merges cells of the current row with others. */
     merge(range: MergedRange): void {

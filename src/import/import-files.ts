@@ -188,9 +188,9 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
 // Files of each kind in a folder, in the order in which they refer to each other
 
 /**
- * Files called `<kind>*.csv` or `<kind>*.xlsx` in any letter case, in order of kind and name.
+ * Files called `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case, in order of kind and name.
  * @returns also everything else in the folder, by name, with the reason why it is skipped, as the second half
- *   of a sentence such as `Skipped notes.txt: it is not a .csv or .xlsx file`
+ *   of a sentence such as `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
  * @throws the system's error if the folder cannot be read
  */
 export function listImportFiles(folder: string) {
@@ -215,7 +215,7 @@ function reasonToSkip(folder: string, name: string): string | undefined {
   if (name.startsWith('~$')) return 'it is a lock file, which Excel keeps while a workbook is open';
   if (name.startsWith('.')) return 'it is hidden';
   if (/\.xls$/i.test(name)) return 'it is an .xls file; save it as .xlsx or "CSV UTF-8"';
-  if (!/\.(?:csv|xlsx)$/i.test(name)) return 'it is not a .csv or .xlsx file';
+  if (!/\.(?:csv|xlsx|ods)$/i.test(name)) return 'it is not a .csv, .xlsx or .ods file';
   if (kindOf(name) !== undefined) return undefined;
   return `its name does not start with any of ${IMPORT_KINDS.join(', ')}`;
 }

@@ -95,11 +95,11 @@ for (const [program, write] of Object.entries(WORKBOOKS)) {
 
   test(`${program}: headings of two lines stay as they are, though merged`, async (t) => {
     const place = await startedPlace(t);
-    const rows = [['Kode', '', '', 'Umusaruro'], HEADER, row(1)];
+    const rows = [['Kode', '', '', 'Umusaruro', '', 'Ikindi'], HEADER, row(1)];
     const { report, notes } = await importText(
       place,
       'production',
-      write({ rows, merges: ['A1:A2', 'D1:E1'] }),
+      write({ rows, merges: ['A1:C1', 'D1:E1', 'F1:F2'] }),
     );
     assert.deepEqual([report.rows, notes], [1, ['title_row  1']]);
   });

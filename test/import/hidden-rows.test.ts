@@ -88,7 +88,7 @@ test('what the note says in three languages, read or left out', async (t) => {
   }
 });
 
-for (const extension of ['xlsx'])
+for (const extension of ['xlsx', 'ods'])
   test(`a code that is merged over three rows, of which one is hidden: .${extension}`, async (t) => {
     const place = await placeOfFiles(t);
     const file = readFileSync(new URL(`files/merged-code-hidden-row.${extension}`, import.meta.url));

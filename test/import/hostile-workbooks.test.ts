@@ -8,6 +8,7 @@ import type { FileRecord } from '../../src/formats/records.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { startedPlace } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
+import { documentParts } from '../support/sheet.ts';
 import { rowsOf, workbookOf, workbookParts, type ZipPart, zipOf } from '../support/workbook.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -165,13 +166,25 @@ for (const [what, content, message] of [
     /has a password\. Remove it/,
   ],
   [
-    'an .ods file',
+    'an .odt file',
     zipOf([
-      { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
+      { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text' },
       { name: 'content.xml', content: '<x/>' },
     ]),
-    /OpenDocument file, such as \.ods\. Save it as \.xlsx/,
+    /OpenDocument file, but not a spreadsheet\. Save it as \.xlsx/,
   ],
+  [
+    'an .ods file with a password',
+    zipOf([
+      ...documentParts('?'),
+      {
+        name: 'META-INF/manifest.xml',
+        content: '<m:manifest><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>',
+      },
+    ]),
+    /has a password\. Remove it/,
+  ],
+  ['an .ods file without sheets', zipOf(documentParts('')), /no sheet/],
   ['an .xlsb file', zipOf([...parts, { name: 'xl/workbook.bin', content: 'x' }]), /\.xlsb/],
   ['a ZIP archive of other files', zipOf([{ name: 'members.csv', content: 'code,name\n' }]), /Unpack it/],
   ['a .docx file', zipOf([...parts, { name: 'word/document.xml', content: '<x/>' }]), /Unpack it/],

@@ -207,7 +207,7 @@ test('a folder stops at the first bad file and says which files are imported', a
 
 test('everything in a folder that is not imported is named as skipped, with the reason', async (context) => {
   const place = placeWithoutRegistry(context);
-  const others = ['.DS_Store', 'members.ods', 'members.xls', 'notes.txt', 'visits.csv', '~$members-1.xlsx'];
+  const others = ['.DS_Store', 'members.odt', 'members.xls', 'notes.txt', 'visits.csv', '~$members-1.xlsx'];
   const folder = incoming(place, { ...RUN, ...Object.fromEntries(others.map((name) => [name, 'x\n'])) });
   mkdirSync(join(folder, 'members-of-2025.csv'));
   symlinkSync('/dev/null', join(folder, 'members-linked.csv'));
@@ -217,9 +217,9 @@ test('everything in a folder that is not imported is named as skipped, with the 
     'Skipped .DS_Store: it is hidden.',
     'Skipped members-linked.csv: it is not a file.',
     'Skipped members-of-2025.csv: it is a folder.',
-    'Skipped members.ods: it is not a .csv or .xlsx file.',
+    'Skipped members.odt: it is not a .csv, .xlsx or .ods file.',
     'Skipped members.xls: it is an .xls file; save it as .xlsx or "CSV UTF-8".',
-    'Skipped notes.txt: it is not a .csv or .xlsx file.',
+    'Skipped notes.txt: it is not a .csv, .xlsx or .ods file.',
     'Skipped visits.csv: its name does not start with any of cooperatives, members, production, loans, ' +
       'payments, savings.',
     'Skipped ~$members-1.xlsx: it is a lock file, which Excel keeps while a workbook is open.',
@@ -252,7 +252,7 @@ test('a folder without a file to import is wrong usage', async (context) => {
   const place = importPlace(context);
   const { status, err } = await place.run(incoming(place, { 'notes.txt': 'x' }));
   assert.equal(status, 2);
-  assert.match(err, /has no file called <kind>\*\.csv or <kind>\*\.xlsx \(cooperatives, /);
+  assert.match(err, /has no file called <kind>\*\.csv, <kind>\*\.xlsx or <kind>\*\.ods \(cooperatives, /);
 });
 
 test('in a dry run references resolve against the files before, and nothing is written', async (context) => {

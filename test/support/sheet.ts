@@ -1,5 +1,5 @@
 /** One sheet as each program writes it: Excel, LibreOffice, and as CSV. */
-import { escapeXml, workbookOf } from './workbook.ts';
+import { escapeXml, workbookOf, type ZipPart, zipOf } from './workbook.ts';
 
 export type MadeCell =
   | string
@@ -103,6 +103,95 @@ export function csvFile({ rows }: MadeGrid): string {
   return `${lines.join('\n')}\n`;
 }
 
+const NAMES = ['office', 'table', 'text', 'calcext']
+  .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
+  .join(' ');
+
+/** The parts of an OpenDocument spreadsheet with this XML of its sheets. */
+export const documentParts = (sheets: string): ZipPart[] => [
+  { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
+  {
+    name: 'content.xml',
+    content:
+      `<?xml version="1.0" encoding="UTF-8"?><office:document-content ${NAMES}><office:body>` +
+      `<office:spreadsheet>${sheets}</office:spreadsheet></office:body></office:document-content>`,
+  },
+];
+
+/** LibreOffice repeats equal cells, and fills its sheets to the last row and column. */
+export function documentFile(grid: MadeGrid): Buffer {
+  const { rows, merges = [], hiddenRows = [], filteredRows = [], hiddenColumns = [] } = grid;
+  const ranges = merges.map((reference) => {
+    const [, left = 'A', top, right = left, bottom = top] =
+      /^(\w)(\d+)(?::(\w)(\d+))?$/.exec(reference) ?? [];
+    return {
+      left: left.charCodeAt(0) - 65,
+      right: right.charCodeAt(0) - 65,
+      top: Number(top),
+      bottom: Number(bottom),
+    };
+  });
+  const columns = [...'ABCDEFGHIJ'].map((letter) => {
+    const hidden = hiddenColumns.includes(letter) ? ' table:visibility="collapse"' : '';
+    return `<table:table-column table:style-name="co1"${hidden}/>`;
+  });
+  const lines = rows.map((cells, i) => {
+    const line = i + 1;
+    const width = Math.max(
+      cells.length,
+      ...ranges.filter(({ top, bottom }) => top <= line && line <= bottom).map(({ right }) => right + 1),
+    );
+    const xml = Array.from({ length: width }, (_, place) => {
+      const range = ranges.find(
+        ({ left, right, top, bottom }) => left <= place && place <= right && top <= line && line <= bottom,
+      );
+      if (range === undefined) return documentCell(cells[place] ?? '', '');
+      if (range.top !== line || range.left !== place) return '<table:covered-table-cell/>';
+      const spans =
+        ` table:number-columns-spanned="${range.right - range.left + 1}"` +
+        ` table:number-rows-spanned="${range.bottom - range.top + 1}"`;
+      return documentCell(cells[place] ?? '', spans);
+    });
+    const visibility = hiddenRows.includes(line)
+      ? 'collapse'
+      : filteredRows.includes(line)
+        ? 'filter'
+        : undefined;
+    const attribute = visibility === undefined ? '' : ` table:visibility="${visibility}"`;
+    const end = `<table:table-cell table:number-columns-repeated="${16_384 - width}"/>`;
+    return `<table:table-row${attribute}>${xml.join('')}${end}</table:table-row>`;
+  });
+  const last =
+    `<table:table-row table:number-rows-repeated="${1_048_576 - rows.length}">` +
+    '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>';
+  return zipOf(
+    documentParts(
+      `<table:table table:name="Sheet1">${columns.join('')}${lines.join('')}${last}</table:table>`,
+    ),
+  );
+}
+
+function documentCell(cell: MadeCell, spans: string): string {
+  const made = (attributes: string, text: string) =>
+    `<table:table-cell${attributes}${spans}><text:p>${escapeXml(text)}</text:p></table:table-cell>`;
+  if (cell === '') return `<table:table-cell${spans}/>`;
+  if (typeof cell === 'string') return made(' office:value-type="string" calcext:value-type="string"', cell);
+  if (typeof cell === 'number') return made(` office:value-type="float" office:value="${cell}"`, `${cell}`);
+  if ('day' in cell) {
+    const shown = cell.day.split('-').reverse().join('/');
+    return made(` office:value-type="date" office:date-value="${cell.day}"`, shown);
+  }
+  if ('formula' in cell) return `<table:table-cell table:formula="of:=${cell.formula}"${spans}/>`;
+  if ('error' in cell) {
+    const type = 'office:value-type="string" office:string-value="" calcext:value-type="error"';
+    return made(` table:formula="of:=[.A1]/0" ${type}`, cell.error);
+  }
+  const [type, shown] = cell.isPercent
+    ? ['percentage', `${(cell.number * 100).toFixed(cell.decimals)}%`]
+    : ['float', cell.number.toFixed(cell.decimals)];
+  return made(` office:value-type="${type}" office:value="${cell.number}"`, shown);
+}
+
 /** The programs by name. */
-export const WORKBOOKS = { Excel: excelFile, openpyxl: inlineFile };
+export const WORKBOOKS = { Excel: excelFile, openpyxl: inlineFile, LibreOffice: documentFile };
 export const FILES = { ...WORKBOOKS, CSV: csvFile };

@@ -367,7 +367,7 @@ async function findFiles(
   for (const { name, reason } of skipped) context.err(`Skipped ${nameOf({ path: name })}: ${reason}.\n`);
   if (files.length > 0) return files;
   const kinds = IMPORT_KINDS.join(', ');
-  throw refuse(`${kindOrFolder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
+  throw refuse(`${kindOrFolder} has no file called <kind>*.csv, <kind>*.xlsx or <kind>*.ods (${kinds}).`);
 }
 
 /** @throws CommandError `usage` */

@@ -47,7 +47,8 @@ const kindForm = (visit: Visit, file: DeskFile): Html =>
 function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
   const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
-  if (sheets === undefined) return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
+  if (sheets === undefined)
+    return /\.(?:xlsx|ods)$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
   const choices = sheets.map((name) => [name, name] as const);
   return sheets.length > 1 && select('sheet', label, choices, { chosen: sheet });
 }

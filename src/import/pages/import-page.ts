@@ -65,7 +65,7 @@ const dropping = (visit: Visit): Html =>
     takesFiles: true,
     button: visit.say('Check files'),
     body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
-<input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
+<input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx,.ods">
 <small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
 <p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
   });

@@ -1,0 +1,313 @@
+/** Reads the rows of an OpenDocument spreadsheet (.ods), as LibreOffice and others write it. */
+import {
+  type Archive,
+  createXmlReader,
+  LONG_TEXT,
+  MAX_TEXT_CHARACTERS,
+  UnreadableWorkbook,
+} from './archive.ts';
+import { cellError, isErrorText } from './blanks.ts';
+import type { FileRecord } from './records.ts';
+import {
+  type CellContent,
+  createSheetRows,
+  FORMULA_WITHOUT_VALUE,
+  MAX_COLUMNS,
+  MAX_ROW,
+  refuseRow,
+  type SheetLayout,
+} from './sheet-rows.ts';
+import { numberText, percentText, roundedDate } from './workbook-values.ts';
+
+const CONTENT = 'content.xml';
+
+// The sheets, which are one after the other in one part
+
+/** A sheet, with its first and last byte in the part. */
+export interface DocumentSheet {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Limit of sheets, which are in memory. */
+const MAX_SHEETS = 10_000;
+const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
+/** Length of the tag that opens a sheet. */
+const LONGEST_TAG = 16_384;
+
+/**
+ * Searches the part for the tags of its sheets, which is much faster than to parse it.
+ * @throws UnreadableWorkbook
+ */
+export async function listDocumentSheets(archive: Archive): Promise<DocumentSheet[]> {
+  const sheets: DocumentSheet[] = [];
+  let open: { name: string; start: number } | undefined;
+  let [rest, offset]: [Buffer, number] = [Buffer.alloc(0), 0];
+  for await (const chunk of archive.read(CONTENT)) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (;;) {
+      const tag = bytes.indexOf(open === undefined ? OPENING : CLOSING, at);
+      const end = tag < 0 ? -1 : bytes.indexOf('>', tag);
+      if (end < 0) {
+        at = tag < 0 ? Math.max(at, bytes.length - CLOSING.length) : tag;
+        break;
+      }
+      at = end + 1;
+      if (open !== undefined) {
+        sheets.push({ ...open, end: offset + at });
+        open = undefined;
+        if (sheets.length > MAX_SHEETS) throw new UnreadableWorkbook();
+      } else if (bytes[end - 1] !== SLASH && SPACES.includes(bytes[tag + OPENING.length] ?? 0))
+        open = { name: nameIn(bytes.toString('utf8', tag, end)), start: offset + tag };
+    }
+    rest = bytes.subarray(at);
+    offset += at;
+    if (rest.length > LONGEST_TAG) throw new UnreadableWorkbook();
+  }
+  // LibreOffice keeps what it knows of other files in sheets named after them.
+  return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
+}
+
+const SLASH = 0x2f;
+const SPACES: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+
+function nameIn(tag: string): string {
+  const [, , name = ''] = /\stable:name=(["'])(.*?)\1/s.exec(tag) ?? [];
+  return name.replace(/&(?:(lt|gt|amp|quot|apos)|#(x?)([0-9a-f]{1,6}));/gi, (entity, word, hex, code) => {
+    if (word !== undefined) return ENTITIES[word.toLowerCase()] ?? entity;
+    const point = Number.parseInt(code, hex === '' ? 10 : 16);
+    return point <= 0x10_ffff ? String.fromCodePoint(point) : entity;
+  });
+}
+
+const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** The bytes of one sheet, which are XML by themselves. */
+async function* bytesOf(archive: Archive, { start, end }: DocumentSheet): AsyncGenerator<Buffer> {
+  let offset = 0;
+  for await (const chunk of archive.read(CONTENT)) {
+    const part = chunk.subarray(Math.max(0, start - offset), Math.max(0, end - offset));
+    offset += chunk.length;
+    if (part.length > 0) yield part;
+    if (offset >= end) return;
+  }
+}
+
+// The cells of a sheet
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** Elements of a cell's text. Notes and drawings in the cell have texts too, which are left out. */
+const TEXT_ELEMENTS: readonly string[] = ['p', 'span', 'a', 's', 'tab', 'line-break', 'ruby', 'ruby-base'];
+
+const repetitionOf = (attribute: string | undefined): number => {
+  const times = Number(attribute ?? 1);
+  if (!Number.isInteger(times) || times < 1) throw new UnreadableWorkbook();
+  return times;
+};
+
+const WORD = /^\p{L}+$/u;
+
+/** @param shown the text that the cell shows */
+function contentOf(attributes: Attributes, shown: string): CellContent {
+  const type = attributes['office:value-type'] ?? attributes['calcext:value-type'];
+  const isFormula = attributes['table:formula'] !== undefined;
+  // Earlier versions of LibreOffice write 0 as the value of an error.
+  if (attributes['calcext:value-type'] === 'error' || (isFormula && isErrorText(shown)))
+    return { text: shown, fault: cellError(shown) };
+  if (isFormula && type === undefined && shown === '') return { text: '', fault: FORMULA_WITHOUT_VALUE };
+  const value = attributes['office:value'] ?? '';
+  switch (type) {
+    case 'float':
+    case 'currency':
+    case 'percentage': {
+      if (value.trim() === '') return { text: '', fault: isFormula ? FORMULA_WITHOUT_VALUE : undefined };
+      // The value of =TRUE() is 1.
+      if (WORD.test(shown)) return { text: shown };
+      const text = (type === 'percentage' ? percentText : numberText)(Number(value));
+      if (text === undefined) return { text: value };
+      const isRounded = text.includes('.') && shown !== '' && shown !== text;
+      return { text, isNumber: true, shown: isRounded ? shown : undefined };
+    }
+    case 'date':
+      return { text: roundedDate(attributes['office:date-value'] ?? '') };
+    case 'time':
+      return { text: timeText(attributes['office:time-value'] ?? '') };
+    case 'boolean':
+      return { text: (attributes['office:boolean-value'] ?? '').toUpperCase() };
+    default:
+      return { text: attributes['office:string-value'] ?? shown };
+  }
+}
+
+/** `08:30:00` for `PT08H30M00S`; a duration of other parts unchanged. */
+function timeText(duration: string): string {
+  const [, hours, minutes, seconds] = /^PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(duration) ?? [];
+  if (hours === undefined) return duration;
+  return [hours, minutes, seconds].map((part = '') => part.padStart(2, '0')).join(':');
+}
+
+// The rows of a sheet
+
+/** Equal rows are written once: a few bytes may stand for all rows of a sheet. */
+interface RepeatedRecord {
+  readonly record: FileRecord;
+  readonly times: number;
+}
+
+/** Number of records that are read at once. */
+const BATCH = 1_000;
+
+/**
+ * Reads the rows of a sheet as its part is unpacked, without empty ones. Rows before a fault are yielded
+ * before it is thrown.
+ * @throws UnreadableWorkbook
+ */
+export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, layout: SheetLayout) {
+  const reader = createRowReader(layout);
+  const { hiddenColumns } = reader;
+  const allBytes = Math.max(1, sheet.end - sheet.start);
+  let bytesRead = 0;
+  let fault: unknown;
+  try {
+    for await (const chunk of bytesOf(archive, sheet)) {
+      bytesRead += chunk.length;
+      reader.write(chunk);
+      for (const records of batchesOf(reader.take()))
+        yield { records, progress: bytesRead / allBytes, hiddenColumns };
+    }
+    reader.write(undefined);
+  } catch (error) {
+    fault = error;
+  }
+  for (const records of batchesOf(reader.take())) yield { records, progress: 1, hiddenColumns };
+  if (fault !== undefined) throw fault;
+}
+
+function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {
+  let records: FileRecord[] = [];
+  for (const { record, times } of rows)
+    for (let i = 0; i < times; i++) {
+      records.push(i === 0 ? record : { ...record, line: record.line + i });
+      if (records.length < BATCH) continue;
+      yield records;
+      records = [];
+    }
+  yield records;
+}
+
+/** Collects the text of one cell after the other. @param line returns the current line */
+function createCellText(line: () => number) {
+  let text = '';
+  let [paragraphs, isInParagraph] = [0, false];
+  /** Depth of elements in the cell that are not its text. */
+  let ignored = 0;
+  function add(part: string): void {
+    if (ignored > 0 || !isInParagraph) return;
+    text += part;
+    if (text.length > MAX_TEXT_CHARACTERS) throw refuseRow(line(), LONG_TEXT);
+  }
+  return {
+    begin(): void {
+      [text, paragraphs, isInParagraph, ignored] = ['', 0, false, 0];
+    },
+    add,
+    open(name: string, attributes: Attributes): void {
+      if (ignored > 0 || !TEXT_ELEMENTS.includes(name)) ignored++;
+      else if (name === 'p') {
+        isInParagraph = true;
+        if (paragraphs++ > 0) add('\n');
+      } else if (name === 's')
+        add(' '.repeat(Math.min(repetitionOf(attributes['text:c']), MAX_TEXT_CHARACTERS)));
+      else if (name === 'tab') add('\t');
+      else if (name === 'line-break') add('\n');
+    },
+    /** @returns the text if the cell ends */
+    close(name: string): string | undefined {
+      if (ignored > 0) ignored--;
+      else if (name === 'p') isInParagraph = false;
+      else if (name.endsWith('table-cell')) return text;
+      return undefined;
+    },
+  };
+}
+
+const isHidden = (attributes: Attributes): boolean =>
+  ['collapse', 'filter'].includes(attributes['table:visibility'] ?? '');
+
+function createRowReader(layout: SheetLayout) {
+  const rows = createSheetRows(layout);
+  const cellText = createCellText(rows.line);
+  const hiddenColumns = new Set<number>();
+  let records: RepeatedRecord[] = [];
+  /** Indexes of the next column that is declared, and of the next cell. */
+  let [nextColumn, nextCell] = [0, 0];
+  let [nextLine, rowTimes] = [1, 1];
+  let cell: { readonly attributes: Attributes; readonly isCovered: boolean } | undefined;
+
+  function addColumns(attributes: Attributes): void {
+    const end = nextColumn + repetitionOf(attributes['table:number-columns-repeated']);
+    if (isHidden(attributes))
+      for (let i = nextColumn; i < Math.min(end, MAX_COLUMNS); i++) hiddenColumns.add(i);
+    nextColumn = end;
+  }
+
+  function addCells({ attributes, isCovered }: NonNullable<typeof cell>, text: string): void {
+    const times = repetitionOf(attributes['table:number-columns-repeated']);
+    const content = contentOf(attributes, text);
+    const isEmpty = isCovered || (content.text === '' && content.fault === undefined);
+    for (let i = 0; i < times && !isEmpty; i++) rows.add(nextCell + i, content);
+    const columns = repetitionOf(attributes['table:number-columns-spanned']);
+    const lines = repetitionOf(attributes['table:number-rows-spanned']);
+    if (!isEmpty && columns * lines > 1) {
+      const line = rows.line();
+      rows.merge({ top: line, bottom: line + lines - 1, left: nextCell, right: nextCell + columns - 1 });
+    }
+    nextCell += times;
+  }
+
+  function endRow(): void {
+    const record = rows.end();
+    nextLine += rowTimes;
+    if (record === undefined) return;
+    if (nextLine > MAX_ROW + 1) throw new UnreadableWorkbook();
+    rows.repeat(record, rowTimes - 1);
+    records.push({ record, times: rowTimes });
+  }
+
+  const write = createXmlReader({
+    open(name, attributes) {
+      if (cell !== undefined) cellText.open(name, attributes);
+      else if (name === 'table-column') addColumns(attributes);
+      else if (name === 'table-row') {
+        rowTimes = repetitionOf(attributes['table:number-rows-repeated']);
+        rows.start(nextLine, isHidden(attributes));
+        nextCell = 0;
+      } else if (name === 'table-cell' || name === 'covered-table-cell') {
+        cell = { attributes, isCovered: name === 'covered-table-cell' };
+        cellText.begin();
+      }
+    },
+    text: cellText.add,
+    close(name) {
+      const text = cell && cellText.close(name);
+      if (cell !== undefined && text !== undefined) {
+        addCells(cell, text);
+        cell = undefined;
+      } else if (cell === undefined && name === 'table-row') endRow();
+    },
+  });
+
+  return {
+    hiddenColumns,
+    write,
+    /** Returns the rows since the last call. */
+    take(): RepeatedRecord[] {
+      const taken = records;
+      records = [];
+      return taken;
+    },
+  };
+}

@@ -127,7 +127,10 @@ test('after a restore receivers are told to start again, and get what follows', 
   await app.registry.close();
   const restored = await command(['restore', folder, '--db', db, '--replace']);
   assert.equal(restored.status, 0, restored.err);
-  assert.match(restored.err, /it posts to them\. .*: webhooks list --db \S+, webhooks remove ID --db \S+\n$/);
+  assert.match(
+    restored.err,
+    /it posts to them\. .*: .*webhooks list --db \S+, .*webhooks remove ID --db \S+\n$/,
+  );
   const files = readdirSync(dirname(db), { recursive: true, encoding: 'utf8' });
   assert.ok(
     files.some((name) => /replaced-.*registry\.webhooks\.db$/.test(name)),

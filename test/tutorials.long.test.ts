@@ -37,6 +37,8 @@ test('the tutorial your-first-lists.md, its last part by the pages of the desk',
   const done = await browser.post(person.path, { ...form, expected, reason });
   assert.equal(done.headers.location, person.path, done.text);
   const others = await Promise.all([person.path, '/imports/6'].map((path) => browser.get(path)));
-  const pages = [person, plan, ...others].map(({ text }) => text).join('\n');
+  await browser.post('/imports/6', { action: 'plan' });
+  const undo = await browser.whenDone('/imports/6');
+  const pages = [person, plan, ...others, undo].map(({ text }) => text).join('\n');
   for (const [, label = ''] of items.matchAll(/\*\*([^*]+)\*\*/g)) assert.ok(pages.includes(label), label);
 });

@@ -26,7 +26,7 @@ export type Texts = { readonly [column: string]: string };
 /** The row that a form enters or changes. */
 export interface FormRow {
   readonly kind: ImportKind;
-  /** Columns with values that the page determines: the owner of the row, or the key of a stored row. */
+  /** Values that the user cannot change here: the row's owner, or the key of a stored row. */
   readonly settled: Texts;
   /** Values of a stored row, as a file would have them. */
   readonly stored?: Texts;

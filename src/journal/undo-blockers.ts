@@ -60,7 +60,8 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Blockers from national IDs that would be restored, or that would lead to their person again.
+ * Changes since then that conflict with a national ID that the undo would restore, or with a former one that
+ * would find its person again.
  * @param created members that would be removed
  */
 function identityBlockers(operation: Operation, created: string | undefined): string[] {
@@ -151,7 +152,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Rows added since to a row that would move back to another cooperative. */
+/** Rows added since to a parent (a member, say) that the undo would move back to its former cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -224,7 +225,7 @@ function ofErased(operation: Operation, operated: OperatedTable): string[] {
   ];
 }
 
-/** Loans of payments that would count again. */
+/** Loans whose voided payments the undo would make valid. */
 function paymentBlockers(
   operation: Operation,
   { table, created = 'IN ()', fields }: OperatedTable,

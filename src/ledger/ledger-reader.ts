@@ -45,9 +45,9 @@ export function openLedgerReader(databaseFile: string) {
   return {
     /** Yields every batch of every chain once, in the order written, without verifying them. */
     batches: () => readBatches(chains, damaged),
-    /** Files that were skipped; complete once all batches have been read. */
+    /** Files that could not be read to their end; complete once all batches have been read. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text returns only entries whose lines contain it; others are not parsed */
+    /** @param text only entries whose lines contain it are parsed and returned */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);
@@ -70,8 +70,8 @@ export function openLedgerReader(databaseFile: string) {
 }
 
 /**
- * Yields each batch once. A file that proves damaged is skipped from that point and listed as unreadable;
- * another file may contain the skipped batches.
+ * Yields each batch once. A file is skipped from its first damaged batch on, and listed as unreadable;
+ * another file may have the batches after it.
  * @param damaged batches whose entries the consumer could not parse
  */
 function* readBatches(
@@ -191,13 +191,13 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
     throw changed(batch.first);
 }
 
-/** @throws errors that do not concern the file */
+/** @throws the error itself if it is not a fault of the file */
 function describe(error: unknown, name: string): string {
   if (error instanceof Fault) return error.message;
   return `${name} cannot be read: ${faultOf(error).message}`;
 }
 
-/** Each file names its predecessor; a missing one that retention has not removed was removed otherwise. */
+/** Each file names its predecessor. One that is missing was removed, by retention or otherwise. */
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
   // A removal is recorded in the file that was open at that time, which may be this unreadable one.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));

@@ -75,8 +75,8 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   403: {
     description:
       "The key's scopes, address allowlist or host allowlist do not allow this; or it is an export and the " +
-      'key has no right to export, or the key is narrow: for lookups only, or for some cooperatives only. ' +
-      'Resources of other cooperatives are 404, and not in lists. `/me` says what the key may do.',
+      'key has no right to export, or the key is restricted: for lookups only, or for some cooperatives ' +
+      'only. Resources of other cooperatives are 404, and not in lists. `/me` says what the key may do.',
     example: 'You do not have permission to perform this action.',
     headers: { 'WWW-Authenticate': false },
   },

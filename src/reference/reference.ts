@@ -179,7 +179,7 @@ function needs(route: Route): Html {
       ? undefined
       : html` It shows more to keys with ${code(optionalScopes, ', ')}.`;
   const lookupOnly = typeof narrowed.lookupOnly === 'string' ? narrowed.lookupOnly : 'byNumber';
-  return html`Needs ${key}${toExport}.${more} <a href="#keys">Narrow keys</a>: lookup-only keys are
+  return html`Needs ${key}${toExport}.${more} <a href="#keys">Restricted keys</a>: lookup-only keys are
 ${LOOKUP_ONLY[lookupOnly]}; keys limited to cooperatives ${COOPERATIVES[narrowed.cooperatives]}.`;
 }
 
@@ -334,8 +334,8 @@ The commands and programs on this page take it from a variable. What your key ma
 limits:</p>
 ${tryKey(baseUrl)}
 <p>The examples are invented. In the demo data, <code>1198079244288038</code> is somebody's national ID.</p>
-<p>A key may be narrow: a lookup-only key finds persons by their full national ID and nothing else; for a key
-that is limited to some cooperatives, no others exist. Exports need a right of their own.</p>
+<p>A key may be restricted: a lookup-only key finds persons by their full national ID and nothing else; for a
+key that is limited to some cooperatives, no others exist. Exports need a right of their own.</p>
 <h2 id="scopes">${BEFORE.scopes}</h2>
 ${entries(
   Object.entries(SCOPE_MEANINGS).map(([name, meaning]) => entry(name, undefined, [], withCode(meaning))),

@@ -25,7 +25,6 @@ export const SECTORS = [
 ] as const;
 export type Sector = (typeof SECTORS)[number];
 
-/** Registered fields of a cooperative (docs/api.md#cooperatives). */
 export const COOPERATIVE_FIELDS = {
   code: {
     label: say('Code'),

@@ -60,7 +60,6 @@ export type MemberField = RecordedField & {
 const OF_MEMBERSHIP = { group: 'identity', belongsTo: 'membership', merge: 'keep', erasure: 'keep' } as const;
 const OF_PERSON = { group: 'identity', belongsTo: 'person', merge: 'fill', erasure: 'clear' } as const;
 
-/** Fields of a member (docs/api.md#members). */
 export const MEMBER_FIELDS = {
   cooperativeId: {
     label: say('Number of the cooperative'),

@@ -68,7 +68,7 @@ export const LOAN_COUNTS = countedTable('loans');
 export const PAYMENT_COUNTS = countedTable('payments');
 export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** Counts a table that is not listed, in which an UPDATE moves no row. */
+/** Counts all rows of a table that has no pages; its updates never change a count. */
 const sizeOf = (rows: string, table: string): Totals => ({
   table,
   rows,

@@ -189,7 +189,7 @@ function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;
   return {
-    /** Prepares for rows in sequence, which need not be found by their ids. */
+    /** Prepares for rows of consecutive ids from `@firstId`, read in one scan. */
     following: <Params extends object>(condition: string, bound: string) =>
       prepare<[Params & WindowFrom]>(
         `${select} FROM ${table} ${alias} ${joins}

@@ -120,7 +120,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
     path: '/statistics',
     operationId: 'getStatistics',
     summary: 'Statistics of all cooperatives, or of those of a district',
-    description: `${DESCRIPTION} A narrow key gets the sums of the cooperatives that it sees.`,
+    description: `${DESCRIPTION} A restricted key gets the sums of the cooperatives that it sees.`,
     query: { district: DISTRICT_FILTER },
     responses: {
       200: { description: 'The sums.', schema: COUNTRY_STATISTICS, example: COUNTRY_STATISTICS_EXAMPLE },

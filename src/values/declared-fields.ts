@@ -209,8 +209,8 @@ export interface StagedRow {
    */
   readonly values: readonly StagedValue[];
   /**
-   * Imported files that rejected the row before, as `sha256:` and the first 16 digits, separated by spaces.
-   * Without a reference, the row is then distinct from every entry of these files' accepted rows.
+   * Earlier files in which the row was rejected, as `sha256:` and the first 16 digits, separated by spaces. A
+   * row without a reference is never taken for an accepted entry of one of these files.
    */
   readonly rejectedFrom?: string | undefined;
 }

@@ -179,7 +179,10 @@ test('the screens of docs/importing.md are what the commands print', async (cont
   const place = importPlace(context);
   // After the newest date in the samples.
   place.clock.advance(Date.UTC(2026, 9, 1) - place.clock.now());
-  await place.run('cooperatives', join(ROOT, 'data/samples/cooperatives.csv'));
+  const sample = (name: string) => join(ROOT, 'data/samples', name);
+  await place.run('cooperatives', sample('cooperatives.csv'));
+  const map = sample('members-french-map.json');
+  await place.run('members', sample('members-french.csv'), '--map', map);
   for (const [, line = '', lang = '', block = ''] of examples) {
     const args = [...line.split(' '), ...lang.split(' ')].map((arg) =>
       arg.startsWith('data/') ? join(ROOT, arg) : arg,

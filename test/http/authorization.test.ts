@@ -49,7 +49,7 @@ const routes = declaredRoutes();
 const guarded = routes.filter((route) => route.access !== 'public');
 const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 
-/** What narrow keys get of each route: refused, or past the checks. */
+/** What restricted keys get of each route: refused, or past the checks. */
 const NARROW: { readonly [route: string]: readonly [lookupOnly: boolean, cooperatives: boolean] } = {
   'GET /api/v1/cooperatives': [true, true],
   'GET /api/v1/cooperatives/export': [false, true],
@@ -214,7 +214,7 @@ async function checkRoute(context: TestContext, app: TestApp, route: Route): Pro
     }
   });
 
-  await context.test('is open to narrow keys only as far as it says, after the scope', async () => {
+  await context.test('is open to restricted keys only as far as it says, after the scope', async () => {
     const [lookupOnly, cooperatives] = NARROW[name(route)] as readonly [boolean, boolean];
     const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
       [{ isLookupOnly: true }, lookupOnly],

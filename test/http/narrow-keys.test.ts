@@ -1,4 +1,4 @@
-/** Keys that only look up, and keys that see some cooperatives (docs/keys.md#narrow-keys). */
+/** Keys that only look up, and keys that see some cooperatives (docs/keys.md#restricted-keys). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/access/api-keys.ts';

@@ -179,7 +179,7 @@ export interface BodyDeclaration<Body = unknown> {
   readonly oneOf?: readonly (readonly string[])[];
   /** True for a JSON merge patch (RFC 7396): omitted fields stay as they are. */
   readonly isPatch?: boolean;
-  /** For PUT: the body of PATCH, all of whose fields it has. */
+  /** Body of the matching PATCH; PUT requires all of its fields. */
   readonly patch?: BodyDeclaration;
   /** Never present: it carries the type. */
   readonly [BODY]?: Body;

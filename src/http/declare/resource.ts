@@ -214,8 +214,8 @@ interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
 }
 
 /**
- * @param toNew turns a checked body, in which values of invalid fields are missing, into the store's
- * arguments; adds faults of values in combination
+ * @param toNew turns a checked body, without its invalid fields, into the store's arguments, and reports
+ * values that are invalid together
  */
 export const createRoute = <
   Stored extends { readonly id: number },
@@ -281,8 +281,8 @@ interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
     ...beside: Beside
   ) => Partial<Values>;
   /**
-   * Finds what the decision needs besides the row; inside the transaction the store provides it instead.
-   * Undefined where the row suffices.
+   * Finds other rows that the decision needs; within the transaction the store finds them itself. Undefined
+   * if the row suffices.
    * @throws RegistryError `not_found`
    */
   readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;

@@ -191,7 +191,7 @@ export const API_ROOT = `${API_PREFIX}/`;
 export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
   route.isOutsideApi === true ? route.path : API_PREFIX + route.path;
 
-// Limits of restricted keys on each route (docs/keys.md#narrow-keys)
+// Limits of restricted keys on each route (docs/keys.md#restricted-keys)
 
 /** Required on every route: one without it does not compile. */
 export interface Narrowing {
@@ -225,7 +225,7 @@ const NO_PARAMS = {};
 
 /** The request passed to middleware and handlers. Rarely used properties are computed lazily. */
 export class ApiRequest<Query extends QueryParameters = QueryParameters> {
-  /** A route reads only those request headers that it declares in `requestHeaders`. */
+  /** Handlers read only the headers declared in `requestHeaders` of the route. */
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   /** Identifies the request in the log and in the response. */

@@ -321,7 +321,7 @@ function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision,
   headers['X-RateLimit-Reset'] = String(toSeconds(nowMs + tightest.resetMs));
 }
 
-// Requests that a restricted key may not make (docs/keys.md#narrow-keys, docs/keys.md#exports)
+// Requests that a restricted key may not make (docs/keys.md#restricted-keys, docs/keys.md#exports)
 
 const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'lookup_only');
 const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');

@@ -43,7 +43,7 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       const { checked, file } = check;
       const name = nameOf(file);
       const mentionedLines = new Set<number>();
-      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run, showsPreview)) {
+      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run)) {
         tell(run, printed);
         inform(part, text, lines);
         for (const line of lines) mentionedLines.add(line);
@@ -116,12 +116,7 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-/** @param isPreview true if the operator is to confirm the file, or has only asked for a dry run */
-function* describeFindings(
-  check: FileCheck,
-  { options, zone }: ImportRun,
-  isPreview: boolean,
-): Generator<Finding> {
+function* describeFindings(check: FileCheck, { options, zone }: ImportRun): Generator<Finding> {
   const file = nameOf(check.file);
   const { findings, checked } = check;
   const noting = (part: NewsPart) => (text: Message) => ({
@@ -130,7 +125,7 @@ function* describeFindings(
     printed: say('{file}: note: {note}', { file, note: text }),
   });
   yield* describeHeadings(findings).map(noting('note'));
-  yield* describeIgnored(findings, isPreview).map(noting('ignored'));
+  yield* describeIgnored(findings).map(noting('ignored'));
   yield* findings.notes
     .filter(({ kind }) => !['heading', 'ignored_column', 'hidden_row', 'hidden_column'].includes(kind))
     .map(describeNote)
@@ -166,27 +161,25 @@ function describeHeadings({ header }: FileFindings): Message[] {
 
 const isPosition = (column: string): boolean => column.startsWith('#');
 
+const describeColumn = (column: string): Message =>
+  isPosition(column)
+    ? say('column number {position}', { position: column.slice(1) })
+    : say('"{heading}"', { heading: column });
+
 /**
- * Columns of which nothing is imported. In notes, a heading that may be personal data is replaced by its
- * position, `#5`; a preview includes those that a map ignores, with the headings of the file.
+ * Columns of which nothing is imported, those that a map ignores included, with the headings of the file. A
+ * heading that may be personal data is replaced by its position.
  */
-function describeIgnored({ notes, header }: FileFindings, isPreview: boolean): Message[] {
-  const ignored = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
-  if (!isPreview || header === undefined) {
-    const columns = ignored.map((column) => (isPosition(column) ? column : `"${column}"`));
-    if (columns.length === 0) return [];
-    return ignored.some(isPosition)
-      ? [say('ignored columns: {columns} (import map shows their headings)', { columns })]
-      : [say('ignored columns: {columns}', { columns })];
-  }
-  const headings = ignoredHeadings(header);
+function describeIgnored({ notes, header }: FileFindings): Message[] {
+  const noted = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
+  const headings = header === undefined ? [] : ignoredHeadings(header);
   const positions = new Set(headings.map(({ position }) => `#${position}`));
-  const unheaded = ignored.filter((column) => isPosition(column) && !positions.has(column));
+  const rest = noted.filter(
+    (column) => header === undefined || (isPosition(column) && !positions.has(column)),
+  );
   const columns = [
-    ...headings.map(({ position, text }) =>
-      text === undefined ? say('column number {position}', { position }) : asMessage(`"${text}"`),
-    ),
-    ...unheaded.map((column) => say('column number {position}', { position: column.slice(1) })),
+    ...headings.map(({ position, text }) => describeColumn(text ?? `#${position}`)),
+    ...rest.map(describeColumn),
   ];
   return columns.length === 0 ? [] : [say('ignored columns: {columns}', { columns })];
 }
@@ -248,7 +241,7 @@ function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[]
   ];
 }
 
-/** Limit of the different faults shown of one file, and of the kept values; the rest is counted. */
+/** Most faults, and most kept values, that are shown of a file; the rest is counted. */
 const SHOWN_FAULTS = 20;
 
 /** Equal faults of several rows, with their first lines. */
@@ -258,7 +251,7 @@ interface EqualFaults {
   readonly lines: number[];
 }
 
-/** Groups equal faults in the place of the first; keeps only as many different ones as are shown. */
+/** Groups equal faults, each at the place of its first; different ones beyond the limit are left out. */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {
@@ -392,8 +385,8 @@ function* describeMissing(
 }
 
 /**
- * A value that a page formats its own way: instants as days; nothing for an empty cell, and for a derived
- * reference, which nobody has written.
+ * The value in the form that a page formats: an instant as its day. Empty for an empty cell, and for a
+ * derived reference, which is not in the file.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));

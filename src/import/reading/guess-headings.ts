@@ -17,18 +17,18 @@ import { foldHeading, nearestName } from './fold.ts';
 
 // Questions that the cells of known columns leave open: order of dates, decimal mark, unknown words
 
-/** With more different words than these, a column is not one of choices, and they may be personal data. */
+/** A column with more distinct words than this is not one of choices, and may hold personal data. */
 const MOST_WORDS = 20;
 
 export interface UnknownWords {
   readonly column: string;
-  /** Words in the spelling that comes first; empty if there are too many. */
+  /** Distinct words, each in its first spelling; empty if there are too many. */
   readonly words: readonly string[];
   /** True if there are others, which may be personal data. */
   readonly hasMore: boolean;
 }
 
-/** True for columns whose cells may leave something open. */
+/** True for columns whose cells may be read in several ways. */
 export const isObserved = (column: ImportColumn): boolean =>
   isOfDates(column) || column.kind === 'decimal' || column.kind === 'choice';
 

@@ -94,13 +94,13 @@ const nonEmpty = <Key extends string, Value>(key: Key, entries: readonly (readon
 
 const allNull = (names: readonly string[]) => names.map((name) => [name, null] as const);
 
-/** Entries for a map, which headings that are names of columns do not need. */
+/** Entries of a map for headings other than column names. */
 const columnsOf = (headings: readonly PlacedHeading[]) =>
   headings.flatMap(({ text, column, by, isNameable }) =>
     isNameable && by !== 'name' ? [[text, column] as const] : [],
   );
 
-/** Cells cached for each column, as looking at them again shows nothing new: most columns repeat few. */
+/** Most distinct cells cached for a column, so that repeated cells are examined once. */
 const MOST_CACHED = 50_000;
 
 /** Looks at every row: the only unknown word may be in the last one. */

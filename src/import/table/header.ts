@@ -30,13 +30,13 @@ export interface Header {
   readonly headings: readonly Heading[];
   /** Known columns that the file has, including those with a constant. */
   readonly columns: ReadonlySet<string>;
-  /** Index of the cell of each column of the kind, in the kind's order; -1 for one that the file lacks. */
+  /** Index of the cell of each column of the kind, in the kind's order; -1 if absent. */
   readonly places: readonly number[];
-  /** Index of the cell that names the file of a refused row; -1 for a file without it. */
+  /** Index of `registry_file`; -1 if absent. */
   readonly filePlace: number;
-  /** Index of the cell that marks a row which its file has twice; -1 for a file without it. */
+  /** Index of `registry_repeats`; -1 if absent. */
   readonly repeatsPlace: number;
-  /** True if the file holds the refused rows of an import. */
+  /** True for a file of rejects. */
   readonly isOfRejects: boolean;
 }
 
@@ -169,7 +169,7 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
 }
 
 /**
- * Headings that the registry or the map has no place for, to be shown to the person who confirms the file.
+ * Headings that are unknown, or ignored by the map.
  * @returns positions from 1, and texts unless they may be personal data
  */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {

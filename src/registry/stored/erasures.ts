@@ -46,11 +46,11 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
   return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
 }
 
-/** Hashes of persons erased, or erased again, after `known` was written. */
+/** Hashes whose erasure in `newest` is later than in `earlier`, or missing there. */
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** `cleared_at` is set in a registry because it holds no data of these persons: nothing is left to clear. */
+/** In a registry `cleared_at` is set at once: it holds no data of these persons. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -160,12 +160,12 @@ export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): 
   createHmac('sha256', secret).update(identityCard).digest();
 
 /**
- * Hash input for a number that an erased person held by mistake: it is theirs only together with this
- * membership.
+ * Hash input for a number that an erased person had by mistake. It includes the membership, as the number
+ * itself may be another person's.
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 
-/** Hash input for another person's membership that held a number of an erased person by mistake. */
+/** Hash input for an erased person's number that another person's membership had by mistake. */
 export const numberOfAnother = (memberId: number, identityCard: string): string =>
   `${memberId}-${identityCard}`;
 

@@ -143,9 +143,9 @@ export const transfersSql = (reversed: string): string =>
        AND h.actor NOT IN (${reversed}))`;
 
 /**
- * Entries that a membership cannot have after its transfer to another cooperative
- * (docs/correcting.md#a-change-of-cooperative). Stored entries, and entries that wind up old savings and
- * loans, are allowed.
+ * New entries that a membership may not have after its transfer to another cooperative
+ * (docs/correcting.md#a-change-of-cooperative). Withdrawals and payments, which end old savings and loans,
+ * are allowed.
  */
 const BEGINNINGS = {
   production: { column: 'delivered_at', condition: 'true' },
@@ -157,13 +157,10 @@ const BEGINNINGS = {
 
 type BeginningKind = keyof typeof BEGINNINGS;
 
-/** True for kinds with rows that begin something after a transfer. */
+/** True for kinds with entries that are refused after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
-/**
- * The date column of a new row `r`, and a condition: the row begins after the day of the transfer `t` of its
- * member.
- */
+/** The date column of a new row `r`, and SQL that is true if `r` is dated after its member's transfer `t`. */
 export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
   const { column, condition } = BEGINNINGS[kind];
   const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;

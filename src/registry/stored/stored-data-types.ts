@@ -127,8 +127,8 @@ export interface LikelyDuplicates {
   /** Most likely first; one pair of memberships for any two people. */
   readonly pairs: readonly LikelyDuplicate[];
   /**
-   * Number of least likely pairs dropped beyond the limit. One that several searches find may count more than
-   * once, as dropped pairs are not kept.
+   * Number of pairs beyond the limit, the least likely ones. A pair may be counted once for each search that
+   * finds it.
    */
   readonly dropped: number;
   /** Number of pairs left out because they were set aside as different people. */

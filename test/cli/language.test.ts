@@ -181,6 +181,7 @@ test('the screens of docs/importing.md are what the commands print', async (cont
   place.clock.advance(Date.UTC(2026, 9, 1) - place.clock.now());
   const sample = (name: string) => join(ROOT, 'data/samples', name);
   await place.run('cooperatives', sample('cooperatives.csv'));
+  await place.run('members', sample('members-kinyarwanda.csv'), '--cooperative', 'URUGERO-KAWA');
   const map = sample('members-french-map.json');
   await place.run('members', sample('members-french.csv'), '--map', map);
   for (const [, line = '', lang = '', block = ''] of examples) {

@@ -81,8 +81,12 @@ const messages = files
       .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
       .replace(/'\s*\+\s*'/g, '');
     const literals = code.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g);
-    return [...literals]
-      .map(([, single, double, template]) => single ?? double ?? template?.replace(/\$\{[^}]*\}/g, '…') ?? '')
+    const texts = [...literals].map(
+      ([, single, double, template]) => single ?? double ?? template?.replace(/\$\{[^}]*\}/g, '…') ?? '',
+    );
+    // In templates too.
+    const translated = [...code.matchAll(/\bsay\(\s*'((?:[^'\\\n]|\\.)*)'/g)].map(([, text = '']) => text);
+    return [...new Set([...texts, ...translated])]
       .filter((text) => text.includes(' '))
       .map((text) => ({ file, text }));
   });

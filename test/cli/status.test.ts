@@ -243,7 +243,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['almost a megabyte', of({ freeBytes: 999_960, reservedBytes: 1e6 }), [[/^Only 1\.0 MB /, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
-  ['lost keys', of({}, { lostKeysFile: 'k.db' }), [[/gone: k\.db was lost/, 'restore DIR --replace']]],
+  ['lost keys', of({}, { lostKeysFile: 'k.db' }), [[/missing: k\.db was lost/, 'restore DIR --replace']]],
   ['a lost sequence', of({ sequence: undefined, added: [] }), [[/lost its sequence/, 'check']]],
   [
     'stale members',

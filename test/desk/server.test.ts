@@ -43,7 +43,7 @@ test('a session ends after half an hour without a request, or when it is left', 
   const closed = await browser.get('/');
   assert.equal(closed.status, 401);
   assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
-  assert.match(closed.text, /If &quot;Registry desk&quot; is among the programs of this machine/);
+  assert.match(closed.text, /Open &quot;Registry desk&quot; among the programs of this machine/);
   assert.match(closed.text, /ask its administrator for a new link/);
   const again = await enter();
   const left = await again.post('/leave', {});

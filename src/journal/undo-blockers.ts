@@ -81,7 +81,17 @@ function identityBlockers(operation: Operation, created: string | undefined): st
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  const ofAll = [erased, replacedSince, ...(created === undefined ? [] : [mergedInto])];
+  // A former number leads to a number that no membership would have any more.
+  const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
+  const gives = (id: string) =>
+    `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
+  const leadsHere = `SELECT 'members' AS kind, o.id, 'changed' AS reason,
+      'correction:' || r.correction_id AS actor
+    FROM ${replaced} r CROSS JOIN main.members o ON o.identity_card = r.new
+    WHERE r.ended_by IS NULL AND r.correction_id <> ${operation.id} AND ${gives('o.id')}
+      AND NOT EXISTS (SELECT 1 FROM main.members h
+        WHERE h.identity_card = r.new AND NOT ${gives('h.id')})`;
+  const ofAll = [erased, replacedSince, leadsHere, ...(created === undefined ? [] : [mergedInto])];
   // A file or a row entered by hand gives a number to one membership only; the person may have held the other
   // one elsewhere before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;

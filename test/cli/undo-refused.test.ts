@@ -192,3 +192,20 @@ test('a refused undo names what builds on the import in turn, and the newest com
   for (const id of [...listed.split(', then import '), '2'])
     assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0, id);
 });
+
+test('a number that a replaced one leads to is not taken back before that', async (context) => {
+  const place = await start(context);
+  const renumbered = members(member(1)).replace(nid(1), nid(4));
+  const loaded = await place.load('members', renumbered, '--yes');
+  assert.equal(loaded.status, 0, loaded.err);
+  const replaced = await place.command('nid', 'replace', '--yes', '--same-person', nid(2), nid(4), ...WHY);
+  assert.equal(replaced.status, 0, replaced.err);
+  const refused = await place.command('imports', 'undo', '--yes', '7');
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /by correction 8\n/);
+  for (const id of ['8', '7']) {
+    const undone = await place.command('imports', 'undo', '--yes', id);
+    assert.equal(undone.status, 0, undone.err);
+  }
+  assert.equal((await place.command('check')).status, 0);
+});

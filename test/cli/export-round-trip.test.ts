@@ -11,7 +11,7 @@ import { type ImportPlace, importPlace, nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 
 const LOOK_LIKE_SOMETHING = [
-  ...['=1+1', '="07"', '="-"', "'07", "'=x", '-', 'n/a', 'Nta', '007', '+1', '@SUM(A1)', '#REF!', '-5'],
+  ...['=1+1', '="07"', '="-"', "'07", "'=x", '-', 'n/a', 'Nta', '007', '+1', '@SUM(A1)', '-5'],
   ...['1.19858E+15', '2024-03-31', '31/03/2024', '1,250', '12.500', '1e3', 'TRUE', 'Total', 'TOTAL', '0'],
   ...[
     'a,b',

@@ -187,7 +187,7 @@ test('ids and codes that cannot be one are wrong usage, and unknown ones are ref
     [['members', 'move', '--yes', '1', '--to', 'Z-9', ...WHY], 1, /There is no cooperative Z-9\./],
     [['members', 'move', '--yes', '1', '--to', 'A-1', ...WHY], 1, /belongs to A-1 already/],
     [['cooperatives', 'merge', '--yes', 'A-1', 'A-1', ...WHY], 1, /cannot be merged into itself/],
-    [['nid', 'release', '--yes', nid(1), ...WHY], 1, /not a former one of anybody/],
+    [['nid', 'release', '--yes', nid(1), ...WHY], 1, /not a former one\./],
   ] as const;
   for (const [args, status, message] of wrong) {
     const result = await place.command(...args);

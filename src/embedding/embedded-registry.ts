@@ -3,8 +3,8 @@
  * types of its own: those of the program compile without more.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { composeRegistry } from '../compose.ts';
-import type { RunningServer } from '../http/server/server.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from '../runtime/config.ts';
 import { faultOfRuntime } from '../runtime/node-version.ts';
 import type { Clock } from '../runtime/scheduler.ts';
@@ -13,10 +13,16 @@ import { StorageError } from '../sqlite/storage-error.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
 
-export type { RunningServer } from '../http/server/server.ts';
 export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
+
+/** A registry that listens. Written out: the server's own type leads to those of the database driver. */
+export interface RunningServer {
+  readonly address: AddressInfo;
+  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
+  close(): Promise<void>;
+}
 
 export interface Registry {
   /**

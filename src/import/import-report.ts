@@ -13,7 +13,7 @@ import type { MapProposal } from './reading/propose-map.ts';
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
-  /** The name that people use, if it is not the one in its path. */
+  /** Name under which users know the file, if not that in its path. */
   readonly name?: string | undefined;
   /** A typed row, in place of a file. */
   readonly entered?: RecordSource;

@@ -96,7 +96,7 @@ function describeRefusal(
 const kindOf = (log: Journal, id: number): 'correction' | 'import' =>
   (log.find(id)?.reason ?? null) === null ? 'import' : 'correction';
 
-/** The colliding value is one that must be unique in a cooperative. */
+/** The value must be unique within a cooperative. */
 function describeTaken(kind: UndoBlocker['kind'], values: { row: Message; by: Message }): Message {
   switch (kind) {
     case 'cooperatives':

@@ -49,7 +49,7 @@ export interface FileColumn {
 interface Owner {
   readonly name: string;
   readonly field: Field;
-  /** Needed where the label of the field does not say whose it is. */
+  /** Required if the label of the field does not name its entity. */
   readonly label?: Message;
   readonly isRequired: boolean;
   /** `compared`: the column identifies nothing and only leads to a warning. */

@@ -17,7 +17,7 @@ import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 /** Places of a message that hold columns, or choices of one. */
 const NAMED: readonly string[] = ['column', 'known', 'meant'];
 
-/** A replacement whose places take the values of the original message. */
+/** A text that replaces a message and uses its values. */
 const saying = (template: string): Message => new Message(template, {});
 
 const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');

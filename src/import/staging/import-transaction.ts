@@ -140,7 +140,7 @@ function stagePaidAmounts(scope: FileScope): void {
 }
 
 export type CheckedFile = ReturnType<typeof openCheckedFile>;
-/** A file whose rows, except for the refused ones, may be applied. */
+/** A checked file; all rows but the refused ones may be applied. */
 export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**

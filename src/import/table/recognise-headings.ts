@@ -20,7 +20,7 @@ type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_CO
 export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
   labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
 
-/** Spellings in which a corrected file may come back with the heading. */
+/** Spellings that the heading may have in a corrected file. */
 export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
   ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
 ];
@@ -40,7 +40,7 @@ export const MAX_COLUMNS = 16_384;
 export interface Heading {
   /** The heading in the file, trimmed; empty for a column without one. */
   readonly text: string;
-  /** The column of the kind; null for one to be ignored, undefined for one that is not recognised. */
+  /** The column of the kind; null if ignored, undefined if not recognised. */
   readonly column: string | null | undefined;
   /** Source of the recognition: `name` in any letter case, `map`, or `dictionary`, which is a guess. */
   readonly by?: 'name' | 'map' | 'dictionary';

@@ -23,7 +23,7 @@ interface Search<Results, Group> {
   readonly title: Message;
   /** Shown until the search has finished. */
   readonly progress: Message;
-  /** Number of persons that a group is; one that is another number by now was resolved elsewhere. */
+  /** Number of persons in a group; if it has changed, the group was resolved elsewhere. */
   readonly persons: 1 | 2;
   /** Mutable: a group that was resolved is removed. */
   readonly groupsOf: (results: Results) => Group[];

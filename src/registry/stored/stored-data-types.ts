@@ -110,7 +110,7 @@ export interface StoredPerson {
 
 /** Members who may be one person, registered under two national IDs. */
 export interface LikelyDuplicate extends Likeness {
-  /** The member whose loss would cost less: inactive, with fewer entries, or registered later. */
+  /** The member to remove in a merge: inactive, with fewer entries, or registered later. */
   readonly from: FoundMember;
   readonly into: FoundMember;
 }

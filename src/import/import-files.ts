@@ -156,8 +156,9 @@ async function importFile(
 const KEPT_LINES = 20;
 
 /** The form in which a map is recorded. */
-const describeMap = ({ columns, constants, values, ...rest }: FileLayout) => ({
+const describeMap = ({ columns, constants, values, rounded, ...rest }: FileLayout) => ({
   ...rest,
+  ...(rounded && { rounded: [...rounded] }),
   columns: Object.fromEntries(columns),
   constants: Object.fromEntries(constants),
   values: Object.fromEntries([...values].map(([column, words]) => [column, Object.fromEntries(words)])),

@@ -26,7 +26,8 @@ const DESCRIPTIONS: { readonly [key in (typeof MAP_KEYS)[number]]: Schema } = {
   columns: {
     description:
       'By heading of the file, without regard to case, accents and punctuation, the column that it is ' +
-      'read as; null ignores it. Other headings are read as without a map.',
+      'read as; null ignores it. {"column": …, "round": true} rounds its numbers. Other headings are ' +
+      'read as without a map.',
     type: 'object',
   },
   constants: {
@@ -46,7 +47,24 @@ const DESCRIPTIONS: { readonly [key in (typeof MAP_KEYS)[number]]: Schema } = {
 
 function columnsSchema(columns: readonly ImportColumn[]): Schema {
   const names = columns.map(({ name }) => name);
-  return { propertyNames: NOT_BLANK, additionalProperties: { enum: [...names, null] } };
+  const decimals = columns.filter(({ decimal }) => decimal !== undefined).map(({ name }) => name);
+  const others = names.filter((name) => !decimals.includes(name));
+  const object = (choices: readonly string[], round: Schema): Schema => ({
+    type: 'object',
+    properties: { column: { enum: choices }, round },
+    required: ['column'],
+    additionalProperties: false,
+  });
+  return {
+    propertyNames: NOT_BLANK,
+    additionalProperties: {
+      anyOf: [
+        { enum: [...names, null] },
+        ...(decimals.length > 0 ? [object(decimals, { type: 'boolean' })] : []),
+        object(others, { const: false }),
+      ],
+    },
+  };
 }
 
 function constantsSchema(columns: readonly ImportColumn[]): Schema {

@@ -203,6 +203,7 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   spreadsheet_text: 'spreadsheet text',
   decimal_comma: 'decimal comma',
   unit: 'unit',
+  rounded: 'rounded',
   date_order: 'date order',
   two_digit_year: 'year of two digits',
 };

@@ -65,6 +65,13 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   'Some dates of this column begin': saying(
     'Some dates of this column begin with the day and others with the month. Write all of them alike.',
   ),
+  'This cell holds {value}, and at most': saying(
+    'This cell holds {value}, and at most {count} decimals are possible. Round it in the spreadsheet.',
+  ),
+  'This cell shows {shown} and holds': saying(
+    'This cell shows {shown} and holds {value}, and at most {count} decimals are possible. ' +
+      'Round it in the spreadsheet.',
+  ),
   'It is unclear whether the point': saying(
     'It is unclear whether the point separates thousands or decimals. Choose a comma or a point, ' +
       'or write 12500 or 12500.00.',

@@ -33,6 +33,8 @@ export interface FileLayout {
   readonly kind: ImportKind;
   /** Columns of the kind by folded heading of the file; null for a heading to be ignored. */
   readonly columns: ReadonlyMap<string, string | null>;
+  /** Columns whose numbers are rounded to the digits that they may have. */
+  readonly rounded?: ReadonlySet<string>;
   /** Cells that every row has, by column of the kind. */
   readonly constants: ReadonlyMap<string, string>;
   /** Words of the registry by column of the kind and folded word of the file. */

@@ -29,6 +29,7 @@ export const NOTES = {
   spreadsheet_text: ofRow('Refused with --strict: the text is wrapped as a formula or has an apostrophe.'),
   decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
   unit: ofRow('Refused with --strict: write the number without its unit.'),
+  rounded: ofRow('Refused with --strict: the number was rounded.'),
   date_order: ofRow('Refused with --strict: write day and month with two digits.'),
   two_digit_year: ofRow('Refused with --strict: write the year with four digits.'),
 };

@@ -207,7 +207,8 @@ class MapReader {
     const assigned = new Set<string>();
     for (const { key, path, value } of this.#entriesIn(this.#entries.get('columns'))) {
       const heading = foldHeading(key);
-      const column = value.type === 'null' ? null : textOf(value);
+      const column =
+        value.type === 'null' ? null : (textOf(value) ?? this.#readRounded(path, value, declared));
       if (heading === '') this.#fault(path, 'The heading is empty.');
       else if (column === undefined)
         this.#fault(path, 'Expected the name of a column, or null to ignore the heading.');
@@ -224,6 +225,29 @@ class MapReader {
       }
     }
     return columns;
+  }
+
+  /** Columns with `"round": true`, known once the columns are read. */
+  readonly rounded = new Set<string>();
+
+  /** Reads `{"column": "kg", "round": true}`. @returns undefined for anything else */
+  #readRounded(path: string, value: Node, declared: readonly ImportColumn[]): string | undefined {
+    if (value.type !== 'object') return undefined;
+    const entries = entriesOf(value, path, this.#fault);
+    const named = entries.find(({ key }) => key === 'column')?.value;
+    const column = named && textOf(named);
+    for (const entry of entries) {
+      if (entry.key === 'column') continue;
+      if (entry.key !== 'round') this.#fault(entry.path, unknownName('key', entry.key, ['column', 'round']));
+      else if (entry.value.type !== 'boolean') this.#fault(entry.path, 'Expected true or false.');
+      else if (entry.value.value === true && column !== undefined) {
+        const isDecimal = declared.some(({ name, decimal }) => name === column && decimal !== undefined);
+        if (isDecimal) this.rounded.add(column);
+        else if (namesOf(declared).includes(column))
+          this.#fault(entry.path, 'Only amounts, weights and rates can be rounded.');
+      }
+    }
+    return column;
   }
 
   /** @param overriding constants that win over those of the document, which may therefore be open */
@@ -317,6 +341,7 @@ export function parseMap(
     columns,
     constants,
     values,
+    ...(reader.rounded.size > 0 && { rounded: reader.rounded }),
     ...(dates !== undefined && { dates }),
     ...(decimal !== undefined && { decimal }),
     ...(encoding !== undefined && { encoding }),

@@ -10,6 +10,7 @@ import {
   unwrapText,
 } from '../../formats/blanks.ts';
 import type { FileRecord, SourceFormat } from '../../formats/records.ts';
+import { fractionDigitsOf, roundText } from '../../formats/workbook-values.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -23,7 +24,7 @@ import {
 import type { FileLayout } from '../reading/file-layout.ts';
 import { foldHeading } from '../reading/fold.ts';
 import type { NoteKind } from '../reading/notes.ts';
-import { IMPORT_COLUMNS } from './columns.ts';
+import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';
 
 /** Facts about an entire file from earlier readings. */
@@ -62,6 +63,58 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
+/** A number without separated thousands, as workbooks have it. */
+const NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
+
+function tooManyDecimals(value: string, shown: string | undefined, count: number): FieldError {
+  return new FieldError(
+    shown === undefined
+      ? say(
+          'This cell holds {value}, and at most {count} decimals are possible. Round it in the ' +
+            'spreadsheet, or let a map round the column, "round": true.',
+          { value, count },
+        )
+      : say(
+          'This cell shows {shown} and holds {value}, and at most {count} decimals are possible. Round ' +
+            'it in the spreadsheet, or let a map round the column, "round": true.',
+          { shown: shown.slice(0, MOST_SHOWN), value, count },
+        ),
+  );
+}
+
+/**
+ * Rounds a number with more decimals than its column has, if the map says so.
+ * @param shown the number as the workbook shows it, if that is rounded
+ */
+function fitDecimals(
+  cell: string,
+  { column: { decimal }, context, isRounded }: RoundedColumn,
+  shown: string | undefined,
+): string | FieldError {
+  if (decimal === undefined || !NUMBER.test(cell)) return cell;
+  const { isNumber, decimalMark } = context;
+  const isComma = cell.includes(',');
+  const number = cell.replace(',', '.');
+  const digits = fractionDigitsOf(number);
+  if (digits <= decimal.fractionDigits) return cell;
+  if (isNumber && !isRounded) return tooManyDecimals(cell, shown, decimal.fractionDigits);
+  // In a text, the mark before three digits may separate thousands.
+  const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');
+  if (!isRounded || !(isNumber || isMark)) return cell;
+  context.note('rounded');
+  const rounded = roundText(number, decimal.fractionDigits);
+  return isComma ? rounded.replace('.', ',') : rounded;
+}
+
+interface RoundedColumn {
+  readonly column: ImportColumn;
+  readonly context: CellContext;
+  readonly isRounded: boolean;
+}
+
+/** Longest number that is shown. */
+const MOST_SHOWN = 30;
+
 const TOO_LONG = new FieldError(
   say('This cell has more than {count} characters.', { count: MAX_CELL_CHARACTERS }),
 );
@@ -82,7 +135,9 @@ export function createCellReader(options: CellReaderOptions) {
         isSurveyNeeded = true;
       },
     });
-    return { column, place: header.places[i] as number, words: map?.values.get(name), decimals, context };
+    const isRounded = map?.rounded?.has(name) === true;
+    const place = header.places[i] as number;
+    return { column, place, words: map?.values.get(name), decimals, context, isRounded };
   });
 
   /** @returns an empty text where there is no value */
@@ -118,7 +173,8 @@ export function createCellReader(options: CellReaderOptions) {
       if (mayBeSpecial(cell) || words !== undefined) cell = unwrap(cell, column);
       if (cell === '') return null;
       context.isNumber = numbers?.has(place) === true;
-      return column.column.parse(cell, context);
+      const fitted = fitDecimals(cell, column, record.shownNumbers?.get(place));
+      return fitted instanceof FieldError ? fitted : column.column.parse(fitted, context);
     },
     /**
      * True after a cell that cannot be read before all of its column are surveyed, or after more

@@ -12,6 +12,7 @@ import {
 import type { FileRecord, SourceFormat } from '../../formats/records.ts';
 import { fractionDigitsOf, roundText } from '../../formats/workbook-values.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
+import { RATE } from '../../values/decimal.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';
@@ -97,6 +98,8 @@ function fitDecimals(
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
+  // A rate below one may be a share, which is asked about before its decimals are.
+  if (decimal === RATE && Number(number) < 1) return cell;
   if (isNumber && !isRounded) return tooManyDecimals(cell, shown, decimal.fractionDigits);
   // In a text, the mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');

@@ -1,6 +1,6 @@
 /** Who has had which name, number, code and telephone, and that no file has those of erased persons. */
 import assert from 'node:assert/strict';
-import { MEMBER_FIELDS } from '../../../src/registry/members.ts';
+import { MEMBER_FIELDS, type Member } from '../../../src/registry/members.ts';
 import type { MemberStore } from '../../../src/registry/stores/member-store.ts';
 import { listFields } from '../../../src/values/declared-fields.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
@@ -8,9 +8,13 @@ import { filesWith } from '../../support/registry-files.ts';
 import { isErased, type Rows, rowsOf } from './rows.ts';
 
 /** The texts that say who somebody is; those of a choice, or of a day, many have. */
-const PERSONAL = listFields(MEMBER_FIELDS)
-  .filter(({ kind }) => ['text', 'identity_card', 'mobile'].includes(kind))
-  .map(({ column }) => column);
+const PERSONAL = listFields(MEMBER_FIELDS).filter(({ kind }) =>
+  ['text', 'identity_card', 'mobile'].includes(kind),
+);
+
+/** True for the result of a write of a member; other rows have no date of registration. */
+export const isMember = (value: unknown): value is Member =>
+  typeof value === 'object' && value !== null && 'registrationDate' in value && 'memberCode' in value;
 
 export class PersonTexts {
   /** By text, the ids of all members who have had it. */
@@ -28,12 +32,17 @@ export class PersonTexts {
 
   note(rows: Rows): void {
     for (const row of rowsOf(rows, 'member').filter((each) => !isErased(each)))
-      for (const column of PERSONAL) {
-        const text = row[column];
-        if (text === null) continue;
-        const ids = this.holders.get(text as string) ?? new Set();
-        this.holders.set(text as string, ids.add(row.id as number));
-      }
+      for (const { column } of PERSONAL) this.noteHolder(row[column], row.id as number);
+  }
+
+  /** Notes what a write made of a member: the next write of its transaction may have changed it again. */
+  noteWritten(member: Member): void {
+    for (const { property } of PERSONAL) this.noteHolder(member[property as keyof Member], member.id);
+  }
+
+  private noteHolder(text: unknown, id: number): void {
+    if (typeof text !== 'string') return;
+    this.holders.set(text, (this.holders.get(text) ?? new Set()).add(id));
   }
 
   /** By the id of a member that was merged, the one that has its entries. */

@@ -18,7 +18,7 @@ import { type Connection, failCommits, openFile } from '../../support/sqlite.ts'
 import { storageAt } from '../../support/storage.ts';
 import { check, NOW, nextIteration, RECORD, SKIPPING } from '../conformance/import-rows.ts';
 import { correct } from './corrections.ts';
-import { PersonTexts } from './erasure-checks.ts';
+import { isMember, PersonTexts } from './erasure-checks.ts';
 import { ExportedCopy } from './export-checks.ts';
 import { checkEvents, eventsBetween } from './feed-checks.ts';
 import { checkListed } from './list-checks.ts';
@@ -185,7 +185,8 @@ export class History {
           results.push(...(await Promise.allSettled(written)));
           between.push(this.rows());
         }
-        const done = results.filter(({ status }) => status === 'fulfilled');
+        const done = results.filter((result) => result.status === 'fulfilled');
+        for (const { value } of done) if (isMember(value)) this.texts.noteWritten(value);
         for (const [i, { what }] of step.writes.entries())
           if (results[i]?.status === 'fulfilled') this.count(what, 'done');
         assert.ok(step.isCommitted || done.length === 0);

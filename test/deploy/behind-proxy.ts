@@ -258,9 +258,12 @@ export function testProxy(proxy: Proxy): void {
     const ended = await Promise.all(bodies.map(({ closed }) => closed));
     const last = Math.max(...ended.map((each) => each.seconds));
     assert.ok(last < 45, `bodies for ${last} s`);
-    if (proxy.requestsOfAnAddress === undefined) return;
-    const refused = ended.filter((each) => each.status === 503);
-    assert.equal(refused.length, many.length - proxy.requestsOfAnAddress);
+    // Those above the limit are refused at once; a body that is too slow is given up after its time.
+    const refused = ended.filter((each) => each.status === 503 && each.seconds < 15);
+    assert.equal(
+      refused.length,
+      many.length - Math.min(many.length, proxy.requestsOfAnAddress ?? many.length),
+    );
   });
 
   test(`${proxy.program} holds a request for as long as the service does`, { skip }, async (context) => {

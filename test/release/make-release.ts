@@ -59,9 +59,11 @@ const run = (
 
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
+/** A reason why nothing is released, in words for whoever asked for it. */
+class Refusal extends Error {}
+
 function refuse(reason: string): never {
-  process.stderr.write(`${reason}\n`);
-  process.exit(1);
+  throw new Refusal(reason);
 }
 
 /** A copy of the commit, without what is beside it in the folder. */
@@ -103,7 +105,7 @@ function licencesOf(folder: string): string {
   return [...new Set(packages)]
     .map((path) => {
       const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-      const file = readdirSync(path).find((file) => /^(licen[cs]e|copying)/i.test(file));
+      const file = readdirSync(path).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
       const text =
         file === undefined
           ? 'The package has no file with its text.'
@@ -128,7 +130,6 @@ function archiveOf(folder: string, out: string): string {
   const prebuilt = join(modules, 'better-sqlite3', 'prebuilds');
   for (const each of readdirSync(prebuilt))
     if (!PREBUILT.test(each) || !each.includes(process.arch)) rmSync(join(prebuilt, each));
-  cpSync(join(nodePackageIn(at), 'LICENSE'), join(at, 'LICENSE.node'));
   const file = join(out, `${TITLE}-linux-${process.arch}.tar.gz`);
   const time = run('git', ['log', '-1', '--format=%ct']).trim();
   const attributes = [
@@ -204,12 +205,12 @@ async function make(work: string, out: string): Promise<string> {
   return sums;
 }
 
-checkFirst();
 const work = mkdtempSync(join(tmpdir(), 'registry-release-'));
-chmodSync(work, 0o755);
 // On the disk of release/, so that its files appear there together.
 const out = mkdtempSync(`${RELEASE}.`);
 try {
+  checkFirst();
+  chmodSync(work, 0o755);
   const sums = await make(work, out);
   chmodSync(out, 0o755);
   rmSync(RELEASE, { recursive: true, force: true });
@@ -223,10 +224,10 @@ Next:
   publish the files with the section of CHANGELOG.md; docs/install.md installs the archive
 `);
 } catch (error) {
-  // The error of a program has its output as bytes; the program has printed its own message.
-  const { spawnargs, status } = error as { spawnargs?: readonly string[]; status?: number };
+  // The error of a program has all of its output; the program has printed its own message.
+  const isOfProgram = error instanceof Error && 'status' in error;
   const message =
-    spawnargs === undefined && status === undefined ? String(error) : 'A step failed; see above.';
+    error instanceof Refusal ? error.message : isOfProgram ? 'A step failed; see above.' : String(error);
   process.stderr.write(`${message}\nNothing was released: release/ is as it was.\n`);
   process.exitCode = 1;
 } finally {

@@ -28,7 +28,7 @@ export const describeImport = (recorded: Operation, zone: TimeZone) => ({
   reason: recorded.reason,
 });
 
-export type DescribedImport = ReturnType<typeof describeImport>;
+type DescribedImport = ReturnType<typeof describeImport>;
 
 /** Time and user of the undo; null if not undone. */
 export const formatUndone = ({ undone_at: at, undone_by: by }: DescribedImport): string | null =>

@@ -29,7 +29,7 @@ import { createdRows, type IdRange, type Operation } from './operations.ts';
 /** SELECTs of the ids of rows that the work may change or remove. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };
 
-export type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows };
+type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows };
 
 /**
  * Runs the work inside the caller's transaction.

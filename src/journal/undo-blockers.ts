@@ -31,7 +31,7 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since; `refers`: it belongs to a row that the operation created; `taken`:
+   * `changed`: the row was changed since, or a former number leads to one that only it has; `refers`: it belongs to a row that the operation created; `taken`:
    * it has the member code, national ID, reference or number that another row would get back; `erased`: it is
    * a person who was erased since, or an entry of one; `replaced`: the import itself has a newer version;
    * `overpaid`: payments that would count again take the paid amount of the loan beyond the largest amount.
@@ -62,9 +62,10 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
 /**
  * Changes since then that conflict with a national ID that the undo would restore, or with a former one that
  * would find its person again.
- * @param created members that would be removed
+ * @param members undefined for an operation without any
  */
-function identityBlockers(operation: Operation, created: string | undefined): string[] {
+function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
+  const created = members?.created;
   const replaced = `main.${REPLACED_NUMBERS.table}`;
   const restored = `${operationChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'`;
   const changed = changedRows(operation, 'members');
@@ -81,17 +82,26 @@ function identityBlockers(operation: Operation, created: string | undefined): st
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a number that no membership would have any more.
+  // A former number leads to a number that no membership would have any more: since the replacement, or since
+  // the last other membership has lost it. All former numbers are read, so other operations leave this out.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
   const leadsHere = `SELECT 'members' AS kind, o.id, 'changed' AS reason,
-      'correction:' || r.correction_id AS actor
+      coalesce((SELECT g.actor FROM main.changes g WHERE ${isSince(operation, 'g')}
+        AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = r.new
+        ORDER BY g.id DESC LIMIT 1), 'correction:' || r.correction_id) AS actor
     FROM ${replaced} r CROSS JOIN main.members o ON o.identity_card = r.new
     WHERE r.ended_by IS NULL AND r.correction_id <> ${operation.id} AND ${gives('o.id')}
       AND NOT EXISTS (SELECT 1 FROM main.members h
         WHERE h.identity_card = r.new AND NOT ${gives('h.id')})`;
-  const ofAll = [erased, replacedSince, leadsHere, ...(created === undefined ? [] : [mergedInto])];
+  const givesNumbers = created !== undefined || members?.fields.includes('identity_card') === true;
+  const ofAll = [
+    erased,
+    replacedSince,
+    ...(givesNumbers ? [leadsHere] : []),
+    ...(created === undefined ? [] : [mergedInto]),
+  ];
   // A file or a row entered by hand gives a number to one membership only; the person may have held the other
   // one elsewhere before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
@@ -265,7 +275,7 @@ function paymentBlockers(
 
 /** SELECT of each blocker once per reason and actor. */
 function blockersSql(db: Connection, operation: Operation, tables: readonly OperatedTable[]): string {
-  const members = tables.find(({ table }) => table.entity === 'members')?.created;
+  const members = tables.find(({ table }) => table.entity === 'members');
   const all = [
     ...(isImport(operation) ? [replacedSince(operation)] : []),
     ...tables.map((operated) => changedSince(operation, operated)),

@@ -209,3 +209,24 @@ test('a number that a replaced one leads to is not taken back before that', asyn
   }
   assert.equal((await place.command('check')).status, 0);
 });
+
+test('what took a number from the other membership goes first, and the import not before itself', async (context) => {
+  const place = await start(context);
+  const command = async (...args: string[]) => {
+    const result = await place.command(...args);
+    assert.equal(result.status, 0, args.join(' ') + result.err);
+  };
+  await command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  assert.equal((await place.load('cooperatives', 'code,name\nB-2,B\n', '--yes')).status, 0);
+  const both =
+    'cooperative_code,identity_card,member_code,full_name\n' +
+    `B-2,${nid(9)},M-1,Person 1\nA-1,${nid(2)},M-2,Person Two\n`;
+  assert.equal((await place.load('members', both, '--yes')).status, 0);
+  await command('nid', 'replace', '--yes', '--member', 'A-1/M-1', nid(9), nid(8), ...WHY);
+  const { status, out } = await place.command('imports', 'undo', '9', '--yes', '--json');
+  assert.equal(status, 1);
+  assert.deepEqual(JSON.parse(out).undo_first, [10]);
+  await command('imports', 'undo', '--yes', '10');
+  await command('imports', 'undo', '--yes', '9');
+  await command('check');
+});

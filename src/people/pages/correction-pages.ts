@@ -194,13 +194,15 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
   const names = Object.keys({ ...takes, ...mayTake }).filter((field) => field !== ofPerson);
   return action(name, names, (visit, person, submitted) => {
     const parsers = parsersOf(visit.desk.config.zone, visit.now);
-    const store = visit.use((storage) => openStoredData(storage));
     const text = (field: string) => submitted.get(field);
     const readNumber = (field: string) =>
       field === ofPerson ? person.identityCard : read(parseIdentityCard(text(field).replace(/\s/g, '')));
     return prepareCorrection(correction, {
       isGiven: (field) => text(field) !== '',
-      membersOf: (identityCard) => store.findMembers({ identityCard }).map(({ id }) => id),
+      membersOf(identityCard) {
+        const store = visit.use((storage) => openStoredData(storage));
+        return store.findMembers({ identityCard }).map(({ id }) => id);
+      },
       number: readNumber,
       holder: readNumber,
       member: (field) =>

@@ -50,8 +50,9 @@ const readResults =
       return { body: html`${heading}${failure(visit, run)}${again(visit, path)}`, shows: 'nobody' };
     const groups = search.groupsOf(results);
     const page = { page: pageNumber(visit.query, 'page'), pageSize: PAGE_SIZE };
+    const store = visit.use((storage) => openStoredData(storage));
     const unresolved = rowsOf(page, groups).flatMap((group) => {
-      const sides = readSides(visit, group);
+      const sides = readSides(store, group);
       const numbers = new Set(sides?.map(({ member }) => textOf(member, 'identity_card')));
       return sides !== undefined && numbers.size === search.persons ? [{ group, sides }] : [];
     });
@@ -64,8 +65,10 @@ ${pages(visit, path, groups.length, page)}`;
   };
 
 /** @returns undefined if a member was merged or erased since */
-function readSides(visit: Visit, { members }: FoundGroup): readonly StoredMembership[] | undefined {
-  const store = visit.use((storage) => openStoredData(storage));
+function readSides(
+  store: ReturnType<typeof openStoredData>,
+  { members }: FoundGroup,
+): readonly StoredMembership[] | undefined {
   const sides = members.flatMap(({ id }) => store.findMembership(id) ?? []);
   return sides.length === members.length ? sides : undefined;
 }
@@ -208,7 +211,8 @@ function act(
     const [from, into, right] = [submitted.get('from'), submitted.get('into'), submitted.get('right')];
     const ids: Ids = [Number(from), Number(into)];
     const action = submitted.get('action');
-    const sides = readSides(visit, { members: ids.map((id) => ({ id })) });
+    const store = visit.use((storage) => openStoredData(storage));
+    const sides = readSides(store, { members: ids.map((id) => ({ id })) });
     if (sides === undefined) return undefined;
     return resolve(visit, submitted, PAIRS, ids, {
       heading,

@@ -230,7 +230,7 @@ async function runVerify(run: Run, folder: string): Promise<void> {
 }
 
 async function runList(run: Run, folder: string): Promise<void> {
-  const backups = await listIn(folder);
+  const backups = await listIn(folder, (name, fault) => run.err(`Passed over ${name}: ${fault}\n`));
   const lines = backups.map(
     ({ name, manifest }) => `${name}  ${formatInstant(manifest.instantMs)}  ${formatPosition(manifest)}\n`,
   );
@@ -250,7 +250,8 @@ async function runPrune(run: Run<BackupCommandOptions>, folder: string): Promise
   run.show(pruned, formatPruned(pruned));
 }
 
-const listIn = (folder: string) => reading(folder, () => listDatedBackups(folder));
+const listIn = (folder: string, onDenied?: (name: string, fault: string) => void) =>
+  reading(folder, () => listDatedBackups(folder, onDenied));
 
 const formatPruned = ({ kept, removed }: PrunedBackups): string =>
   `Backups there: ${kept}. Older ones that were removed: ${removed.length}.\n`;

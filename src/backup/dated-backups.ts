@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
+import { systemCodeOf } from '../runtime/process.ts';
 import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
@@ -79,11 +80,17 @@ interface DatedBackup {
   readonly manifest: Manifest;
 }
 
-/** Lists the complete backups in a folder, newest first. */
-export const listDatedBackups = (parent: string): DatedBackup[] =>
+/**
+ * Lists the complete backups in a folder, newest first.
+ * @param onDenied called for each that the system keeps from this process, with the reason
+ */
+export const listDatedBackups = (
+  parent: string,
+  onDenied: (name: string, fault: string) => void = () => {},
+): DatedBackup[] =>
   readdirSync(parent, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
-    .flatMap(({ name }) => readComplete(join(parent, name)))
+    .flatMap(({ name }) => readComplete(join(parent, name), (fault) => onDenied(name, fault)))
     .sort(newestFirst);
 
 /** Orders by folder number. Backups of 1.0.0 are older: their number is only in the manifest. */
@@ -96,7 +103,7 @@ const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.
  * Accepts a folder with a reliable manifest, the files that it names and nothing else. Ledger files may be
  * missing, since the rest can still be restored.
  */
-function readComplete(folder: string): DatedBackup[] {
+function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {
     const manifest = readManifest(folder);
     const paths = new Set(listFiles(folder));
@@ -106,7 +113,8 @@ function readComplete(folder: string): DatedBackup[] {
       paths.delete(MANIFEST_NAME) &&
       paths.size === 0;
     return isComplete ? [{ name: basename(folder), manifest }] : [];
-  } catch {
+  } catch (error) {
+    if (error instanceof StorageError && systemCodeOf(error.cause) === 'EACCES') onDenied(error.message);
     return [];
   }
 }
@@ -124,7 +132,8 @@ const listFiles = (folder: string): string[] =>
  * the location, also when the folder has backups of several registries
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
-  const all = listDatedBackups(parent);
+  const passedOver: { name: string; fault: string }[] = [];
+  const all = listDatedBackups(parent, (name, fault) => passedOver.push({ name, fault }));
   const localId = readRegistryId(databaseFile);
   const ids = new Set(all.map(({ manifest }) => manifest.registryId));
   if (localId === undefined && ids.size > 1)
@@ -141,7 +150,6 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
         `registry in its place: ${typedCommand(restore, databaseFile)}`,
     );
   }
-  const passedOver: { name: string; fault: string }[] = [];
   for (const { name, manifest } of all) {
     if (localId !== undefined && manifest.registryId !== localId) continue;
     const folder = join(parent, name);

@@ -248,7 +248,7 @@ const isCovered = ({ parts }: ReadableFile, others: readonly ReadableFile[]): bo
           part.first <= first &&
           part.last >= last &&
           // An empty file has no batch to compare; the file that follows names it.
-          (last < first || has(other, origin, last, lastHash)),
+          (last < first || has({ ...other, parts: [part] }, origin, last, lastHash)),
       ),
     ),
   );

@@ -284,7 +284,9 @@ function assertNoLinks(databaseFile: string): void {
 
 /** Requires room for the copies, and for the registry again in case persons are erased from it. */
 function assertRoom(manifest: Manifest, location: string): void {
-  const copied = manifest.files.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+  const copied = manifest.files
+    .filter(({ name }) => !isUnknownFile(name))
+    .reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
   const needed = copied + registryOf(manifest).bytes;
   if (readFreeBytes(resolve(location)) >= needed) return;
   throw new StorageError(

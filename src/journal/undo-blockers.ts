@@ -31,7 +31,8 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number leads to one that only it has; `refers`: it belongs to a row that the operation created; `taken`:
+   * `changed`: the row was changed since, or a former number leads to one that only it has; `refers`: it
+   * belongs to a row that the operation created; `taken`:
    * it has the member code, national ID, reference or number that another row would get back; `erased`: it is
    * a person who was erased since, or an entry of one; `replaced`: the import itself has a newer version;
    * `overpaid`: payments that would count again take the paid amount of the loan beyond the largest amount.

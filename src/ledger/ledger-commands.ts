@@ -198,7 +198,8 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const list = files.map((name) => `${name}\n`).join('');
   if (files.length > 0) await confirm(run, options, () => run.err(list));
   const isToGo = files.length > 0 && options.dryRun !== true;
-  const entries = isToGo ? pruneLedger(storage.location, { ...retention, named: files }).entries : 0;
+  // A restore may have begun while the question stood.
+  const entries = isToGo ? pruneLedger(storage.pathForOpening(), { ...retention, named: files }).entries : 0;
   const done = isToGo
     ? say('Removed {n|# file|# files} with {entries|# access|# accesses}.', { n: files.length, entries })
     : say('{n|# file is|# files are} too old.', { n: files.length });

@@ -81,8 +81,9 @@ const findPartRow = (db: Connection): PartRow | undefined =>
 /** Adds the row to a file, unless it has one. */
 export function insertPartRow(db: Connection, row: PartRow): void {
   db.run(
-    `INSERT OR IGNORE INTO ledger_part
-     VALUES (1, @origin, @registry, @month, @keyId, @first, @previousHash, @follows, @last, @lastHash)`,
+    `INSERT INTO ledger_part
+     VALUES (1, @origin, @registry, @month, @keyId, @first, @previousHash, @follows, @last, @lastHash)
+     ON CONFLICT (id) DO NOTHING`,
     { ...row },
   );
 }

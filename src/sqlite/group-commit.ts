@@ -163,7 +163,7 @@ export class GroupCommit {
       }
     } catch (error) {
       // No change was kept.
-      if (isBusy(error)) this.setLockTimeout(jobs, error);
+      if (isBusy(error)) this.retryLater(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
       else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);
       else rejectAll(jobs, error);
@@ -181,7 +181,7 @@ export class GroupCommit {
     this.options.onFailure?.(error);
   }
 
-  private setLockTimeout(jobs: readonly Job[], error: unknown): void {
+  private retryLater(jobs: readonly Job[], error: unknown): void {
     const nowMs = this.options.monotonicMs();
     rejectAll(
       jobs.filter((job) => job.deadlineMs <= nowMs),

@@ -6,6 +6,7 @@ import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Schema } from './open-database.ts';
 import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from './schemas.ts';
+import { unusable } from './storage-error.ts';
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
@@ -123,8 +124,14 @@ function pathsOf(path: string): string[] {
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
-/** Bytes; 0 for a missing file. */
-export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** Bytes; 0 for a missing file. @throws StorageError for one that the system keeps from this process */
+export function sizeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  } catch (error) {
+    throw unusable(`${path} cannot be opened`, error);
+  }
+}
 
 /** True if the file is not empty: a power cut can leave a newly created database empty. */
 export const exists = (databaseFile: string): boolean => sizeOf(databaseFile) > 0;

@@ -7,7 +7,7 @@ import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from './declared-total
 import { isBusy } from './sqlite-errors.ts';
 
 /** Version of the rules and of the zone in which months and years begin. */
-export const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
+const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
 
 export const OTHER_TOTALS = 'The totals are of another release. Run summarize.';
 

@@ -193,6 +193,42 @@ test('import, restore and backup verify say what the user may not read', async (
   }
 });
 
+test('a registry, or a backup, that the user may not read is reported, not passed over', async (context) => {
+  const place = await filled(context);
+  const backups = join(place.folder, 'backups');
+  mkdirSync(backups);
+  const made = await place.command('backup', backups, '--keep', '9');
+  assert.equal(made.status, 0, made.err);
+  const [name = ''] = readdirSync(backups);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) {
+    for (const entry of [backups, place.folder]) chownSync(entry, 65_534, 65_534);
+    process.seteuid?.(65_534);
+  }
+  if (!isRoot) chmodSync(join(backups, name), 0);
+  try {
+    const listed = await place.command('backup', 'list', backups);
+    assert.match(listed.err, new RegExp(`^Passed over ${name}: The user .* may not read .*${name} `));
+    const restored = await place.command('restore', '--newest', backups, '--replace');
+    assert.match(
+      restored.err,
+      new RegExp(`There is no sound backup in .* ${name}: The user .* may not read`),
+    );
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(place.folder, 0);
+    if (isRoot) process.seteuid?.(65_533);
+    for (const command of ['check', 'status', 'summarize']) {
+      const { status, err } = await place.command(command);
+      assert.match(err, /registry\.db cannot be opened: EACCES: permission denied/, command);
+      assert.equal(status, 2, command);
+    }
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(place.folder, 0o700);
+    chmodSync(join(backups, name), 0o700);
+  }
+});
+
 test('a file that cannot be completed is not left behind', async (context) => {
   const path = join(temporaryFolder(context), 'm.csv');
   async function* parts() {

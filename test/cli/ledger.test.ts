@@ -1,16 +1,17 @@
 /** Commands say who has read whose data, after a service has answered over HTTP (docs/ledger.md). */
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/access/api-keys.ts';
-import { type Sent, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
+import { NOON, type Sent, startApp, type TestApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { createEmptyRegistry } from '../support/empty-registry.ts';
 import { nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';
+import { copyRegistry } from '../support/sample-registry.ts';
 import { openFile } from '../support/sqlite.ts';
-import { ledgerPlaceIn } from '../support/sqlite-ledger.ts';
+import { ledgerNames, ledgerPlaceIn, reading } from '../support/sqlite-ledger.ts';
 
 const ON = { settings: { ACCESS_LEDGER: 'on' } };
 const DAY_MS = 24 * 3600 * 1000;
@@ -459,4 +460,24 @@ test('an unknown key, days in the wrong order and a day that is none are refused
     const { status, out, err } = await run('ledger', ...command);
     assert.deepEqual([status, out, err], [1, '', 'There is no key with this id. `keys list` shows all.\n']);
   }
+});
+
+test('prune removes nothing once a restore has begun while it asked', async (context) => {
+  const place = ledgerPlaceIn(join(await copyRegistry(temporaryFolder(context)), '..'));
+  const ledger = place.openLedger();
+  for (const days of [1000, 969, 938]) await ledger.record([reading({ timeMs: NOON - days * DAY_MS })]);
+  await ledger.close();
+  const before = ledgerNames(place);
+  const ask = async () => {
+    mkdirSync(`${place.databaseFile}.restoring`);
+    return 'y';
+  };
+  const args = ['ledger', 'prune', '--db', place.databaseFile];
+  const { status, err } = await command(args, {}, testClock(), { ask });
+  assert.match(err, /A restore into .* is running or was interrupted/);
+  assert.equal(status, 2);
+  assert.deepEqual(
+    before.filter((name) => !ledgerNames(place).includes(name)),
+    [],
+  );
 });

@@ -127,8 +127,11 @@ function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible)
   const narrowed = new WeakMap<readonly number[], ServedRows>();
   return (visible) => {
     if (visible === null) return all;
-    const rows = narrowed.get(visible) ?? open(visible);
-    narrowed.set(visible, rows);
+    let rows = narrowed.get(visible);
+    if (rows === undefined) {
+      rows = open(visible);
+      narrowed.set(visible, rows);
+    }
     return rows;
   };
 }

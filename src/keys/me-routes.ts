@@ -1,6 +1,6 @@
 /** `/me`: the calling key's permissions, restrictions and rate limits, and their current usage. */
 import { type ApiKey, SCOPES, type Visible } from '../access/api-keys.ts';
-import type { Decision, RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
+import type { KeyUsage, RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
 import { ok } from '../http/declare/response.ts';
 import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
@@ -86,11 +86,7 @@ export function meRoutes(
     return rows.flatMap((cooperative) => cooperative?.code ?? []);
   }
 
-  function format(
-    key: ApiKey,
-    cooperatives: string[] | null,
-    usage: Pick<Decision, 'hour' | 'day'>,
-  ): Static<typeof ME> {
+  function format(key: ApiKey, cooperatives: string[] | null, usage: KeyUsage): Static<typeof ME> {
     return {
       id: String(key.id),
       name: key.name,

@@ -34,14 +34,25 @@ test('each result is what a lookup of its number answers, in the order of the re
     const members = single.map(({ status, json }) => (status === 404 ? null : json));
     assert.ok(members.some((member) => member !== null));
     const before = ledger.readings.length;
+    const alone = ledger.readings.slice(before - asked.length);
     const { status, json, headers } = await look(asked, key);
     const results = asked.map((number, i) => ({ identity_card: number, member: members[i] }));
     assert.deepEqual([status, json], [200, { results }]);
     assert.equal(ledger.readings.length, before + 1);
     assert.ok(headers['x-access-receipt']);
-    const { identityCards = [] } = ledger.readings[before]?.subject ?? {};
-    for (const number of asked) assert.ok(identityCards.includes(number), 'each number is recorded');
+    const { subject, fields } = ledger.readings[before] ?? {};
+    const union = (values: readonly (readonly unknown[] | undefined)[]) => [...new Set(values.flat())].sort();
+    const of = (name: 'identityCards' | 'memberIds') => alone.map((reading) => reading.subject[name] ?? []);
+    assert.deepEqual(union([subject?.identityCards]), union(of('identityCards')));
+    assert.deepEqual(union([subject?.memberIds]), union(of('memberIds')));
+    assert.deepEqual(fields, alone.find((reading) => reading.fields.length > 0)?.fields);
   }
+});
+
+test('a list that finds nobody is recorded as having shown no fields', async (context) => {
+  const { look, ledger } = await start(context);
+  assert.equal((await look([nid(8), nid(9)])).status, 200);
+  assert.deepEqual(ledger.readings.at(-1)?.fields, []);
 });
 
 test('a list that is refused says which numbers are wrong, and shows nobody', async (context) => {
@@ -83,14 +94,47 @@ test('as many requests as numbers are taken from both windows, or none', async (
   assert.equal((await look(numbers(4))).status, 200);
   app.clock.advance(3_000_000);
   assert.equal(await remaining(), '4', 'of the day, after 10 lookups and this request');
-  assert.equal((await look(['wrong'])).status, 400);
-  assert.equal(await remaining(), '2', 'an invalid request is one');
+  assert.equal((await look(['wrong', 'too', nid(1)])).status, 400);
+  assert.equal(await remaining(), '0', 'of a list that is refused, each item counts');
 
+  app.clock.advance(86_400_000);
   const never = await look(numbers(11));
   assert.deepEqual(never.json, {
     detail: 'The limits of this key admit 10 requests at once, not 11.',
   });
-  assert.equal(never.status, 400);
+  assert.deepEqual([never.status, never.headers['x-ratelimit-remaining']], [400, '9'], 'it is one request');
+});
+
+test('a body that cannot be read is one request, and refused with 429 like others', async (context) => {
+  const app = await startApp(context);
+  const { key } = app.issue(['members:read'], { limits: { perHour: 3, perDay: 30 } });
+  const sent = { method: 'POST', key, headers: { 'Content-Type': 'application/json' } };
+  const attempts = [
+    { ...sent, raw: '{' },
+    { ...sent, raw: 'x', headers: { 'Content-Type': 'text/plain' } },
+    { ...sent, raw: `"${'x'.repeat(70_000)}"` },
+  ];
+  const statuses = async () => {
+    const all: number[] = [];
+    for (const attempt of attempts) all.push((await app.send('/members/lookups', attempt)).status);
+    return all;
+  };
+  assert.deepEqual(await statuses(), [400, 415, 413]);
+  assert.deepEqual(await statuses(), [429, 429, 429]);
+});
+
+test('the log names the window that has no room for a list', async (context) => {
+  const app = await startApp(context);
+  const { key } = app.issue(['members:read'], { limits: { perHour: 100, perDay: 150 } });
+  const look = (count: number) => {
+    const body = { identity_cards: Array.from({ length: count }, (_, i) => nid(i + 1)) };
+    return app.send('/members/lookups', { method: 'POST', key, body });
+  };
+  assert.equal((await look(100)).status, 200);
+  app.clock.advance(3_600_000);
+  assert.equal((await look(60)).status, 429);
+  assert.match(app.logLines.at(-1) ?? '', /"reason":"throttled_day"/);
+  assert.equal((await look(50)).status, 200);
 });
 
 test('a key without the scope is refused before its body is read', async (context) => {

@@ -76,12 +76,16 @@ test('without the ledger no personal data is shown, and everything else goes on'
       assert.equal(headers[name], undefined, `${path}: ${name}`);
     assert.ok(!text.includes(NAME));
   }
+  const body = { identity_cards: [nid(1)] };
+  const lookups = await app.send('/members/lookups', { method: 'POST', body });
+  assert.equal(lookups.status, 503);
+  assert.deepEqual(lookups.json, { detail: 'This reading could not be recorded. Try again.' });
   for (const path of ['//healthz', '//readyz', '/cooperatives', '/statistics', '/events', '/me'])
     assert.equal((await app.send(path)).status, 200, path);
   assert.equal((await app.send('/members/1', { key: null })).status, 401);
   assert.equal((await app.send('/members/99')).status, 404);
   const unrecorded = app.logLines.filter((line) => line.includes('"status":503'));
-  assert.equal(unrecorded.length, paths.length);
+  assert.equal(unrecorded.length, paths.length + 1);
   for (const line of unrecorded) assert.match(line, /"reason":"ledger"/);
 });
 

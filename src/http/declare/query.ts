@@ -24,7 +24,7 @@ export const idFilter = (description: string, message: string): QueryParameter<n
 });
 
 /** Limit of a list of ids: as many rows as one page has at most. */
-export const MOST_IDS = 200;
+const MOST_IDS = 200;
 
 /** Declares a filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {

@@ -144,8 +144,8 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
   /**
-   * Number of requests that a body counts as in the limits of the key; 1 for an invalid one. Without this,
-   * each request is one, and is limited before its body is read.
+   * Number of requests that a body counts as in the limits of the key. Without this, each request is one, and
+   * is limited before its body is read.
    */
   readonly countRequests?: (body: unknown) => number;
   /** Statuses that the handler itself may refuse with, besides those of earlier stages. */
@@ -418,9 +418,9 @@ function readStated(
 }
 
 /** The stated purpose and end user; null where none is stated. */
-export type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
+type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
 
-export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
+const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
 /**
  * @param purposeOfKey purpose for a request that states none

@@ -38,7 +38,7 @@ import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
 import type { OverloadGuard } from './refuse-overload.ts';
 
-export interface MiddlewareDependencies {
+interface MiddlewareDependencies {
   readonly overload: Pick<OverloadGuard, 'refuse'>;
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
   readonly trustedProxies: AddressBlocks;
@@ -282,15 +282,16 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
     if (caller === undefined) return undefined;
     const most = Math.min(caller.limits.perHour, caller.limits.perDay);
     const isPossible = count <= most;
-    const decision = limiter.take(caller, isPossible ? count : 1);
+    const taken = isPossible ? count : 1;
+    const decision = limiter.take(caller, taken);
     addUsage(headers, caller.limits, decision, clock.now());
     if (decision.admitted && !isPossible)
       return refusal(400, `The limits of this key admit ${counted(most, 'request')} at once, not ${count}.`);
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
-    // With both windows used up, the client has to wait for the longer one.
-    const reason = decision.day.remaining === 0 ? 'throttled_day' : 'throttled_hour';
+    // Where neither window has room, the client has to wait for the longer one.
+    const reason = decision.day.remaining < taken ? 'throttled_day' : 'throttled_hour';
     return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
   };
 }

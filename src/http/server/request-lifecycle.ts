@@ -32,7 +32,7 @@ import type { Sender } from './send.ts';
 
 // The stages of a request (ARCHITECTURE.md#the-life-of-a-request)
 
-export interface HandlerDependencies {
+interface HandlerDependencies {
   readonly routes: readonly Route[];
   /** Counts uses of deprecated features. */
   readonly keys: Pick<ApiKeyStore, 'countUse'>;
@@ -114,14 +114,21 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
   // 5. Body: 400, 408, 413, 415
   if (route.body === undefined) return handle(request, route, create);
   if (EXPECTS_CONTINUE in request.incoming && !isTooLarge(request.incoming)) request.outgoing.writeContinue();
-  return readBody(request.incoming, route.body).then((bytes) => {
+  const parsed = readBody(request.incoming, route.body).then((bytes) => {
     if (request.incoming.headers['idempotency-key'] !== undefined) request.bodyHash = hash('sha256', bytes);
     request.body = parseJson(bytes);
-    // 5. The limit of a request that counts as several: 429
-    const limited = route.countRequests && limit(request, route.countRequests(request.body));
-    if (limited !== undefined) return limited;
-    return handle(request, route, create);
   });
+  const { countRequests } = route;
+  if (countRequests === undefined) return parsed.then(() => handle(request, route, create));
+  // 5. The limit of a request that counts as several: 429. One that cannot be read counts as one.
+  return parsed.then(
+    () => limit(request, countRequests(request.body)) ?? handle(request, route, create),
+    (error: unknown) => {
+      const limited = limit(request, 1);
+      if (limited !== undefined) return limited;
+      throw error;
+    },
+  );
 }
 
 function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
@@ -183,7 +190,7 @@ const newNode = (): Node => ({
 // The legal bytes of a path (docs/api.md#routes). Nothing is decoded or resolved: `..` is two dots.
 const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
-export type Router = (path: string) => Match | undefined;
+type Router = (path: string) => Match | undefined;
 
 /** @throws Error at start-up for two routes of a method and path, or two parameter names at one position */
 export function createRouter(routes: readonly Route[]): Router {
@@ -287,7 +294,7 @@ export function announceDeprecated({
   };
 }
 
-export interface DeprecatedFeature {
+interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;

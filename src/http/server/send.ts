@@ -23,7 +23,7 @@ import { API_ROOT, type ApiRequest, fullPath, METHODS, type Route } from '../dec
 import type { AccessLog } from './access-log.ts';
 import { admitsHost, clientAddressText } from './middleware.ts';
 
-export interface SenderDependencies {
+interface SenderDependencies {
   readonly scheduler: Scheduler;
   readonly log: AccessLog;
   readonly clock: Clock;
@@ -361,13 +361,15 @@ function toRecord(
 
 /** Returns the response that replaces one that could not be recorded. */
 function refuseUnrecorded(
-  { incoming }: ApiRequest,
+  { incoming, route }: ApiRequest,
   unsent: ApiResponse,
   error: unknown,
 ): ReturnType<typeof toErrorResponse> {
   const refused = toErrorResponse(error);
   if (refused.response.status !== 503) return refused;
-  const isMade = METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && unsent.status < 400;
+  const mayWrite =
+    METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && !('onlyReads' in (route ?? {}));
+  const isMade = mayWrite && unsent.status < 400;
   const detail = isMade
     ? 'The change was made; it is not shown because this reading could not be recorded.'
     : 'This reading could not be recorded. Try again.';

@@ -3,9 +3,9 @@
  * file, with the same messages about faults (docs/desk.md#entering-by-hand).
  */
 import { createHash } from 'node:crypto';
-import type { RecordSource } from '../formats/records.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import type { Text } from '../values/message.ts';
+import type { RecordSource } from './files/records.ts';
 import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
 import type { ImportSession } from './staging/session.ts';
 

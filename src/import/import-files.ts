@@ -2,13 +2,13 @@
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openFile } from '../formats/open-file.ts';
-import { UnknownSheetError } from '../formats/open-workbook.ts';
-import type { RecordSource } from '../formats/records.ts';
 import type { ImportRecord } from '../journal/operations.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { TimeZone } from '../values/date-time.ts';
+import { openFile } from './files/open-file.ts';
+import { UnknownSheetError } from './files/open-workbook.ts';
+import type { RecordSource } from './files/records.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';

@@ -1,12 +1,12 @@
 /** Reports on the files of an import. */
 import { basename } from 'node:path';
-import type { RecordSource } from '../formats/records.ts';
 import type { ImportChanges, StagedChange } from '../journal/operations.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { deniedMessage, systemCodeOf } from '../runtime/process.ts';
 import { RegistryError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { say, type Text } from '../values/message.ts';
+import type { RecordSource } from './files/records.ts';
 import type { ImportNote } from './reading/notes.ts';
 import type { MapProposal } from './reading/propose-map.ts';
 

@@ -4,16 +4,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { encodingOf, headText, markOf, scanContent } from '../formats/file-content.ts';
-import {
-  type Encoding,
-  FileFault,
-  type FileRecord,
-  type ImportFault,
-  type RecordSource,
-  SAME_AS_LINE,
-} from '../formats/records.ts';
-import { encodeText, formatRow } from '../formats/write-csv.ts';
+import { formatRow } from '../formats/write-csv.ts';
 import {
   ADDED_LABELS,
   FAULTS_COLUMN,
@@ -24,6 +15,15 @@ import {
 } from '../registry/file-columns.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import { Message, type Text } from '../values/message.ts';
+import { encodeText, encodingOf, headText, markOf, scanContent } from './files/file-content.ts';
+import {
+  type Encoding,
+  FileFault,
+  type FileRecord,
+  type ImportFault,
+  type RecordSource,
+  SAME_AS_LINE,
+} from './files/records.ts';
 import type { FileCheck } from './import-files.ts';
 import { createMarks, filesOf } from './table/file-column.ts';
 import type { Header } from './table/header.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { createCsvRows } from '../../src/formats/csv-rows.ts';
-import { openFile } from '../../src/formats/open-file.ts';
+import { createCsvRows } from '../../src/import/files/csv-rows.ts';
+import { openFile } from '../../src/import/files/open-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 

@@ -1,7 +1,7 @@
 /** Files that are made, or broken, so that reading them takes hours or all memory: they end soon. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openFile } from '../../src/formats/open-file.ts';
+import { openFile } from '../../src/import/files/open-file.ts';
 import { cellContext } from '../../src/import/reading/cell-context.ts';
 import { parseMap } from '../../src/import/reading/parse-map.ts';
 import { proposeMap } from '../../src/import/reading/propose-map.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { FileRecord, ImportFault, RecordSource, SourceFormat } from '../../src/formats/records.ts';
+import type { FileRecord, ImportFault, RecordSource, SourceFormat } from '../../src/import/files/records.ts';
 import { cellContext } from '../../src/import/reading/cell-context.ts';
 import { HEADINGS } from '../../src/import/reading/dictionary-headings.ts';
 import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/reading/dictionary-words.ts';

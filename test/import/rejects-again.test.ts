@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openFile } from '../../src/formats/open-file.ts';
+import { openFile } from '../../src/import/files/open-file.ts';
 import {
   type ImportPlace,
   MEMBERS_HEADER,

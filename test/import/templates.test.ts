@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openFile as openImported } from '../../src/formats/open-file.ts';
+import { openFile as openImported } from '../../src/import/files/open-file.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import { recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { ImportFault } from '../../src/formats/records.ts';
+import type { ImportFault } from '../../src/import/files/records.ts';
 import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
 import type { FileReport, ImportFile } from '../../src/import/import-report.ts';
 import { openImportSession } from '../../src/import/staging/session.ts';

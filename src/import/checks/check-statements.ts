@@ -1,5 +1,5 @@
 /** Builders of the SQL statements that check a staged file. */
-import { SAME_AS_LINE } from '../../formats/records.ts';
+import { SAME_AS_LINE } from '../files/records.ts';
 
 export interface Check {
   readonly column: string;

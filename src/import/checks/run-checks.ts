@@ -1,6 +1,5 @@
 /** Runs the checks of a staged file against the current state of the registry. */
 
-import type { ImportFault } from '../../formats/records.ts';
 import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import { stagedColumns } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
@@ -17,6 +16,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { mayEchoCell } from '../../values/errors.ts';
 import { pack } from '../../values/message.ts';
+import type { ImportFault } from '../files/records.ts';
 import { changeId, LAST_PLACE, leaveStored } from '../staging/staged-changes.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 import { type Check, saying } from './check-statements.ts';

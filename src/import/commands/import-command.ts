@@ -1,9 +1,6 @@
 /** `import`: imports CSV files and workbooks into the registry, each completely or not at all. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { openFile } from '../../formats/open-file.ts';
-import { SeveralSheets, UnknownSheetError } from '../../formats/open-workbook.ts';
-import { FileFault } from '../../formats/records.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { type CliContext, CommandError, EXIT, languageFor, tell, translate } from '../../terminal/context.ts';
 import { parseCode, parseIdOf } from '../../terminal/options.ts';
@@ -20,6 +17,9 @@ import { showingNobody } from '../../terminal/record-reading.ts';
 import { acting, type Run } from '../../terminal/run.ts';
 import { addSettingOptions, type PrintOptions, type SettingOptions } from '../../terminal/settings.ts';
 import { pack, say, type Text } from '../../values/message.ts';
+import { openFile } from '../files/open-file.ts';
+import { SeveralSheets, UnknownSheetError } from '../files/open-workbook.ts';
+import { FileFault } from '../files/records.ts';
 import { listImportFiles } from '../import-files.ts';
 import { type ImportFile, nameOf } from '../import-report.ts';
 import { type CellContext, cellContext } from '../reading/cell-context.ts';

@@ -3,7 +3,6 @@
 import { rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { UnknownSheetError } from '../../formats/open-workbook.ts';
 import { formatCsvRow } from '../../formats/write-csv.ts';
 import { formatStored } from '../../registry/file-columns.ts';
 import { asksYes } from '../../terminal/confirm.ts';
@@ -14,6 +13,7 @@ import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { recordAll, recordNobody } from '../../terminal/record-reading.ts';
 import { interruptible } from '../../terminal/signals.ts';
 import { Message, say } from '../../values/message.ts';
+import { UnknownSheetError } from '../files/open-workbook.ts';
 import { type FileCheck, type ImportObserver, type ImportOptions, importFiles } from '../import-files.ts';
 import { type FileReport, ImportError, type ImportFile, nameOf } from '../import-report.ts';
 import { createRejectsFile, isReplaceable, rejectsPath } from '../rejects-file.ts';

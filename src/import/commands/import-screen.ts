@@ -1,7 +1,6 @@
 /** Shows an import to the operator, and reports it to the program that has started the command. */
 
 import { valueIn } from '../../formats/blanks.ts';
-import { FileFault, type ImportFault } from '../../formats/records.ts';
 import type { StagedChange } from '../../journal/operations.ts';
 import { countEntities } from '../../registry/changes/labels.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
@@ -12,6 +11,7 @@ import { describeLines, SHOWN_LINES } from '../../terminal/output.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, joinTexts, type Message, pack, say, type Text, Written } from '../../values/message.ts';
+import { FileFault, type ImportFault } from '../files/records.ts';
 import type { FileCheck } from '../import-files.ts';
 import {
   type ColumnChanges,

@@ -1,7 +1,7 @@
 /** The layout of one cooperative's files, as a map document describes it (docs/import-reference.md#maps). */
 
-import type { Encoding } from '../../formats/records.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
+import type { Encoding } from '../files/records.ts';
 import type { DateOrder } from './cell-context.ts';
 
 export const DECIMAL_MARKS = [',', '.'] as const;

@@ -1,11 +1,11 @@
 /** Assigns each heading of a file to a known column, a guessed one, or null. */
 
 import { valueIn } from '../../formats/blanks.ts';
-import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../../formats/records.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { FieldError, mayEcho } from '../../values/errors.ts';
 import { say } from '../../values/message.ts';
+import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../files/records.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { findHeader, withHeaderRows } from '../table/header.ts';

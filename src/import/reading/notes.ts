@@ -2,9 +2,9 @@
  * Notes on cells and rows that were read leniently or skipped, counted by kind and column, with their lines.
  */
 
-import type { ImportFault } from '../../formats/records.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { Text } from '../../values/message.ts';
+import type { ImportFault } from '../files/records.ts';
 
 const ofFile = (refusal: string) => ({ refuses: 'file' as const, refusal });
 const ofRow = (refusal: string) => ({ refuses: 'row' as const, refusal });

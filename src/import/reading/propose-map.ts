@@ -2,9 +2,9 @@
 
 import { basename } from 'node:path';
 import { valueIn } from '../../formats/blanks.ts';
-import { openFile, scanFile } from '../../formats/open-file.ts';
-import type { RecordSource } from '../../formats/records.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
+import { openFile, scanFile } from '../files/open-file.ts';
+import type { RecordSource } from '../files/records.ts';
 import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { repeatsHeader } from '../table/header.ts';

@@ -1,7 +1,6 @@
 /** A file after its checks: its findings, and the operations on its accepted rows. */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ImportFault } from '../../formats/records.ts';
 import { tidyUp } from '../../journal/command-transaction.ts';
 import {
   beginOperation,
@@ -25,6 +24,7 @@ import { warnOfPeopleElsewhere } from '../checks/ledger-of-another-cooperative.t
 import { addMembersOfMissing, openMissing, removeEmptied, removeMissing } from '../checks/missing-rows.ts';
 import { KEEP_LOANS } from '../checks/payment-checks.ts';
 import { keepCurrentNumbers, keepTimeZone, readDataVersion, resolveAndCheck } from '../checks/run-checks.ts';
+import type { ImportFault } from '../files/records.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import {
   assignmentsOf,

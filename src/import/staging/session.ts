@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { ImportFault } from '../../formats/records.ts';
 import { findSameImport } from '../../journal/operations.ts';
 import { stagedColumns } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
@@ -42,6 +41,7 @@ import {
   resolveAndCheck,
   runChecks,
 } from '../checks/run-checks.ts';
+import type { ImportFault } from '../files/records.ts';
 import { type CheckedFile, openCheckedFile } from './import-transaction.ts';
 import {
   type CheckOptions,

@@ -9,13 +9,13 @@ import {
   mayBeSpecial,
   unwrapText,
 } from '../../formats/blanks.ts';
-import type { FileRecord, SourceFormat } from '../../formats/records.ts';
-import { fractionDigitsOf, roundText } from '../../formats/workbook-values.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { RATE } from '../../values/decimal.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
 import { say, type Text } from '../../values/message.ts';
+import type { FileRecord, SourceFormat } from '../files/records.ts';
+import { fractionDigitsOf, roundText } from '../files/workbook-values.ts';
 import {
   type CellContext,
   type ColumnSurvey,

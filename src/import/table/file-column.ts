@@ -1,8 +1,8 @@
 /** The column `registry_file`: the files that have rejected a row (docs/import-reference.md#rejects). */
 
 import { hash } from 'node:crypto';
-import type { FileRecord } from '../../formats/records.ts';
 import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
+import type { FileRecord } from '../files/records.ts';
 import type { RowFindings } from './cell-reader.ts';
 import type { Heading } from './recognise-headings.ts';
 

@@ -1,6 +1,9 @@
 /** Reads the header of a file: the places of its columns, or all its faults. */
 
-import { SEPARATORS } from '../../formats/csv-rows.ts';
+import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
+import { mayEcho } from '../../values/errors.ts';
+import { asMessage, say, type Text } from '../../values/message.ts';
+import { SEPARATORS } from '../files/csv-rows.ts';
 import {
   FileFault,
   type FileRecord,
@@ -8,10 +11,7 @@ import {
   HEADER_ROWS,
   type RecordBatch,
   type SourceFormat,
-} from '../../formats/records.ts';
-import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
-import { mayEcho } from '../../values/errors.ts';
-import { asMessage, say, type Text } from '../../values/message.ts';
+} from '../files/records.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { nearestName } from '../reading/fold.ts';
 import type { NoteLog } from '../reading/notes.ts';

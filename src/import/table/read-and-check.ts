@@ -1,6 +1,8 @@
 /** Reads a file into an import session and checks it. */
 
 import { valueIn } from '../../formats/blanks.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import type { StagedRow } from '../../values/declared-fields.ts';
 import {
   FileFault,
   type FileRecord,
@@ -8,10 +10,8 @@ import {
   type ImportFault,
   type RecordSource,
   type SourceFormat,
-} from '../../formats/records.ts';
-import { columnLetters } from '../../formats/sheet-rows.ts';
-import type { ImportKind } from '../../registry/file-columns.ts';
-import type { StagedRow } from '../../values/declared-fields.ts';
+} from '../files/records.ts';
+import { columnLetters } from '../files/sheet-rows.ts';
 import type { ImportWarning } from '../import-warnings.ts';
 import { type CellContext, ColumnSurvey } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';

@@ -1,7 +1,7 @@
 /** Tells the rows of a table from the other lines of its file (docs/import-reference.md#notes). */
 
-import type { FileRecord } from '../../formats/records.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
+import type { FileRecord } from '../files/records.ts';
 import type { NoteLog } from '../reading/notes.ts';
 import type { RowFindings } from './cell-reader.ts';
 import { type createTotalsCheck, isTotalsRow } from './compare-totals.ts';

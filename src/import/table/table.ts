@@ -1,17 +1,17 @@
 /** Reads the table of a file: finds its header, and turns its records into rows, faults and notes. */
 
+import { composeNames } from '../../registry/members.ts';
+import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
+import { FieldError } from '../../values/errors.ts';
+import { asMessage, say } from '../../values/message.ts';
 import {
   FileFault,
   type FileRecord,
   fileFault,
   type ImportFault,
   type RecordBatch,
-} from '../../formats/records.ts';
-import { columnLetters } from '../../formats/sheet-rows.ts';
-import { composeNames } from '../../registry/members.ts';
-import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
-import { FieldError } from '../../values/errors.ts';
-import { asMessage, say } from '../../values/message.ts';
+} from '../files/records.ts';
+import { columnLetters } from '../files/sheet-rows.ts';
 import type { CellContext } from '../reading/cell-context.ts';
 import type { NoteLog } from '../reading/notes.ts';
 import { createExampleCheck } from '../template.ts';

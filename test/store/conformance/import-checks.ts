@@ -1,6 +1,6 @@
 /** What an import session finds in a file, on every engine. */
 import assert from 'node:assert/strict';
-import type { ImportFault } from '../../../src/formats/records.ts';
+import type { ImportFault } from '../../../src/import/files/records.ts';
 import {
   accepted,
   allMembers,

@@ -1,6 +1,6 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
-import type { ImportFault } from '../../../src/formats/records.ts';
+import type { ImportFault } from '../../../src/import/files/records.ts';
 import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/import-transaction.ts';
 import type { ImportSession } from '../../../src/import/staging/session.ts';
 import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';

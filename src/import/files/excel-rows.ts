@@ -1,4 +1,6 @@
 /** Reads the rows of a sheet of an Excel workbook, and what its XML says of them elsewhere. */
+
+import { cellError } from '../../formats/blanks.ts';
 import {
   type Archive,
   createXmlReader,
@@ -7,7 +9,6 @@ import {
   readXml,
   UnreadableWorkbook,
 } from './archive.ts';
-import { cellError } from './blanks.ts';
 import type { FileRecord } from './records.ts';
 import {
   type CellContent,

@@ -1,4 +1,6 @@
 /** Reads the rows of an OpenDocument spreadsheet (.ods), as LibreOffice and others write it. */
+
+import { cellError, isErrorText } from '../../formats/blanks.ts';
 import {
   type Archive,
   createXmlReader,
@@ -6,7 +8,6 @@ import {
   MAX_TEXT_CHARACTERS,
   UnreadableWorkbook,
 } from './archive.ts';
-import { cellError, isErrorText } from './blanks.ts';
 import type { FileRecord } from './records.ts';
 import {
   type CellContent,

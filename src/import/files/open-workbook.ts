@@ -1,6 +1,6 @@
 /** Opens a workbook, and reads the records of one of its sheets. */
 import type { FileHandle } from 'node:fs/promises';
-import { mayEcho } from '../values/errors.ts';
+import { mayEcho } from '../../values/errors.ts';
 import { type Archive, openArchive, PASSWORD, readXml, UnreadableWorkbook } from './archive.ts';
 import { readAroundRows, readExcelRows } from './excel-rows.ts';
 import { type DocumentSheet, listDocumentSheets, readDocumentRows } from './open-document.ts';

@@ -1,6 +1,6 @@
 /** Numbers and dates of workbooks, as the texts that a text file would have in their place. */
-import { DAY_SECONDS } from '../values/date-time.ts';
-import { formatDecimal } from '../values/decimal.ts';
+import { DAY_SECONDS } from '../../values/date-time.ts';
+import { formatDecimal } from '../../values/decimal.ts';
 
 /** Day 0 of the two date systems. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;

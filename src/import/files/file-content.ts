@@ -194,3 +194,22 @@ function soundLength(bytes: Buffer): number {
   }
   return sound;
 }
+
+/** Encodes a text, without a byte order mark. */
+export function encodeText(text: string, encoding: Encoding): Buffer {
+  if (encoding === 'utf-8') return Buffer.from(text);
+  if (encoding === 'windows-1252')
+    return Buffer.from(text.replace(/[^\0-\x7f\xa0-\xff]/gu, inWindows), 'latin1');
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf-16le' ? bytes : bytes.swap16();
+}
+
+const WINDOWS_1252 = new TextDecoder('windows-1252');
+
+/** Bytes from 0x80 to 0x9f in Windows-1252, by character. */
+const BYTES = new Map(
+  Array.from({ length: 0x20 }, (_, i) => [WINDOWS_1252.decode(Buffer.from([0x80 + i])), 0x80 + i]),
+);
+
+/** A character that the encoding lacks was not in a file of it. */
+const inWindows = (character: string): string => String.fromCharCode(BYTES.get(character) ?? 0x3f);

@@ -1,5 +1,5 @@
 /** Rows of a sheet, whichever program has written it: their cells, merged cells and limits. */
-import { say, type Text } from '../values/message.ts';
+import { say, type Text } from '../../values/message.ts';
 import { UnreadableWorkbook } from './archive.ts';
 import type { FileRecord } from './records.ts';
 

@@ -1,5 +1,5 @@
 /** The form into which every file format is read: records of texts, with the lines on which they start. */
-import type { Text } from '../values/message.ts';
+import type { Text } from '../../values/message.ts';
 
 export interface FileRecord {
   /** Line of a text file on which it starts, or row number in a workbook. The first is 1. */

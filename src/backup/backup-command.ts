@@ -15,13 +15,13 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
 import { say } from '../values/message.ts';
 import {
-  backUp,
   datedFolderIn,
   listDatedBackups,
   type PrunedBackups,
   placeOf,
   pruneDatedBackups,
-  verifyBackup,
+  verifyAndRecordBackup,
+  writeAndRecordBackup,
 } from './dated-backups.ts';
 import { isUnknownFile, type Manifest } from './manifest.ts';
 import type { WrittenBackup } from './write-backup.ts';
@@ -167,7 +167,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   const target = keep === undefined ? folder : datedFolderIn(folder, clock.now());
   const backup = await writeBackup(run, target);
   const { fault, ledgerFault } =
-    verify === true ? await verifyBackup(storage, target, clock.now) : NOT_CHECKED;
+    verify === true ? await verifyAndRecordBackup(storage, target, clock.now) : NOT_CHECKED;
   if (fault !== null)
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
@@ -200,7 +200,7 @@ const writeBackup = ({ storage, clock, news }: Run, folder: string): Promise<Wri
   interruptible(
     () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
     (signal) =>
-      backUp(storage, folder, {
+      writeAndRecordBackup(storage, folder, {
         program: packageVersion(),
         now: clock.now,
         signal,
@@ -215,7 +215,7 @@ function formatWritten(storage: Storage, folder: string, backup: Manifest, prune
 }
 
 async function runVerify(run: Run, folder: string): Promise<void> {
-  const { backup, fault, ledgerFault } = await verifyBackup(run.storage, folder, run.clock.now);
+  const { backup, fault, ledgerFault } = await verifyAndRecordBackup(run.storage, folder, run.clock.now);
   const description = backup === undefined ? { folder } : describeBackup(folder, backup);
   run.show(
     { ...description, sound: fault === null, fault, ledger_fault: ledgerFault },

@@ -163,7 +163,7 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
 
 // Records the last backup of a registry in a file beside it, for `status` and metrics.
 
-interface RememberedBackup {
+interface RecordedBackup {
   /** Epoch of the backed-up sequence; null if the registry had lost its own. */
   readonly epoch: string | null;
   /** Absolute path. */
@@ -179,7 +179,7 @@ interface RememberedBackup {
 }
 
 /** Treats an unreadable file as absent; the next backup rewrites it. */
-function readRemembered(databaseFile: string): RememberedBackup | null {
+function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
     const types = { folder: 'string', instantMs: 'number', bytes: 'number' };
@@ -190,7 +190,7 @@ function readRemembered(databaseFile: string): RememberedBackup | null {
 }
 
 /** @throws StorageError, since monitoring would otherwise keep showing an older backup */
-function remember(databaseFile: string, last: RememberedBackup): void {
+function writeRecord(databaseFile: string, last: RecordedBackup): void {
   const file = backupsFileOf(databaseFile);
   const next = `${file}.new-${process.pid}`;
   try {
@@ -210,14 +210,14 @@ function remember(databaseFile: string, last: RememberedBackup): void {
  * @param target new or empty; it gets this name once the backup is complete, checked and on disk
  * @throws StorageError, or the reason of the signal
  */
-export async function backUp(
+export async function writeAndRecordBackup(
   storage: Storage,
   target: string,
   options: BackupOptions,
 ): Promise<WrittenBackup> {
   const databaseFile = storage.checkedPath();
   const backup = await writeBackup(databaseFile, target, options);
-  remember(databaseFile, {
+  writeRecord(databaseFile, {
     epoch: backup.sequence?.epoch ?? null,
     folder: resolve(target),
     instantMs: backup.instantMs,
@@ -233,16 +233,16 @@ export async function backUp(
  * @param now epoch milliseconds
  * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
  */
-export async function verifyBackup(
+export async function verifyAndRecordBackup(
   { location }: Storage,
   folder: string,
   now: () => number,
 ): Promise<CheckedBackup> {
-  const rememberChecked = (fault: string | null, backup?: Manifest) => {
-    const last = readRemembered(location);
+  const recordResult = (fault: string | null, backup?: Manifest) => {
+    const last = readRecord(location);
     if (last?.folder !== resolve(folder)) return;
     if (backup !== undefined && backup.instantMs !== last.instantMs) return;
-    remember(location, { ...last, verifiedAtMs: now(), fault });
+    writeRecord(location, { ...last, verifiedAtMs: now(), fault });
   };
   let checked: CheckedBackup;
   try {
@@ -250,11 +250,11 @@ export async function verifyBackup(
   } catch (error) {
     // A failure to record must not hide the original error.
     try {
-      rememberChecked((error as Error).message);
+      recordResult((error as Error).message);
     } catch {}
     throw error;
   }
-  rememberChecked(checked.fault ?? checked.ledgerFault, checked.backup);
+  recordResult(checked.fault ?? checked.ledgerFault, checked.backup);
   return checked;
 }
 
@@ -285,6 +285,6 @@ export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
  * unmounted disk may exist as an empty folder.
  */
 export function findLastBackup(databaseFile: string) {
-  const last = readRemembered(databaseFile);
+  const last = readRecord(databaseFile);
   return last && { ...last, place: placeOf(databaseFile, join(last.folder, MANIFEST_NAME)) };
 }

@@ -40,7 +40,7 @@ import {
   parsersOf,
   prepareCorrection,
 } from './corrections/correction-store.ts';
-import type { Agreement, Options as CorrectionOptions } from './corrections/run-correction.ts';
+import type { AgreedOptions, Agreement } from './corrections/run-correction.ts';
 
 // Comparison of two people whom a correction would make one, with their contradictions
 
@@ -113,7 +113,7 @@ export const addCorrectionOptions = (command: Command): Command =>
 export async function correct(
   run: Run<CorrectionCommandOptions>,
   access: Pick<Subject, 'identityCards' | 'memberIds'> & { readonly fields?: readonly FieldGroup[] },
-  work: (store: CorrectionStore, options: CorrectionOptions) => CorrectionResult,
+  work: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult,
 ): Promise<void> {
   const { options, storage, user, now } = run;
   const isDryRun = options.dryRun === true;
@@ -336,7 +336,7 @@ export function declareCorrections(group: Command, context: CliContext): void {
   }
 }
 
-type Options = CorrectionCommandOptions & { readonly [option: string]: unknown };
+type ParsedOptions = CorrectionCommandOptions & { readonly [option: string]: unknown };
 
 const isArgument = (flags: string): boolean => flags.startsWith('<');
 const attributeOf = (flags: string): string => new Option(flags).attributeName();
@@ -353,7 +353,7 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
     command.option(flags, help);
   const fields = CORRECTIONS[correction].agreements.includes('samePerson') ? MEMBER_GROUPS : NAMES;
   command.action(
-    acting<Options, string[]>(context, async (run, ...inputs) => {
+    acting<ParsedOptions, string[]>(context, async (run, ...inputs) => {
       const { options } = run;
       const values = { ...asks, ...mayAsk };
       const texts = new Map<string, string>();

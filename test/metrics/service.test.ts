@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { backUp, verifyBackup } from '../../src/backup/dated-backups.ts';
+import { verifyAndRecordBackup, writeAndRecordBackup } from '../../src/backup/dated-backups.ts';
 import { readStatus } from '../../src/health/registry-status.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { metricsAddress, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
@@ -86,7 +86,7 @@ test('how the registry is doing is looked up once a second, and what is not know
   const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
   await app.send('/cooperatives/', { method: 'POST', body });
   const folder = join(temporaryFolder(context), 'backup');
-  await backUp(storage, folder, { program: '1.0.0', now: () => 6_500 });
+  await writeAndRecordBackup(storage, folder, { program: '1.0.0', now: () => 6_500 });
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 0']);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 1']);
@@ -96,7 +96,7 @@ test('how the registry is doing is looked up once a second, and what is not know
     `registry_last_backup_present ${isPresent}`,
   ];
   assert.deepEqual(await read('registry_last_'), backup(0));
-  await verifyBackup(storage, folder, () => 7_000);
+  await verifyAndRecordBackup(storage, folder, () => 7_000);
   app.clock.advance(1_000);
   assert.deepEqual(await read('registry_last_'), backup(1));
   rmSync(folder, { recursive: true });

@@ -19,7 +19,13 @@ import { transferMember } from './members-transfer.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { erasePerson } from './persons-erase.ts';
-import { type Agreement, type Correction, type Day, type Options, runCorrection } from './run-correction.ts';
+import {
+  type AgreedOptions,
+  type Agreement,
+  type Correction,
+  type Day,
+  runCorrection,
+} from './run-correction.ts';
 
 interface Values {
   readonly number: string;
@@ -42,7 +48,7 @@ interface DeclaredCorrection<T extends Takes = Takes, M extends Takes = Takes> {
   /** Optional values. */
   readonly mayTake: M;
   readonly agreements: readonly Agreement[];
-  correct(scope: OperationScope, values: ValuesOf<T, M>, options: Options): Correction;
+  correct(scope: OperationScope, values: ValuesOf<T, M>, options: AgreedOptions): Correction;
 }
 
 const correction = <const T extends Takes, const M extends Takes = Record<never, never>>(
@@ -84,12 +90,12 @@ export function openCorrections(storage: Storage, waitMs?: number) {
     run<N extends CorrectionName>(
       name: N,
       values: Parameters<(typeof CORRECTIONS)[N]['correct']>[1],
-      options: Options,
+      options: AgreedOptions,
     ): CorrectionResult {
       const { correct }: DeclaredCorrection = CORRECTIONS[name];
       return runCorrection(scope, correct(scope, values as never, options), options);
     },
-    removeEntries: (kind: EntryKind, selection: EntrySelection, options: Options): CorrectionResult =>
+    removeEntries: (kind: EntryKind, selection: EntrySelection, options: AgreedOptions): CorrectionResult =>
       runCorrection(scope, removeEntries(scope, kind, selection), options),
     close: () => scope.db.close(),
   };
@@ -98,7 +104,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 export interface PreparedCorrection {
   /** Numbers and members given; includes everyone that the correction shows. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
-  readonly run: (store: CorrectionStore, options: Options) => CorrectionResult;
+  readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
 /** Readers of each kind of value by its name; they throw errors meant for their caller's users. */

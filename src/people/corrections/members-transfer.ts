@@ -18,7 +18,7 @@ import { asMessage, say, Written } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
 import { findCooperative, findMember, type MemberRow } from './members-merge.ts';
 import { noteLaterEntries } from './persons-deceased.ts';
-import { type Correction, type Day, type Options, refuse } from './run-correction.ts';
+import { type AgreedOptions, type Correction, type Day, refuse } from './run-correction.ts';
 
 const OF_PERSON = listFields(MEMBER_FIELDS)
   .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
@@ -41,7 +41,7 @@ interface Transfer {
 export const transferMember = (
   { db, format: { zone } }: OperationScope,
   transfer: Transfer,
-  { nowSeconds }: Options,
+  { nowSeconds }: AgreedOptions,
 ): Correction => ({
   kind: TRANSFER_KIND,
   // The new code is left out: some cooperatives use national IDs as codes.

@@ -15,10 +15,10 @@ import { asMessage, type Message, say } from '../../values/message.ts';
 import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './members-merge.ts';
 import {
+  type AgreedOptions,
   type Correction,
   type CorrectionPlan,
   type MemberFate,
-  type Options,
   refuse,
 } from './run-correction.ts';
 
@@ -85,7 +85,7 @@ export function replaceNumber(
     /** Restricts the new number to this membership; the others keep theirs. */
     readonly memberId?: number | undefined;
   },
-  { releases = false, samePerson = false, nowSeconds }: Options,
+  { releases = false, samePerson = false, nowSeconds }: AgreedOptions,
 ): Correction {
   const year = Number(formatDate(nowSeconds, format.zone).slice(0, 4));
   return {

@@ -26,7 +26,7 @@ import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
 import { asMessage, type Message, say, type Text } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
 import { refuseUnknown } from './persons-deceased.ts';
-import { type Correction, type CorrectionPlan, type Options, refuse } from './run-correction.ts';
+import { type AgreedOptions, type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
 
 const ERASED_BEFORE = 'This person was erased.';
 
@@ -37,7 +37,7 @@ const ERASED_BEFORE = 'This person was erased.';
 export function erasePerson(
   { db, waitMs }: OperationScope,
   { nid }: { readonly nid: string },
-  { nowSeconds, isDryRun }: Options,
+  { nowSeconds, isDryRun }: AgreedOptions,
 ): Correction {
   // An earlier command was killed or could not clear everything.
   const isRepetition = isUncleared(db);

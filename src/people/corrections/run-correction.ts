@@ -61,7 +61,7 @@ export interface Day {
 /** Confirmations: a number may be taken from others; two people are one. */
 export type Agreement = 'releases' | 'samePerson';
 
-export type Options = CorrectionOptions & { readonly [agreement in Agreement]?: boolean | undefined };
+export type AgreedOptions = CorrectionOptions & { readonly [agreement in Agreement]?: boolean | undefined };
 
 export const refuse = (message: Text, collisions: readonly Collision[] = []): CorrectionRefused => ({
   outcome: 'refused',

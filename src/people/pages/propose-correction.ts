@@ -19,7 +19,7 @@ import {
   formatRefused,
 } from '../correction-result.ts';
 import { type CorrectionStore, openCorrections } from '../corrections/correction-store.ts';
-import type { Options } from '../corrections/run-correction.ts';
+import type { AgreedOptions } from '../corrections/run-correction.ts';
 
 export interface Proposal {
   readonly heading: Text;
@@ -39,7 +39,7 @@ export interface Proposal {
   /** The correction cannot be undone; the user must tick a box. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
-  readonly run: (store: CorrectionStore, options: Options) => CorrectionResult;
+  readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
 /** Stands in for the reason of a dry run, which is never stored. */

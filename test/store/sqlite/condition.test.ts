@@ -4,7 +4,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../../src/access/api-key-store.ts';
-import { backUp, verifyBackup } from '../../../src/backup/dated-backups.ts';
+import { verifyAndRecordBackup, writeAndRecordBackup } from '../../../src/backup/dated-backups.ts';
 import { isServed } from '../../../src/backup/in-use.ts';
 import { restore } from '../../../src/backup/restore-backup.ts';
 import { readStatus } from '../../../src/health/registry-status.ts';
@@ -86,8 +86,8 @@ test('the last backup and its check are remembered, and a failed attempt changes
   const { root, storage } = await open(context);
   const remembered = async () => (await readStatus(storage)).lastBackup;
   const [first, second] = [join(root, 'first'), join(root, 'second')];
-  await backUp(storage, first, OPTIONS);
-  await backUp(storage, second, { ...OPTIONS, now: () => 6_000 });
+  await writeAndRecordBackup(storage, first, OPTIONS);
+  await writeAndRecordBackup(storage, second, { ...OPTIONS, now: () => 6_000 });
   const last = await remembered();
   assert.deepEqual(
     { ...last, bytes: 0, epoch: '' },
@@ -105,34 +105,34 @@ test('the last backup and its check are remembered, and a failed attempt changes
   const blocked = join(root, 'blocked');
   writeFileSync(blocked, '');
   for (const folder of [first, blocked])
-    await assert.rejects(backUp(storage, folder, { ...OPTIONS, now: () => 7_000 }));
+    await assert.rejects(writeAndRecordBackup(storage, folder, { ...OPTIONS, now: () => 7_000 }));
   assert.deepEqual(await remembered(), last);
 
-  await verifyBackup(storage, first, () => 8_000);
-  await assert.rejects(verifyBackup(storage, join(root, 'none'), () => 8_000));
+  await verifyAndRecordBackup(storage, first, () => 8_000);
+  await assert.rejects(verifyAndRecordBackup(storage, join(root, 'none'), () => 8_000));
   assert.equal((await remembered())?.verifiedAtMs, null);
-  await verifyBackup(storage, second, () => 9_000);
+  await verifyAndRecordBackup(storage, second, () => 9_000);
   assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 9_000 });
   rmSync(join(second, 'registry.keys.db'));
-  await verifyBackup(storage, second, () => 10_000);
+  await verifyAndRecordBackup(storage, second, () => 10_000);
   const fault = 'registry.keys.db: it is missing.';
   assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 10_000, fault });
   rmSync(second, { recursive: true });
   assert.equal((await remembered())?.place, 'missing');
-  await assert.rejects(verifyBackup(storage, second, () => 11_000));
+  await assert.rejects(verifyAndRecordBackup(storage, second, () => 11_000));
   assert.equal((await remembered())?.fault, `There is no backup in ${second}.`);
 });
 
 test('a backup of another epoch, or of a registry that was replaced, counts as none', async (context) => {
   const { root, file, storage } = await open(context);
   const last = async () => (await readStatus(storage)).lastBackup;
-  await backUp(storage, join(root, 'empty'), OPTIONS);
+  await writeAndRecordBackup(storage, join(root, 'empty'), OPTIONS);
   const options = { replace: true, now: () => 6_000, systemUser: 'test' };
   const { replacedFolder = '' } = await restore(storage, join(root, 'empty'), options);
   assert.equal(await last(), null);
   assert.ok(existsSync(join(replacedFolder, 'registry.backups.json')));
 
-  await backUp(storage, join(root, 'second'), OPTIONS);
+  await writeAndRecordBackup(storage, join(root, 'second'), OPTIONS);
   assert.equal((await last())?.folder, join(root, 'second'));
   const db = openFile(file);
   db.run("UPDATE feed SET epoch = 'another'");
@@ -146,7 +146,7 @@ test('what cannot be read of backups counts as none, and is written anew', async
     writeFileSync(join(root, 'live', 'registry.backups.json'), text);
     assert.equal((await readStatus(storage)).lastBackup, null, text);
   }
-  await backUp(storage, join(root, 'new'), OPTIONS);
+  await writeAndRecordBackup(storage, join(root, 'new'), OPTIONS);
   assert.equal((await readStatus(storage)).lastBackup?.instantMs, 5_000);
   assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);
 });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { backUp, verifyBackup } from '../../../src/backup/dated-backups.ts';
+import { verifyAndRecordBackup, writeAndRecordBackup } from '../../../src/backup/dated-backups.ts';
 import { restore } from '../../../src/backup/restore-backup.ts';
 import { checkStorage } from '../../../src/check/check.ts';
 import { openRegistry } from '../../../src/open-registry.ts';
@@ -27,7 +27,7 @@ async function prepare(context: TestContext) {
   await Promise.all([1, 2].map((n) => store.members.create(memberOf(n), 1, 'key:1')));
   await store.close();
   const folder = join(root, 'backup');
-  return { root, file, storage, folder, backup: await backUp(storage, folder, OPTIONS) };
+  return { root, file, storage, folder, backup: await writeAndRecordBackup(storage, folder, OPTIONS) };
 }
 
 async function readFeed(file: string) {
@@ -45,7 +45,7 @@ test('a backup names the last event that is in it, and its epoch', async (contex
   assert.deepEqual(backup.sequence, { epoch, lastSequence: 3 });
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.epoch, manifest.last_sequence], [epoch, 3]);
-  const checked = await verifyBackup(storage, folder, Date.now);
+  const checked = await verifyAndRecordBackup(storage, folder, Date.now);
   assert.deepEqual([checked.fault, checked.backup?.sequence], [null, { epoch, lastSequence: 3 }]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.match(out, new RegExp(`^Events up to 3 of epoch ${epoch}\\.$`, 'm'));
@@ -68,8 +68,8 @@ test('a registry that has lost its epoch can be backed up, and the backup names 
   db.exec('DELETE FROM feed');
   db.close();
   const folder = join(root, 'without-epoch');
-  await backUp(storage, folder, OPTIONS);
-  const { fault, backup } = await verifyBackup(storage, folder, Date.now);
+  await writeAndRecordBackup(storage, folder, OPTIONS);
+  const { fault, backup } = await verifyAndRecordBackup(storage, folder, Date.now);
   assert.deepEqual([fault, backup?.sequence], [null, undefined]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.doesNotMatch(out, /Events/);
@@ -86,7 +86,7 @@ for (const [name, value, fault] of [
     rewrite(folder, (document) => {
       document[name] = value;
     });
-    assert.equal((await verifyBackup(storage, folder, Date.now)).fault, fault);
+    assert.equal((await verifyAndRecordBackup(storage, folder, Date.now)).fault, fault);
   });
 }
 
@@ -112,7 +112,7 @@ test('a restored registry has another epoch and goes on after the last event of 
   }
   assert.equal(epochs.size, 3);
   // The backup itself is as it was.
-  assert.equal((await verifyBackup(storageAt(file), folder, Date.now)).fault, null);
+  assert.equal((await verifyAndRecordBackup(storageAt(file), folder, Date.now)).fault, null);
 });
 
 for (const [what, sql, check] of [

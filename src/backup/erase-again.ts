@@ -41,8 +41,8 @@ interface FoundErasures {
 /**
  * Finds the erasures that the location, the registry to be replaced and a file from elsewhere know.
  * @param sequence of the backup
- * @throws StorageError when a file of erasures cannot be used; CommandError `usage` when the file from elsewhere
- * is missing or inaccessible
+ * @throws StorageError when a file of erasures cannot be used; CommandError `usage` when the one from
+ * elsewhere is missing or inaccessible
  */
 export async function findErasures(
   { databaseFile, oldDatabase, copies }: RestoringFolder,

@@ -50,7 +50,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-/** Note on files of parts that this program does not have. @param rest what became of them */
+/** Formats a note on files of parts that this program lacks. @param rest sentence about their treatment */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0
@@ -72,13 +72,12 @@ function formatBackup({ files, rows, sequence }: Manifest): string {
   return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}${events}`;
 }
 
-// The folder that receives a backup: its creation, and warnings about its disk
+// The folder that receives a backup, and warnings about its disk
 
 /**
- * Asks before creating a missing folder: its disk may not be mounted, and a new folder would put the backup
- * on another disk.
+ * Asks if a missing folder may be created: if its disk is not mounted, the backup would be on another disk.
  * @param folder the parent of all backups or of a single backup
- * @param yes creates the folder without a question
+ * @param yes answers the question
  * @throws CommandError with status 2 unless the folder exists or its creation is confirmed
  */
 async function requireFolder(
@@ -165,7 +164,7 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   const { keep, verify, yes = false } = run.options;
   await requireFolder(run, keep === undefined ? dirname(resolve(folder)) : folder, yes);
   const target = keep === undefined ? folder : datedFolderIn(folder, clock.now());
-  const backup = await writeBackup(run, target);
+  const backup = await writeInterruptibly(run, target);
   const { fault, ledgerFault } =
     verify === true ? await verifyAndRecordBackup(storage, target, clock.now) : NOT_CHECKED;
   if (fault !== null)
@@ -195,8 +194,8 @@ function assertLedger(fault: string | null): void {
   throw new CommandError(EXIT.partly, `The access ledger is NOT sound: ${fault} See docs/ledger.md#damage.`);
 }
 
-/** SIGINT or SIGTERM removes what has been written. */
-const writeBackup = ({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> =>
+/** Writes the backup. SIGINT or SIGTERM removes the files written so far. */
+const writeInterruptibly = ({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> =>
   interruptible(
     () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
     (signal) =>

@@ -41,13 +41,13 @@ export function takeSnapshots(databaseFile: string): Snapshot[] {
   }
 }
 
-/** Begins a read transaction and reads once: the first read takes the snapshot, not BEGIN. */
+/** Begins a read transaction and reads once, as the first read takes the snapshot. */
 export function beginSnapshot(db: Connection): void {
   db.transaction.beginRead();
   db.row('SELECT count(*) FROM sqlite_schema');
 }
 
-/** Returns nothing for a file that was created but never filled. */
+/** Returns no snapshot of an optional file that was created but never filled. */
 function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   if (readVersion(db, file.schema) > 0) {
     const read = (pragma: string) => Number(db.raw.pragma(pragma, { simple: true }));
@@ -58,7 +58,7 @@ function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   return [];
 }
 
-/** Releases the snapshots, for which the registry's write-ahead logs have to retain commits. */
+/** Releases the snapshots; until then, the write-ahead logs cannot be emptied. */
 export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]): void {
   for (const { db } of snapshots) {
     db.transaction.endRead();
@@ -66,7 +66,7 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
   }
 }
 
-/** Copies a snapshot to a new self-contained file, and syncs it to disk. */
+/** Copies a snapshot to a new file without a write-ahead log, and syncs it to disk. */
 export async function copySnapshot(
   db: Connection,
   path: string,
@@ -86,7 +86,7 @@ export async function copySnapshot(
   syncPath(target);
 }
 
-/** A database in WAL mode needs files beside it even to be read, which a read-only disk does not allow. */
+/** Turns off WAL mode, in which even reading needs files beside it: a read-only disk allows none. */
 export function leaveLogMode(file: string): void {
   const copy = new Database(file);
   try {

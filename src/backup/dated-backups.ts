@@ -39,14 +39,14 @@ export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
 /**
  * Removes the oldest complete backups of one registry from a folder, and nothing else.
  * @param keep number of backups to keep, at least 1
- * @param yes removes them even if the newest has far fewer members than the one before it
- * @param made name of the backup just written, which is kept in any case
+ * @param yes skips the comparison of the newest with the one before it
+ * @param written name of the backup just written, which is kept in any case
  * @returns the number of backups left, and the names of those removed
  * @throws StorageError `failed` when the newest has fewer than half the members of the one before it
  */
-export function pruneDatedBackups(parent: string, keep: number, yes: boolean, made?: string) {
+export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);
-  const newest = all.find(({ name }) => name === made) ?? all[0];
+  const newest = all.find(({ name }) => name === written) ?? all[0];
   if (newest === undefined) return { kept: 0, removed: [] };
   const older = all.filter(
     (backup) => backup !== newest && backup.manifest.registryId === newest.manifest.registryId,
@@ -82,7 +82,7 @@ interface DatedBackup {
 
 /**
  * Lists the complete backups in a folder, newest first.
- * @param onDenied called for each that the system keeps from this process, with the reason
+ * @param onDenied called for each backup that this process may not read, with the reason
  */
 export const listDatedBackups = (
   parent: string,
@@ -93,15 +93,15 @@ export const listDatedBackups = (
     .flatMap(({ name }) => readComplete(join(parent, name), (fault) => onDenied(name, fault)))
     .sort(newestFirst);
 
-/** Orders by folder number. Backups of 1.0.0 are older: their number is only in the manifest. */
+/** Orders by the number in the folder's name; backups of 1.0.0, with a number in the manifest, come last. */
 const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
   numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
 
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
 /**
- * Accepts a folder with a reliable manifest, the files that it names and nothing else. Ledger files may be
- * missing, since the rest can still be restored.
+ * Returns the backup of a folder that has a reliable manifest, the files in the manifest and nothing else.
+ * Ledger files may be missing, since the rest can still be restored.
  */
 function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {
@@ -128,8 +128,8 @@ const listFiles = (folder: string): string[] =>
 /**
  * Verifies the backups of the registry at a location, newest first, until one is sound.
  * @returns its folder, and newer ones that are not sound
- * @throws StorageError `unusable` when none is sound or of the registry at the location; if there is none at
- * the location, also when the folder has backups of several registries
+ * @throws StorageError `unusable` when no backup is sound and of the registry at the location, and when the
+ * location has no registry and the folder has backups of several
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
   const passedOver: { name: string; fault: string }[] = [];
@@ -161,7 +161,7 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
   throw new StorageError('unusable', `There is no sound backup in ${parent}.${reasons}`);
 }
 
-// Records the last backup of a registry in a file beside it, for `status` and metrics.
+// A file beside the registry records its last backup, for `status` and metrics
 
 interface RecordedBackup {
   /** Epoch of the backed-up sequence; null if the registry had lost its own. */
@@ -178,7 +178,7 @@ interface RecordedBackup {
   readonly fault: string | null;
 }
 
-/** Treats an unreadable file as absent; the next backup rewrites it. */
+/** Returns null if the file cannot be read, too; the next backup writes it again. */
 function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
@@ -206,7 +206,7 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
 }
 
 /**
- * Writes a backup while others read and write, without blocking them.
+ * Writes a backup without blocking others, and records it as the last one.
  * @param target new or empty; it gets this name once the backup is complete, checked and on disk
  * @throws StorageError, or the reason of the signal
  */
@@ -259,9 +259,9 @@ export async function verifyAndRecordBackup(
 }
 
 /**
- * Location of a backup or its folder relative to the registry, since one broken disk may take both
- * (docs/backup.md#backup): `beside` it in its folder, elsewhere on the `same_disk`, or on another disk;
- * `missing` if nothing exists there, as when a disk is not mounted.
+ * Place of a backup in relation to the registry, since one broken disk may take both (docs/backup.md#backup):
+ * in the registry's folder (`beside`), elsewhere on its disk, or on another disk (`elsewhere`); `missing` if
+ * nothing exists at the path, as when a disk is not mounted.
  */
 export type BackupPlace = 'missing' | 'beside' | 'same_disk' | 'elsewhere';
 

@@ -34,7 +34,7 @@ interface FoundErasures {
   readonly newest: Erasures;
   /** Erasures known from sources other than the backup. */
   readonly beyond: Erasures;
-  /** True if a source is complete up to now: no later erasure can be missing from it. */
+  /** True if a source has all erasures until now. */
   readonly isUpToDate: boolean;
 }
 
@@ -64,8 +64,8 @@ export async function findErasures(
 }
 
 /**
- * True if the file's registry is the one that was backed up, or continues it. Every restore renews the epoch,
- * so that a spare machine's copy does not count.
+ * True if the file's registry is the one that was backed up. The copy on a spare machine is not: every
+ * restore renews the epoch.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
@@ -94,7 +94,7 @@ async function readElsewhere(file: string, copies: string): Promise<Erasures | u
   }
 }
 
-/** Returns undefined for a damaged registry too: the file of erasures beside it then has to do. */
+/** Returns undefined for a damaged registry too, whose file of erasures then has to suffice. */
 function readOldRegistry(file: string): Erasures | undefined {
   try {
     return readRegistry(file);
@@ -186,7 +186,7 @@ function eraseFrom(
   }
 }
 
-/** Finds each member's current national ID, and each former one that led to it at the time of the backup. */
+/** Queries of each member's current national ID, and of each former one at the time of the backup. */
 const NUMBERS = [
   'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
   `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f
@@ -195,7 +195,7 @@ const NUMBERS = [
 
 /** Returns the members erased since, by national ID. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
-  // Key objects are prepared once instead of once for each of millions of numbers.
+  // Key objects are prepared once, and not for each of millions of numbers.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
   const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
     keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));

@@ -11,12 +11,12 @@ import { StorageError } from '../sqlite/storage-error.ts';
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Grace for a process that checked just before opening was forbidden, and opens the file just after. */
+/** Time for a process to open a file if it checked whether it may just before a restore forbade that. */
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Waits until no process has a file of the registry open, as far as locks show: a damaged or deleted file has
- * none.
+ * Waits until no process has a file of the registry open. Locks show that, which damaged and deleted files
+ * lack.
  * @param toMessage formats the error for the file still open
  * @throws StorageError (as a rejection)
  */

@@ -82,7 +82,7 @@ export async function copyLedger(
 export const isFull = (error: unknown): boolean =>
   isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** @returns false for a file of another registry, which is not copied */
+/** Copies one file. @returns false for a file of another registry, which is not copied */
 async function copyFile(
   { path }: LedgerFile,
   target: string,
@@ -135,7 +135,7 @@ export function findLedgerFault(folder: string): string | null {
   }
 }
 
-/** A file with its sound parts: only batches that read as they were written count in comparisons. */
+/** A file with its sound parts: damaged batches do not count in comparisons. */
 interface ReadableFile {
   readonly path: string;
   readonly db: Connection;
@@ -144,7 +144,7 @@ interface ReadableFile {
   readonly isWhole: boolean;
 }
 
-/** Outcome for the backup's access ledger, whose entries are added to those at the location. */
+/** Outcome of adding a backup's access ledger to the one at the location. */
 export interface RestoredLedger {
   /** Number of accesses. */
   readonly added: number;
@@ -155,8 +155,8 @@ export interface RestoredLedger {
 }
 
 /**
- * Adds a backup's files to those at a location. An existing file stays unless it is sound and a beginning of
- * the added one; where two have diverged, both stay.
+ * Adds a backup's files to those at a location. An existing file is replaced only if it is sound and the
+ * added file begins with all of its entries; where two files have diverged, both stay.
  * @param copies folder with the copies of the backup, on the location's disk; files are moved out of it
  * @throws the system's error; another run resumes
  */
@@ -203,7 +203,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   return { added, differing: [...differing], faults };
 }
 
-/** Compares bytes, so that a damaged file that a spare machine restores repeatedly is added only once. */
+/** True if the location has a file with the same bytes, as after an earlier restore of a damaged file. */
 const isHere = (copy: string, databaseFile: string): boolean =>
   listLedgerFiles(databaseFile).some(
     ({ path }) =>
@@ -238,7 +238,7 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
   return { ...part, last, lastHash };
 }
 
-/** True if the others have everything in the file: a batch's hash commits to all batches before it. */
+/** True if the others have all entries of the file: a batch's hash commits to all batches before it. */
 const isCovered = ({ parts }: ReadableFile, others: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
     others.some((other) =>

@@ -1,6 +1,6 @@
 /**
- * Reads and writes a backup's `manifest.json`, which describes its files (listed in
- * src/sqlite/registry-files.ts). A folder without one is not a backup.
+ * Reads and writes the `manifest.json` of a backup, which describes the other files
+ * (src/sqlite/registry-files.ts). A folder without a manifest is not a backup.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -58,7 +58,6 @@ export function formatManifest(manifest: Manifest): string {
 
 type ManifestDocument = ReturnType<typeof toDocument>;
 
-/** A registry that has lost its epoch has no sequence to name. */
 const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: Manifest) => ({
   format: FORMAT,
   program,
@@ -97,7 +96,7 @@ export function readManifest(folder: string): Manifest {
   return parseManifest(text, folder);
 }
 
-/** A matching hash means that `formatManifest` wrote the text; file names are checked nevertheless. */
+/** Parses a manifest, and checks file names even if the hash shows that `formatManifest` wrote the text. */
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: sha256, ...document } = parseDocument(text);
   if (document.format > FORMAT) {
@@ -147,15 +146,15 @@ function parseDocument(text: string): StoredDocument {
 }
 
 /**
- * True for a database of a part that this program does not have, such as webhooks in a program without them:
- * verify and restore pass over it, and it stays in the backup.
+ * True for a database of a part that this program does not have, such as webhooks in a program without them.
+ * Verification and restores skip it, and it stays in the backup.
  */
 export const isUnknownFile = (name: string): boolean =>
   /^registry\.[a-z-]+\.db$/.test(name) &&
   !isLedgerFileOfBackup(name) &&
   !DATABASE_FILES.some((file) => file.name === name);
 
-/** Requires names that can be in a backup, since a path could lead out of the folder. */
+/** @throws ManifestError for a name that no backup has, since a path could lead out of the folder */
 function assertNames(names: readonly string[]): void {
   const isDatabase = (name: string) => DATABASE_FILES.some((file) => file.name === name);
   if (names.some((name) => !isDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))

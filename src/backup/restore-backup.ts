@@ -1,3 +1,4 @@
+/** Replaces the registry at a location by a backup (docs/backup.md#restore). */
 import { randomInt } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -37,8 +38,8 @@ import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readMan
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
 
-// Each restore moves every id counter ahead, so that no id is assigned twice within a registry, whichever ids
-// were assigned after the backup, here or by another copy (docs/decisions/0035-registry-identity.md).
+// Each restore moves every id counter ahead, so that no id that was assigned after the backup, here or by
+// another copy, is assigned again (docs/decisions/0035-registry-identity.md)
 
 const LEAP = { from: 1_000_000, to: 1_000_000_000 };
 
@@ -46,14 +47,14 @@ const LEAP = { from: 1_000_000, to: 1_000_000_000 };
 const MAX_ID = 999_999_999_999;
 
 /**
- * The index of names stores a cooperative's id as two CJK characters, the script that has the most. Its ids
- * therefore have a lower maximum, and move ahead less, since few of them are assigned.
+ * The index of names stores a cooperative's id as two CJK characters, which limits these ids. They move ahead
+ * less, since few are assigned.
  */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
  * Moves all id counters ahead.
- * @param registry copy that no other process has open, as those beside it
+ * @param registry copy that no other process has open, with copies of the other files beside it
  * @param leap returns a random number in the range; replaced in tests
  * @throws StorageError `failed` when an id would exceed its maximum; nothing is restored
  */
@@ -92,7 +93,7 @@ const lastId = (db: Connection, table: string): number =>
        coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
   );
 
-/** Covers tables whose ids SQLite counts; `sqlite_sequence` has no row for one that was always empty. */
+/** Moves the counters of SQLite ahead; `sqlite_sequence` has no row for a table that was always empty. */
 function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
   const tables = db.values<string>(
     `SELECT name FROM sqlite_schema
@@ -178,7 +179,7 @@ export async function restore(
   }
 }
 
-/** Changes nothing at the location except the name of a ledger of 1.0.0, so that a failure has no effect. */
+/** Prepares the copies. A failure has no effect: only the files of a 1.0.0 ledger change, in name. */
 async function prepare(
   { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
   restoring: RestoringFolder,
@@ -196,7 +197,7 @@ async function prepare(
         `A process has ${file} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
-    // Stamped with the replaced registry's id, as the readings are of that registry.
+    // With the id of the replaced registry, whose accesses are in it.
     adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     restoring.prepareCopies();
     createPrivateFolder(join(copies, LEDGER_FOLDER));
@@ -326,7 +327,7 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/** Adds the month keys at the location, which hashed its readings, to the new keys. @returns faults */
+/** Adds the month keys at the location, which the ledger's files there need, to the copy. @returns faults */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

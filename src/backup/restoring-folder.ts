@@ -16,7 +16,7 @@ import {
 } from '../sqlite/registry-files.ts';
 import { StorageError, unusable } from '../sqlite/storage-error.ts';
 
-/** Held open with an exclusive lock during a restore; a killed process loses the lock. */
+/** Locked during a restore; a killed process loses the lock. */
 const LOCK = '.lock';
 /** Folder of the copies. */
 const NEW = '.new';
@@ -24,10 +24,10 @@ const NEW = '.new';
 const MOVED = '.moved';
 const OWN_NAMES = [LOCK, NEW, MOVED];
 
-/** Files that a restore replaces: the registry's databases, except those that outlive restores. */
+/** Databases that a restore replaces. */
 const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
 
-/** Lists the existing files of the registry, with their side files, except those that outlive restores. */
+/** Lists the existing files that a restore replaces, with their side files. */
 export const filesAt = (databaseFile: string): string[] =>
   [
     ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
@@ -90,7 +90,7 @@ export class RestoringFolder {
     this.sync();
   }
 
-  /** Puts the copies in place. Files already there come from a restore that was killed. */
+  /** Puts the copies in place of files that a killed restore may have left. */
   placeCopies(onStep: (step: string) => void): void {
     for (const file of filesAt(this.databaseFile)) rmSync(file);
     for (const { name, pathAt } of REPLACED) {

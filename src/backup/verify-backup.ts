@@ -11,7 +11,7 @@ import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { findLedgerFault } from './ledger-copy.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
-// Inspection of one file, which no other process uses; nothing more is read from a damaged one
+// Inspection of one file, which no other process uses
 
 export interface Inspection {
   readonly applicationId: number;
@@ -54,7 +54,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   }
 }
 
-/** SQLite begins some results with a line that names the database. */
+/** Removes the line with the database's name that begins some results of SQLite. */
 const toOneLine = (result: string): string =>
   result
     .replace(/^\*\*\* .* \*\*\*\n/, '')
@@ -68,7 +68,7 @@ const hasTable = (db: Connection, name: string): boolean =>
   db.has(`sqlite_schema WHERE type = 'table' AND name = '${name}'`);
 
 export interface CheckedBackup {
-  /** Undefined if it cannot be relied on. */
+  /** Undefined if the manifest cannot be relied on. */
   readonly backup: Manifest | undefined;
   /** First difference, beginning with the file's name; null if the backup is sound. */
   readonly fault: string | null;
@@ -146,7 +146,7 @@ export function findWrongContent(
     : undefined;
 }
 
-/** Extends `findWrongContent`: for the registry, also compares rows and sequence with the manifest. */
+/** Also compares the rows and the sequence of the registry with the manifest. */
 function findWrongInside(
   inspection: Inspection,
   file: ManifestFile,

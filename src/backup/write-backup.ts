@@ -15,8 +15,8 @@ import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from './ledger-cop
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
-// A backup is written in a folder `NAME.incomplete-PID`, which is then renamed. A killed backup leaves it
-// behind; the next backup of the same name removes it, and for dated names the next dated backup does.
+// A backup is written in a folder `NAME.incomplete-PID`, which is renamed at the end. The folder of a killed
+// backup is removed by the next backup of the same name; a dated one, by the next dated backup
 
 export interface BackupOptions {
   /** Version of the program, for the manifest. */
@@ -100,7 +100,7 @@ function removeIncomplete(parent: string, target: string): void {
   }
 }
 
-/** In a container every backup may have the same process id: our own id then belongs to an earlier one. */
+/** False for this process's own id: in a container, every backup may have the same. */
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /**
@@ -174,7 +174,7 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Includes the reserve: the disk may be the registry's, which refuses writes with less than that free. */
+/** Requires the reserve too: on the registry's disk, writes to the registry would be refused without it. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }

@@ -126,17 +126,17 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
-/** In the order of types. */
+/** SQL list, in the order of event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Changes reported by an event of the member, who may since have been merged or moved. */
+/** Tables whose changes an event of the member reports, who may since have been merged or moved. */
 const PARTS = "'production', 'savings'";
-/** True if the newest change `c` of a row by a key has no event, although it is recent enough for one. */
-const IS_UNTOLD = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
+/** True if the change `c` has no event, although it is recent enough for one. */
+const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/** Scans from the newest change: with the index of entities it would look up the event of every change. */
+/** The newest change by a key; `+` avoids the index of entities, with which SQLite would read every change. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
@@ -148,7 +148,7 @@ export const EVENT_CHECKS: readonly CountCheck[] = [
         SELECT min(sequence) AS first, max(sequence) AS last, count(*) AS events FROM events)
       WHERE events <> coalesce(last - first + 1, 0)
         OR coalesce(last, 0) < (SELECT max(last_sequence) FROM operation_events)
-        OR (SELECT ${IS_UNTOLD} FROM changes c WHERE c.id = (${LAST_BY_KEY}))`,
+        OR (SELECT ${LACKS_EVENT} FROM changes c WHERE c.id = (${LAST_BY_KEY}))`,
   },
   {
     name: 'epoch of events',
@@ -204,7 +204,7 @@ function firstDifference(
   }
 }
 
-/** @returns the id of the first row with a missing or superfluous word */
+/** Returns the id of the first row with a missing or superfluous word in the index. */
 function firstWrong(registry: Connection, index: string, condition: string): number | undefined {
   const temporary = openTemporary(EXPECTED, { tempStore: 'FILE' });
   try {
@@ -253,10 +253,7 @@ const AGREEMENTS = [
   ...EVENT_CHECKS,
 ];
 
-/**
- * Checks the file itself, then its content if it is intact, since nothing read from a damaged file can be
- * relied on.
- */
+/** Checks a file, and its content if the file is intact. */
 function checkFile(
   name: string,
   file: string,
@@ -342,7 +339,7 @@ function checkIntegrity(db: Connection): string {
 }
 
 /**
- * Reads everything and changes nothing. A registry without webhook endpoints yields no finding of them.
+ * Reads everything and changes nothing.
  * @throws StorageError `unusable` when there is no registry of this release
  */
 export function checkStorage(storage: Storage): readonly Finding[] {

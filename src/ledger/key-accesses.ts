@@ -79,11 +79,11 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
   };
 }
 
-/** Hashes of the numbers whose holders are to be found: shown members already identify one person. */
+/** Returns the hashes of numbers whose holders are to be found, unless the members shown are the holder. */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 
-/** Hashes every number that the registry knows, because the ledger's hashes cannot be reversed. */
+/** Finds holders by hashing every number of the registry: the ledger's hashes cannot be reversed. */
 function resolve(keys: readonly Hashes[], store: StoredDataStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())

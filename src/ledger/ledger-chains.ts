@@ -1,6 +1,6 @@
 /**
- * Orders the parts of a ledger's files into chains. A part that repeats entries of an earlier part and then
- * diverges from it begins its own chain.
+ * Orders the parts of a ledger's files into chains, in which each hash commits to all entries before it. A
+ * part that repeats entries of an earlier part and then diverges from it begins a chain of its own.
  */
 
 import { readRegistryId } from '../sqlite/registry-facts.ts';
@@ -17,7 +17,7 @@ import {
   readRows,
 } from './ledger-rows.ts';
 
-/** A ledger file that is damaged, or that this user may not open. */
+/** A ledger file that is damaged or that this user may not open. */
 export interface UnreadableFile {
   readonly name: string;
   readonly reason: string;
@@ -35,17 +35,16 @@ export interface ChainPart {
 }
 
 export interface LedgerChains {
-  /** In reading order, which is the files' order. */
+  /** In the order of the files. */
   readonly parts: readonly ChainPart[];
-  /** Files that cannot be read, with the reason. */
   readonly unreadable: UnreadableFile[];
-  /** Files gone without a recorded removal by retention, and known only because a later file names them. */
+  /** Names of files that a later file mentions, but that are gone without a removal by retention. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
 /**
- * Reads the parts of all files, and skips those of another registry that used the same location.
+ * Reads the parts of all files, except parts of another registry that used the same location.
  * @throws errors that do not concern a single file
  */
 export function readChains(databaseFile: string): LedgerChains {

@@ -33,16 +33,13 @@ import {
   findPersonAccesses,
   formatAccesses,
   formatEverybody,
+  KEY_LOST,
   ofEverybody,
   ofPerson,
   shownTime,
   tellUnreadable,
 } from './person-accesses.ts';
 import { findOldFiles } from './retention.ts';
-
-const WITHOUT_KEY = say(
-  'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
-);
 
 function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
   const { pages, exports, exportedCodes, unknown, withoutKey } = counts;
@@ -75,12 +72,12 @@ function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey
     exports > 0 && ofExports,
     unknown > 0 &&
       say('{n|# access was|# accesses were} to numbers or members that no longer exist.', { n: unknown }),
-    withoutKey > 0 && WITHOUT_KEY,
+    withoutKey > 0 && KEY_LOST,
   ];
   return remarks.filter((remark) => remark !== false);
 }
 
-/** Formats text with national IDs, meant for an authority; otherwise only `persons show` prints them. */
+/** Formats a table with national IDs, which is meant for an authority. */
 function formatKeyAccesses(accesses: KeyAccesses, zone: TimeZone, translate: (text: Text) => string): string {
   const rows = accesses.persons.map(({ identityCard, times, first, last }) => [
     identityCard,
@@ -179,7 +176,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     },
     parts.filter((part) => part !== '').join('\n'),
   );
-  if (isKeyLost) tell(run, WITHOUT_KEY);
+  if (isKeyLost) tell(run, KEY_LOST);
   tellUnreadable(run, unreadable);
 }
 
@@ -198,8 +195,10 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const list = files.map((name) => `${name}\n`).join('');
   if (files.length > 0) await confirm(run, options, () => run.err(list));
   const isToGo = files.length > 0 && options.dryRun !== true;
-  // A restore may have begun while the question stood.
-  const entries = isToGo ? pruneLedger(storage.pathForOpening(), { ...retention, named: files }).entries : 0;
+  // A restore may have begun while the operator was asked.
+  const entries = isToGo
+    ? pruneLedger(storage.pathForOpening(), { ...retention, inspectedNames: files }).entries
+    : 0;
   const done = isToGo
     ? say('Removed {n|# file|# files} with {entries|# access|# accesses}.', { n: files.length, entries })
     : say('{n|# file is|# files are} too old.', { n: files.length });
@@ -222,16 +221,15 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * Refuses an id that no key has. A deleted or lost key passes if the ledger mentions it, or if unreadable
- * files might.
- * @throws CommandError for an unknown id
+ * @param mayHaveAccesses true if the ledger has entries of the key, which may be lost, or could not be read
+ * @throws CommandError for an id that no key has
  */
 async function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): Promise<void> {
   if (id === undefined || mayHaveAccesses || (await readKeyNames(run, run.storage)).has(id)) return;
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** Above this number of persons, the access is recorded as one of everybody. */
+/** An access to more persons is recorded as one to everybody. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
@@ -279,7 +277,7 @@ async function verify(run: Run<VerifyOptions>): Promise<void> {
   else await verifyOne(run, run.options.receipt);
 }
 
-/** Shows no personal data, and so is not recorded as an access. */
+/** Verifies all files; no access is recorded, as no personal data is shown. */
 function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
@@ -312,7 +310,7 @@ const describeChain = (chain: VerifiedChain) => ({
   fault: chain.fault,
 });
 
-/** For safekeeping elsewhere: a copy later proves that nothing earlier has changed. */
+/** Formats the end of a chain. A copy of this line proves later that nothing before that end has changed. */
 const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
   say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
 

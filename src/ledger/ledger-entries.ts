@@ -1,15 +1,14 @@
 /**
  * Encodes accesses as entries, and hashes their batches (docs/decisions/0030-access-ledger.md). Accesses
  * reach the writing thread as one text, since a string crosses threads at the least cost. The text holds each
- * entry's JSON except its time and the hashes of its national IDs: these take longest, and the thread adds
- * them.
+ * entry's JSON except the time and the hashes of national IDs, which take longest and are left to the thread.
  */
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 import { RegistryError } from '../values/errors.ts';
 
-/** Hashes a national ID as entries do. @param identityCard 16 digits, hashed as they are */
+/** Hashes a national ID for the ledger. */
 export type HashPerson = (identityCard: string) => string;
 
 /** An access as stored; absent properties were not given, or do not apply. */
@@ -34,7 +33,7 @@ export interface LedgerEntry {
   readonly members?: readonly number[];
   /** True for a page of a list. */
   readonly page?: true;
-  /** True for many lookups at once: some of the numbers may have no member among those of the entry. */
+  /** True for many lookups at once: some of the numbers may belong to none of the members. */
   readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
@@ -49,7 +48,7 @@ export interface LedgerBatch {
   readonly hash: string;
   /** Id of the key that hashed its national IDs. */
   readonly keyId: string;
-  /** The lines of its entries: searching them is faster than parsing them. */
+  /** Entries as lines of JSON: searching the text is faster than parsing it. */
   readonly lines: string;
 }
 
@@ -61,8 +60,8 @@ const CONTROLS = /[\x00-\x1f\x7f]/g;
 const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
 /**
- * Callers already refuse control characters. Here one would end its value, and could make the ledger record a
- * different reader.
+ * Replaces control characters, which callers already refuse: one would end its value here, and could make the
+ * ledger record a different client.
  */
 const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
 
@@ -145,7 +144,7 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Parses a batch's entries. @param text filter: lines that do not contain it are skipped unparsed */
+/** Parses a batch's entries. @param text only lines that contain it are parsed */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {

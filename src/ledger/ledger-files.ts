@@ -1,6 +1,6 @@
 /**
- * Names, order and lock of the access ledger's files. Numbers order them: the highest is the open file unless
- * it has been closed. The lock is held while a file is created, closed or removed.
+ * Names, order and lock of the access ledger's files. The numbers in the names order the files: the last one
+ * is the open file, unless it has been closed. The lock is held while a file is created, closed or removed.
  */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,11 +26,11 @@ const LOCK_NAME = '.lock';
 const ORIGIN_DIGITS = 8;
 const LOOK_AGAIN_MS = 10;
 
-/** The ledger's folder in a backup; a backup of 1.0.0 has the single file instead. */
+/** The ledger's folder in a backup; a backup of 1.0.0 has a single file instead. */
 export const LEDGER_FOLDER = 'registry.ledger';
 const OLD_NAME = 'registry.ledger.db';
 
-/** @param name a manifest's file name: any other path could lead out of the backup */
+/** True for the name of a ledger file in a manifest; another path could lead out of the backup. */
 export const isLedgerFileOfBackup = (name: string): boolean =>
   name === OLD_NAME ||
   (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
@@ -111,7 +111,7 @@ export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const
 
 /**
  * Creates the next file. The caller holds the ledger's lock.
- * @param lostName the previous file if it has disappeared; otherwise the newest existing file is used
+ * @param lostName the previous file, if it has disappeared; otherwise the newest existing file precedes
  * @throws StorageError, the system's error
  */
 export function beginFile(

@@ -30,8 +30,8 @@ const ALL_GONE =
 export type LedgerReader = ReturnType<typeof openLedgerReader>;
 
 /**
- * Opens a ledger for reading, even while it is written to: batch by batch, in bounded memory. A missing one
- * has no entries.
+ * Opens a ledger for reading, while others may write to it. Batches are read one by one, in bounded memory. A
+ * missing ledger has no entries.
  * @param databaseFile of a registry or a backup, with the ledger and the keys beside it
  */
 export function openLedgerReader(databaseFile: string) {
@@ -47,7 +47,7 @@ export function openLedgerReader(databaseFile: string) {
     batches: () => readBatches(chains, damaged),
     /** Files that could not be read to their end; complete once all batches have been read. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text only entries whose lines contain it are parsed and returned */
+    /** @param text only lines that contain it are parsed */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);
@@ -56,7 +56,7 @@ export function openLedgerReader(databaseFile: string) {
         return [];
       }
     },
-    /** Undefined for a lost or damaged key: the numbers it hashed can no longer be determined. */
+    /** Undefined for a lost or damaged key: the numbers that it hashed can no longer be found. */
     findPersonHash: (keyId: string) => readKeys().get(keyId),
     /** Reads every byte and changes nothing. */
     verify() {
@@ -144,7 +144,7 @@ const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
 /** A fault found in a batch; its message is shown to the operator. */
 class Fault extends Error {}
 
-/** Restarts at a part's own beginning after a fault: damage to one file says nothing about the next. */
+/** Verifies a part, from its own beginning if an earlier part has a fault. */
 function verifyPart(
   chainPart: ChainPart,
   before: VerifiedChain,
@@ -152,11 +152,11 @@ function verifyPart(
   onBatch: (batch: LedgerBatch) => void,
 ): VerifiedChain {
   const { chain, part, file } = chainPart;
-  const isFirstFault = before.fault === null;
+  const isSoundBefore = before.fault === null;
   let { entries, lastSequence: last, lastHash: hash } = before;
   let fault: string | null = null;
   try {
-    if (!isFirstFault) [last, hash] = [part.first - 1, part.previousHash];
+    if (!isSoundBefore) [last, hash] = [part.first - 1, part.previousHash];
     else if (part.first !== last + 1) {
       const gap = `Chain ${chain}, after ${last}: ${missing(part.first).message}`;
       return verifyPart(chainPart, { ...before, fault: gap }, pass, onBatch);
@@ -172,7 +172,7 @@ function verifyPart(
   } catch (error) {
     fault = `Chain ${chain}, after ${last}: ${describe(error, file.name)}`;
   }
-  if (isFirstFault) return { ...before, entries, lastSequence: last, lastHash: hash, fault };
+  if (isSoundBefore) return { ...before, entries, lastSequence: last, lastHash: hash, fault };
   return { ...before, entries, fault: fault === null ? before.fault : `${before.fault} ${fault}` };
 }
 
@@ -191,13 +191,13 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
     throw changed(batch.first);
 }
 
-/** @throws the error itself if it is not a fault of the file */
+/** @throws the error itself if the file is not at fault */
 function describe(error: unknown, name: string): string {
   if (error instanceof Fault) return error.message;
   return `${name} cannot be read: ${faultOf(error).message}`;
 }
 
-/** Each file names its predecessor. One that is missing was removed, by retention or otherwise. */
+/** Formats the fault of a missing file, which retention or somebody else has removed. */
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
   // A removal is recorded in the file that was open at that time, which may be this unreadable one.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
@@ -207,7 +207,7 @@ function describeMissing(name: string, { unreadable }: LedgerChains): string {
         `${later.name} cannot be read: look for it in a backup.`;
 }
 
-/** Lists months whose key is lost. Their entries remain sound, as they do not depend on the keys. */
+/** Formats a fault for each month whose key is lost, which changes no entry. */
 function lostKeys({ parts }: LedgerChains, readKeys: ReadKeys): string[] {
   const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
   const lost = periods.filter(({ keyId }) => !readKeys().has(keyId));

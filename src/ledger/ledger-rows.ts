@@ -32,8 +32,9 @@ export interface LedgerPart {
   /** First sequence, and the hash that precedes it. */
   readonly first: number;
   readonly previousHash: string;
+  /** Name of the previous file; empty if there was none. */
   readonly follows: string;
-  /** Last sequence and its hash: from the rows, or from the file's header once it is closed. */
+  /** Last sequence and its hash: from the rows, or from the file's header once the file is closed. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
@@ -103,7 +104,7 @@ export function openLedgerFile(path: string): Connection {
   }
 }
 
-/** Parts of a file, and the files that retention removed while it was the open one. */
+/** Parts of a file, and the files that retention removed while this file was the open one. */
 export interface FileContent {
   readonly parts: readonly LedgerPart[];
   readonly removed: readonly RemovedRow[];
@@ -198,7 +199,7 @@ export function endOf(
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/** True if a batch ends with that sequence and hash, and the file so shares everything before it. */
+/** True if a batch of the part ends with that sequence and hash, and all entries before it are the same. */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = db.row<{ id: number; count: number; hash: string }>(
     `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,
@@ -210,7 +211,7 @@ export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, h
 /** Rows fetched at a time, so that no snapshot is held for long while the file is being written. */
 const PAGE_ROWS = 256;
 
-/** Yields a part's batches with sequences as ids. @throws the driver's error at a damaged row */
+/** Yields a part's batches; each id is the first sequence. @throws the driver's error at a damaged row */
 export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
   const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);
   let after = offset;

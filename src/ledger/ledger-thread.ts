@@ -11,7 +11,7 @@ import type { Retention } from './retention.ts';
 export interface Appended extends RecordedBatch {
   /** Messages for the operator, one for each replaced file. */
   readonly notes: readonly string[];
-  /** Approximate number of readings that still fit once the disk is full. */
+  /** Approximate number of accesses that still fit once the disk is full. */
   readonly reserved: number;
 }
 
@@ -34,10 +34,10 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   const writer = new LedgerWriter(databaseFile, waitMs, (message) => void notes.push(message));
   let reserve: Reserve | undefined;
   let isScheduled = false;
-  /** Batches since the reserve was measured, and the result. */
+  /** Batches since the reserve was measured, and the accesses that it had room for. */
   let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
-  /** Takes one step of the reserve after the batches that are queued. */
+  /** Adds a step to the reserve, after the batches that are queued. */
   function keep(current: Reserve): void {
     if (isScheduled || !current.isShort()) return;
     isScheduled = true;
@@ -51,7 +51,7 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
         return;
       }
       batches = LOOK_AGAIN_BATCHES;
-      if (current.goesOn) keep(current);
+      if (current.hasRoom) keep(current);
     });
   }
 

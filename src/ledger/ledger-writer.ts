@@ -55,7 +55,7 @@ import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
-/** Name parts for a file whose own cannot be read. */
+/** Stand in the name of a file whose own origin and month cannot be read. */
 const UNKNOWN = { origin: '0'.repeat(32), month: '1970-01' };
 
 /**
@@ -99,7 +99,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds the table that newer files have. Readers use only its registry id. */
+/** Adds the table that newer files have, for the sake of the registry's id. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {
@@ -116,7 +116,7 @@ const ORIGIN_BYTES = 16;
 /** A file is closed once it reaches this size. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-/** Readings up to this late go into the current file, so that files do not alternate between months. */
+/** Accesses dated up to this long before the file's month are still added to the file. */
 const LATE_MS = 24 * 3600 * 1000;
 
 /** The end of a chain, which the next batch continues. */
@@ -132,12 +132,12 @@ interface OpenFile extends LedgerFile {
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
-  /** True once the reserve is used up: readings then fill what is left of the disk. */
+  /** True once the reserve is used up: accesses then fill what is left of the disk. */
   fillsDisk: boolean;
   /** True while SQLite refuses to let the file grow. */
   isHeldBack: boolean;
   seenVersion: unknown;
-  /** As of `seenVersion`; undefined after a failure. */
+  /** End of the chain as of `seenVersion`; undefined after a failure. */
   head: Head | undefined;
 }
 
@@ -172,7 +172,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Records accesses as one batch, and returns once they are on disk.
+   * Records accesses as one batch, which is on disk when this returns.
    * @param text from `encodeAccesses`
    * @throws StorageError, the driver's error; nothing is then acknowledged
    */
@@ -223,7 +223,7 @@ export class LedgerWriter {
     return this.file;
   }
 
-  /** Closes the open file if it is done, and returns the next one, which another process may have begun. */
+  /** Closes the open file if it is done. @returns the next file, which another process may have begun */
   private rotate(timeMs: number): OpenFile {
     return this.locked(() => {
       this.close();
@@ -307,7 +307,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Creates the first file if there is none, so that a later absence shows that it was removed.
+   * Creates the first file if there is none: if it is missing later, somebody has removed it.
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {
@@ -351,7 +351,7 @@ export class LedgerWriter {
     );
   }
 
-  /** Closes the open file; the next reading reopens it. */
+  /** Closes the connection to the open file; the next access opens it again. */
   close(): void {
     const { file } = this;
     this.file = undefined;
@@ -386,7 +386,7 @@ const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean 
   hashPerson === undefined ||
   sizeOf(path) >= MAX_FILE_BYTES;
 
-/** @throws Closed when another process has closed the file */
+/** Returns the end of the chain. @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
   const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
   if (version === file.seenVersion && file.head !== undefined) return file.head;
@@ -397,8 +397,8 @@ function currentHead(file: OpenFile): Head {
 }
 
 /**
- * Closes the connection's part, after which nothing is added to it. Once no reader holds its write-ahead log,
- * the file alone is complete.
+ * Closes the part of a file, to which nothing is added any more. Unless another process is reading it, the
+ * file is then complete without a write-ahead log.
  */
 export function closePart(db: Connection): Head {
   const end = db.transaction.immediate(() => {
@@ -415,7 +415,7 @@ export function closePart(db: Connection): Head {
 }
 
 /**
- * Closes a location's open file if it has entries; the next reading begins a new chain.
+ * Closes a location's open file if it has entries; the next access begins a new chain.
  * @throws StorageError, the driver's error
  */
 export function closeOpenFile(databaseFile: string): void {
@@ -427,12 +427,12 @@ export function closeOpenFile(databaseFile: string): void {
   try {
     withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
-    // Nothing depends on closing: the next reading replaces the file or continues in it.
+    // Nothing depends on closing: the next access replaces the file or is added to it.
     faultOf(error);
   }
 }
 
-/** Removes the write-ahead log, so that the file alone can be read. The log stays while a reader uses it. */
+/** Removes the write-ahead log, unless another process is using it. */
 function leaveLog(db: Connection): void {
   try {
     db.setLockTimeout(0);
@@ -442,7 +442,7 @@ function leaveLog(db: Connection): void {
   }
 }
 
-/** On a nearly full disk, readings fill the free pages, then the reserve, and only then the disk. */
+/** On a nearly full disk, accesses fill the free pages, then the reserve, and only then the disk. */
 function keepToReserve(file: OpenFile): void {
   const hasRoom = isRoomy(file.path);
   if (hasRoom) file.fillsDisk = false;
@@ -474,7 +474,7 @@ function* makeRoom(file: OpenFile): Generator<void, void> {
 
 /**
  * True if the file itself is intact: another process has it locked, or the disk is full. A write that fails
- * although the disk has room is the file's fault, and readings continue in a new one.
+ * although the disk has room is the file's fault, and accesses are recorded in a new one.
  */
 const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
   [error, (error as Error).cause].some(

@@ -23,7 +23,7 @@ const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_
 
 const isIntact = ({ id, secret }: MonthKey): boolean => id === idOf(secret);
 
-/** @param keysFile created if missing @throws StorageError, the driver's error */
+/** Runs a transaction. @param keysFile created if missing @throws StorageError, the driver's error */
 const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
   withDatabase(keysFile, { schema: KEYS_SCHEMA, waitMs: WAIT_MS.command, create: true }, (db) =>
     db.transaction.immediate(() => work(db)),
@@ -44,7 +44,7 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
-/** Backups older than the ledger have no such table. */
+/** Returns the keys that match their ids; a backup older than the ledger has no table of them. */
 function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
@@ -52,7 +52,7 @@ function readIntact(keysFile: string): MonthKey[] {
   );
 }
 
-/** Destroys keys: persons whose numbers they hashed can no longer be found in the ledger. */
+/** Destroys keys: numbers that they hashed can no longer be found in the ledger. */
 export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => boolean): void {
   if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {

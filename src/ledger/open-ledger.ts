@@ -42,7 +42,7 @@ export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   close: () => Promise.resolve(),
 });
 
-/** Removes files past their retention, and the named ones. @throws StorageError, the driver's error */
+/** Removes files past their retention. @throws StorageError, the driver's error */
 export function pruneLedger(databaseFile: string, retention: Retention) {
   const writer = new LedgerWriter(databaseFile, WAIT_MS.command);
   try {
@@ -69,7 +69,6 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
   return {
     chains: new Set(parts.map(({ chain }) => chain)).size,
     files: files.length,
-    /** Number of entries currently kept. */
     entries: parts.reduce((sum, { part }) => sum + part.last - part.first + 1, 0),
     bytes,
     unreadable: unreadable.map(({ name }) => name),
@@ -123,7 +122,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Takes and releases the writer lock. */
+/** True if the lock for writing can be taken. */
 function answers(db: Connection): boolean {
   try {
     db.transaction.immediate(() => undefined);
@@ -134,7 +133,7 @@ function answers(db: Connection): boolean {
   }
 }
 
-/** Returns the keys' file if keys that were in use are missing: it was lost or recreated. */
+/** Returns the keys' file if it lacks keys that were in use, as it was lost or created again. */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

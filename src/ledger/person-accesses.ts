@@ -31,7 +31,7 @@ export function formatReader(
   return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
 }
 
-/** An entry of the ledger that counts for the person. */
+/** An entry that counts for the person. */
 export interface PersonAccess {
   readonly entry: LedgerEntry;
   readonly how: HowRead;
@@ -45,11 +45,15 @@ export const ofEverybody = (accesses: readonly PersonAccess[]): PersonAccess[] =
 export const ofPerson = (accesses: readonly PersonAccess[]): PersonAccess[] =>
   accesses.filter(({ how }) => how !== 'everybody');
 
-/** Message about an unreadable ledger file that was skipped. */
+export const KEY_LOST = say(
+  'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
+);
+
+/** Formats the warning about an unreadable file, which may contain further accesses. */
 export const passedOver = (name: string, reason: string): Message =>
   say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
-/** Finds the members in raw lines: parsing all entries takes three times as long. */
+/** Returns a pattern of lines that name a member: parsing all entries would take three times as long. */
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
@@ -82,7 +86,7 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   };
 }
 
-/** @param hashes of the person's numbers, in their order */
+/** @param hashes those of the person's numbers, in the order of these */
 function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly string[]): HowRead | undefined {
   const isMember = entry.members?.some((id) => traces.memberIds.includes(id)) === true;
   const numbers = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
@@ -92,7 +96,8 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 }
 
 /**
- * The members shown identify a number's holder; without them, or among those of many lookups, the time does.
+ * True if the number was another person's. The members shown tell whose it was; if there are none, or they
+ * are those of many lookups, the time does.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,
@@ -108,7 +113,7 @@ function isOfAnother(
   );
 }
 
-/** An erased person's memberships are unknown, so every earlier reading of everybody counts. */
+/** True if an access to everybody may have shown the person; an erased person's memberships are unknown. */
 function couldShow(
   { time }: LedgerEntry,
   { cooperatives }: NonNullable<LedgerEntry['all']>,
@@ -122,7 +127,6 @@ function couldShow(
 
 // Output of accesses: text for people, JSON for programs
 
-/** Warns of each file that may contain further accesses. */
 export function tellUnreadable(context: CliContext, files: readonly UnreadableFile[]): void {
   for (const { name, reason } of files) tell(context, passedOver(name, reason));
 }

@@ -1,7 +1,7 @@
 /**
- * Reserves room in the open file for readings while the disk is full (docs/ledger.md#a-full-disk). Readings
+ * Reserves room in the open file for accesses while the disk is full (docs/ledger.md#a-full-disk). Accesses
  * only fill free pages that the file already has on disk, so that the write-ahead log can always be emptied
- * into it. When free pages run short the file grows; if it cannot, a step of the reserve is freed.
+ * into the file. When free pages run short, the file grows; if it cannot, a step of the reserve is freed.
  */
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
@@ -16,7 +16,7 @@ const PAGE_BYTES = 4096;
 /** Larger closed files are not vacuumed, since that would take seconds. */
 const MAX_VACUUM_PAGES = 32_768;
 /** Approximate size of an entry. */
-const READING_BYTES = 330;
+const ENTRY_BYTES = 330;
 /** Row whose insertion grows the file; deleting it frees its pages. */
 const GROWTH_ID = 0;
 /** SQLite's maximum. */
@@ -42,13 +42,13 @@ const pragma = (db: Connection, name: string): number => Number(db.raw.pragma(na
 
 const countSteps = (db: Connection): number => db.count(`ledger_reserve WHERE id <> ${GROWTH_ID}`);
 
-/** Returns the approximate number of readings that still fit once the disk is full. */
+/** Returns the approximate number of accesses that still fit once the disk is full. */
 export const reservedAccesses = (db: Connection): number =>
-  Math.floor((countSteps(db) * STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES) / READING_BYTES);
+  Math.floor((countSteps(db) * STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES) / ENTRY_BYTES);
 
 export class Reserve {
   /** True if the disk had room for the last step. */
-  goesOn = true;
+  hasRoom = true;
   readonly db: Connection;
   /** Prepared once, as it runs with every batch. */
   private readonly freePages: { get(): unknown };
@@ -59,33 +59,33 @@ export class Reserve {
     this.freePages = db.prepare('PRAGMA freelist_count');
   }
 
-  /** Forgets the counted steps: another process or a full disk may have used some. */
+  /** Has the steps counted again: another process may have freed some. */
   lookAgain(): void {
     this.steps = undefined;
   }
 
-  /** True if `take` has work to do. */
+  /** True if `take` has something to do. */
   isShort(): boolean {
     this.steps ??= countSteps(this.db);
-    if (this.goesOn && this.steps < STEPS) return true;
+    if (this.hasRoom && this.steps < STEPS) return true;
     const { freelist_count: pages } = this.freePages.get() as { readonly freelist_count: number };
     return pages < LOW_PAGES;
   }
 
-  /** Takes one step, in a few milliseconds. @throws the driver's error, except for a full disk */
+  /** Adds one step or grows the file, in milliseconds. @throws the driver's error, except for a full disk */
   take(): void {
     const { db } = this;
     const steps = this.steps ?? countSteps(db);
     this.lookAgain();
     try {
-      this.goesOn = isRoomy(db.raw.name);
-      if (!this.goesOn) return;
+      this.hasRoom = isRoomy(db.raw.name);
+      if (!this.hasRoom) return;
       limitGrowth(db, false);
       if (steps < STEPS) addPages(db, steps + 1, STEP_BYTES);
       else grow(db);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      this.goesOn = false;
+      this.hasRoom = false;
     }
   }
 }
@@ -97,7 +97,7 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/** Adds a row; the checkpoint puts its pages on disk. They stay in use until it has succeeded. */
+/** Adds a row and puts its pages on disk. If that fails, the row stays, and nothing else uses the pages. */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   db.raw.pragma('wal_checkpoint(PASSIVE)');
@@ -112,7 +112,7 @@ export function freeReserve(db: Connection): boolean {
   return changes > 0;
 }
 
-/** Retries after emptying the write-ahead log if the disk has no room for more of it. */
+/** Retries with an emptied write-ahead log if the disk has no room for the log to grow. */
 function write(db: Connection, work: () => unknown): void {
   try {
     db.transaction.immediate(work);

@@ -1,7 +1,7 @@
 /**
- * Retention, which removes entire files, oldest first (docs/ledger.md#retention). A file is removed
- * automatically once it is old and files exist for as many later months as are kept. A wrong clock adds only
- * a file or two, and so removes no more than that.
+ * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). Without an
+ * operator, a file is removed only if the files after it are of as many months as the period has: a clock
+ * that is wrong adds a file or two, and so removes no more than that.
  */
 
 import { rmSync } from 'node:fs';
@@ -19,8 +19,8 @@ export interface Retention {
   readonly nowMs: number;
   /** Minimum days to keep accesses. */
   readonly days: number;
-  /** Names of files that an operator has inspected: they are removed although later months are missing. */
-  readonly named?: readonly string[];
+  /** Files that an operator has inspected: they are removed although later months are missing. */
+  readonly inspectedNames?: readonly string[];
 }
 
 /** A file with its content; undefined if it cannot be read. */
@@ -41,15 +41,15 @@ const readFiles = (databaseFile: string): ReadFile[] =>
   });
 
 /**
- * Finds files past their retention: `removable` ones, and `waiting` ones, which lack files of as many later
- * months and have to be inspected first.
+ * Finds files past their retention: `removable` ones, and `waiting` ones, which an operator has to inspect
+ * first, as later months are missing.
  * @throws errors that do not concern a single file
  */
 export const findOldFiles = (databaseFile: string, retention: Retention) =>
   selectOldFiles(readFiles(databaseFile), retention);
 
 /** @param files in order */
-function selectOldFiles(files: readonly ReadFile[], { nowMs, days, named = [] }: Retention) {
+function selectOldFiles(files: readonly ReadFile[], { nowMs, days, inspectedNames = [] }: Retention) {
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
@@ -60,7 +60,7 @@ function selectOldFiles(files: readonly ReadFile[], { nowMs, days, named = [] }:
     if ((ages[i] as number) >= beforeMs) break;
     const laterMonths = new Set(files.slice(i + 1).map((file) => file.month));
     laterMonths.delete(month);
-    if (laterMonths.size >= monthsOf(days) || named.includes(name)) removable.push(name);
+    if (laterMonths.size >= monthsOf(days) || inspectedNames.includes(name)) removable.push(name);
     else waiting.push(name);
   }
   return { removable, waiting };
@@ -69,7 +69,7 @@ function selectOldFiles(files: readonly ReadFile[], { nowMs, days, named = [] }:
 function lastMsOf({ month, content }: ReadFile): number {
   const times = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
   if (times.length > 0) return Math.max(...times);
-  // Falls back to the end of the month in the file's name.
+  // The end of the month in the file's name.
   const [year = 1970, number = 1] = month.split('-').map(Number);
   return Date.UTC(year, number);
 }

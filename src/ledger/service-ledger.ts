@@ -1,7 +1,7 @@
 /**
- * The ledger of a service, written by a thread. Readings that arrive while a batch is being written form the
- * next batch, since each costs both threads a message and a disk sync. Under load the thread receives that
- * next batch before it has finished the first, so that it need not be woken.
+ * The ledger of a service, written by a thread. Accesses that arrive while a batch is being written form the
+ * next batch, since each batch costs a message to each thread and a disk sync. Under load the thread receives
+ * the next batch before it has finished the first, so that it need not be woken.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
@@ -33,7 +33,7 @@ interface Batch {
   readonly recordings: Recording[];
   /** Number of accesses. */
   count: number;
-  /** Fires once the first access has waited too long, wherever the batch is. */
+  /** Fires once the first access has waited too long, at the thread or here. */
   readonly deadline: NodeJS.Timeout;
 }
 
@@ -42,7 +42,7 @@ export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the thread when the service shuts down. */
 const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
-/** Delays the first removal, as a starting service has more urgent work. */
+/** Delay of the first removal of old files, as a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
 /** Maximum number of batches at the thread; the second must have at least `MANY` accesses (decision 30). */
 const MAX_SENT = 2;
@@ -52,7 +52,7 @@ const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 /** The thread that writes; tests substitute one that stalls. */
 interface WritingThread {
   readonly module: URL;
-  /** Passed to the thread beside its setup. */
+  /** Shared memory of a test. */
   readonly flag?: Int32Array;
 }
 
@@ -125,7 +125,7 @@ class ServiceLedger implements AccessLedger {
     return { recordings: [], count: 0, deadline };
   }
 
-  /** Passes the next batch to the thread, then the one that has formed in the meantime. */
+  /** Passes a batch to the thread, then the one that has formed in the meantime. */
   private async write(batch: Batch): Promise<void> {
     this.next = undefined;
     this.sent.add(batch);
@@ -145,7 +145,7 @@ class ServiceLedger implements AccessLedger {
     }
   }
 
-  /** The thread's batches may still reach the disk: such accesses are recorded although nothing was shown. */
+  /** Refuses all accesses. Those at the thread may still be recorded, although nothing of them was shown. */
   private refuseStalled(): void {
     this.isStalled = true;
     const late = [...this.sent, ...(this.next === undefined ? [] : [this.next])];

@@ -8,6 +8,7 @@ import {
   findPersonAccesses,
   formatReader,
   HOW_READ,
+  KEY_LOST,
   type PersonAccess,
   passedOver,
 } from '../../ledger/person-accesses.ts';
@@ -16,10 +17,6 @@ import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
-
-const WITHOUT_KEY = say(
-  'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
-);
 
 /** Limit of latest accesses shown; `ledger person` shows all. */
 const SHOWN = 100;
@@ -62,7 +59,7 @@ ${
     visit.say('{n} older entries: `registry ledger person` lists them.', { n: older }),
   )}</small></p>`
 }
-${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}
+${isKeyLost && html`<p><small>${visit.translate(KEY_LOST)}</small></p>`}
 ${unreadable.map(
   ({ name, reason }) => html`<p><small>${visit.translate(passedOver(name, reason))}</small></p>`,
 )}`;

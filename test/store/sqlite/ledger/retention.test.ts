@@ -39,8 +39,8 @@ const upTo = (n: number): number[] => Array.from({ length: n + 1 }, (_, i) => i)
 
 /** Keeps readings for about six months. */
 const DAYS = 183;
-const prune = ({ databaseFile }: LedgerPlace, nowMs: number, named: readonly string[] = []) =>
-  pruneLedger(databaseFile, { nowMs, days: DAYS, named });
+const prune = ({ databaseFile }: LedgerPlace, nowMs: number, inspectedNames: readonly string[] = []) =>
+  pruneLedger(databaseFile, { nowMs, days: DAYS, inspectedNames });
 
 const tooOld = ({ databaseFile }: LedgerPlace, nowMs: number) =>
   readLedgerStatus(databaseFile, { nowMs, days: DAYS })?.tooOld;

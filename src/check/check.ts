@@ -136,7 +136,7 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/** The newest change by a key; `+` avoids the index of entities, with which SQLite would read every change. */
+/** The newest change by a key; `+` avoids the index of entities, which would read every change. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 

@@ -26,17 +26,17 @@ const PAGES_PER_STEP = 2_048;
  * @throws StorageError when there is no registry, or one of another program or a newer release
  */
 export function takeSnapshots(databaseFile: string): Snapshot[] {
-  const opened: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
+  const files: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
   try {
     for (const file of DATABASE_FILES) {
       const path = file.pathAt(databaseFile);
       if (file.isOptional && !existsSync(path)) continue;
-      opened.push({ file, db: openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command }) });
+      files.push({ file, db: openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command }) });
     }
-    for (const { db } of opened) beginSnapshot(db);
-    return opened.flatMap(({ file, db }) => toSnapshot(file, db));
+    for (const { db } of files) beginSnapshot(db);
+    return files.flatMap(({ file, db }) => toSnapshot(file, db));
   } catch (error) {
-    closeSnapshots(opened);
+    closeSnapshots(files);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Manages backups side by side in one folder, each in a numbered folder; the numbers order them. */
+/** Manages the backups in one folder: each is in a folder of its own, whose number orders it. */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -128,8 +128,8 @@ const listFiles = (folder: string): string[] =>
 /**
  * Verifies the backups of the registry at a location, newest first, until one is sound.
  * @returns its folder, and newer ones that are not sound
- * @throws StorageError `unusable` when no backup is sound and of the registry at the location, and when the
- * location has no registry and the folder has backups of several
+ * @throws StorageError `unusable` when no sound backup is of the registry at the location, or the location
+ * has no registry and the folder has backups of several
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
   const passedOver: { name: string; fault: string }[] = [];
@@ -178,7 +178,7 @@ interface RecordedBackup {
   readonly fault: string | null;
 }
 
-/** Returns null if the file cannot be read, too; the next backup writes it again. */
+/** Returns null for an unreadable file too, which the next backup replaces. */
 function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));

@@ -77,7 +77,7 @@ function isContinued(file: string, sequence: SequencePosition | undefined): bool
   }
 }
 
-/** Reads a copy of the file, as that may be on a read-only disk. */
+/** Reads the file by way of a copy, as its disk may be read-only. */
 async function readElsewhere(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
   if (!statOf(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
@@ -193,7 +193,7 @@ const NUMBERS = [
    JOIN members m ON m.identity_card = f.new`,
 ];
 
-/** Returns the members erased since, by national ID. */
+/** Finds the members who were erased since the backup, by national ID. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
   // Key objects are prepared once, and not for each of millions of numbers.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));

@@ -11,19 +11,18 @@ import { StorageError } from '../sqlite/storage-error.ts';
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Time for a process to open a file if it checked whether it may just before a restore forbade that. */
+/** A process that was still allowed to open a file when the restore began opens it within this time. */
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Waits until no process has a file of the registry open. Locks show that, which damaged and deleted files
- * lack.
+ * Waits until no process has a lock on a file of the registry; damaged and deleted files have none.
  * @param toMessage formats the error for the file still open
  * @throws StorageError (as a rejection)
  */
 export async function assertUnused(
   databaseFile: string,
   maxWaitMs: number,
-  toMessage: (used: string) => string,
+  toMessage: (openFile: string) => string,
 ): Promise<void> {
   const newestOfLedger = listAllFiles(databaseFile).slice(-1);
   const files = [

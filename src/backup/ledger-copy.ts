@@ -48,7 +48,7 @@ export interface CopiedLedger {
 }
 
 /**
- * Copies the ledger into a backup's folder: closed files unchanged, the open one as of now and then closed.
+ * Copies the ledger into a backup's folder: closed files unchanged; the open one as of now, closing the copy.
  * @throws errors that stop the copy: a full disk, the reason of the signal
  */
 export async function copyLedger(
@@ -238,17 +238,17 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
   return { ...part, last, lastHash };
 }
 
-/** True if the others have all entries of the file: a batch's hash commits to all batches before it. */
-const isCovered = ({ parts }: ReadableFile, others: readonly ReadableFile[]): boolean =>
+/** True if other files have all entries of this one: a batch's hash commits to all batches before it. */
+const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
-    others.some((other) =>
-      other.parts.some(
+    files.some((file) =>
+      file.parts.some(
         (part) =>
           part.origin === origin &&
           part.first <= first &&
           part.last >= last &&
-          // An empty file has no batch to compare; the file that follows names it.
-          (last < first || has({ ...other, parts: [part] }, origin, last, lastHash)),
+          // An empty file has no batch to compare.
+          (last < first || has({ ...file, parts: [part] }, origin, last, lastHash)),
       ),
     ),
   );
@@ -264,16 +264,16 @@ const has = ({ db, parts }: ReadableFile, origin: string, last: number, hash: st
     }
   });
 
-const overlapping = ({ parts }: ReadableFile, others: readonly ReadableFile[]): ReadableFile[] =>
-  others.filter((other) =>
-    other.parts.some((part) =>
+const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): ReadableFile[] =>
+  files.filter((file) =>
+    file.parts.some((part) =>
       parts.some(
         ({ origin, first, last }) => part.origin === origin && part.first <= last && first <= part.last,
       ),
     ),
   );
 
-/** Counts the entries of a file that the others lack. */
+/** Counts the entries of a file that the local ones lack. */
 function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
   const others = overlapping(file, local);
   let count = 0;

@@ -153,9 +153,9 @@ export async function restore(
     restoring.placeCopies(onStep);
     onStep('placed');
     if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
-    const added = restoreLedger(databaseFile, restoring.copies);
-    if (added.added > 0) onStep('ledger added');
-    const ledger = { ...added, faults: [...ledgerFaults, ...added.faults] };
+    const addition = restoreLedger(databaseFile, restoring.copies);
+    if (addition.added > 0) onStep('ledger added');
+    const ledger = { ...addition, faults: [...ledgerFaults, ...addition.faults] };
     const replacedFolder = restoring.finish(options.now());
     const isOlder = databasesOf(manifest).some(
       (file) =>
@@ -179,7 +179,7 @@ export async function restore(
   }
 }
 
-/** Prepares the copies. A failure has no effect: only the files of a 1.0.0 ledger change, in name. */
+/** Prepares the copies. A failure has no effect: at the location, only a ledger of 1.0.0 is renamed. */
 async function prepare(
   { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
   restoring: RestoringFolder,

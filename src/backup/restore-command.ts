@@ -37,9 +37,9 @@ export function declareRestore(command: Command, context: CliContext): void {
     .action(acting(context, runRestore));
 }
 
-async function runRestore(run: Run<RestoreCommandOptions>, given: string | undefined): Promise<void> {
+async function runRestore(run: Run<RestoreCommandOptions>, dir: string | undefined): Promise<void> {
   const { options, storage } = run;
-  const folder = await folderOf(run, given);
+  const folder = await folderOf(run, dir);
   const database = storage.location;
   const restored = await restore(storage, folder, {
     replace: options.replace === true,
@@ -73,14 +73,14 @@ async function runRestore(run: Run<RestoreCommandOptions>, given: string | undef
     throw new CommandError(EXIT.partly, `The access ledger was not restored as it was: ${faults.join(' ')}`);
 }
 
-async function folderOf(run: Run<RestoreCommandOptions>, given: string | undefined): Promise<string> {
+async function folderOf(run: Run<RestoreCommandOptions>, dir: string | undefined): Promise<string> {
   const { newest } = run.options;
-  if ((given === undefined) === (newest === undefined))
+  if ((dir === undefined) === (newest === undefined))
     throw new CommandError(
       EXIT.usage,
       'Name the folder of a backup, or with --newest the folder of all backups.',
     );
-  if (newest === undefined) return given ?? '';
+  if (newest === undefined) return dir ?? '';
   const { folder, passedOver } = await reading(newest, () => findNewestBackup(run.storage.location, newest));
   for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
   return folder;

@@ -128,7 +128,7 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
 
 /** SQL list, in the order of event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Tables whose changes an event of the member reports, who may since have been merged or moved. */
+/** Tables whose changes are reported by an event of the member, who may since have been merged or moved. */
 const PARTS = "'production', 'savings'";
 /** True if the change `c` has no event, although it is recent enough for one. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)

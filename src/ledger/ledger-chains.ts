@@ -98,7 +98,7 @@ export type Pass = Map<ChainPart, number>;
 
 /** Detects batches that an earlier file has already yielded, so that each entry counts once. */
 function openRepeats({ overlapping }: ChainPart, pass: Pass) {
-  const opened = overlapping.flatMap((earlier) => {
+  const earlierParts = overlapping.flatMap((earlier) => {
     try {
       const { file, part } = earlier;
       return [{ db: openLedgerFile(file.path), part, readThrough: pass.get(earlier) ?? 0 }];
@@ -108,7 +108,7 @@ function openRepeats({ overlapping }: ChainPart, pass: Pass) {
   });
   return {
     has: (last: number, hash: string) =>
-      opened.some(({ db, part, readThrough }) => {
+      earlierParts.some(({ db, part, readThrough }) => {
         if (last < part.first || last > readThrough) return false;
         try {
           return hasBatch(db, part, last, hash);
@@ -117,7 +117,7 @@ function openRepeats({ overlapping }: ChainPart, pass: Pass) {
         }
       }),
     close: () => {
-      for (const { db } of opened) db.close();
+      for (const { db } of earlierParts) db.close();
     },
   };
 }

@@ -199,10 +199,10 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const entries = isToGo
     ? pruneLedger(storage.pathForOpening(), { ...retention, inspectedNames: files }).entries
     : 0;
-  const done = isToGo
+  const result = isToGo
     ? say('Removed {n|# file|# files} with {entries|# access|# accesses}.', { n: files.length, entries })
     : say('{n|# file is|# files are} too old.', { n: files.length });
-  run.show({ files, entries, removed: isToGo }, `${isToGo ? '' : list}${translate(run, done)}\n`);
+  run.show({ files, entries, removed: isToGo }, `${isToGo ? '' : list}${translate(run, result)}\n`);
 }
 
 /** @throws CommandError `usage` */

@@ -111,7 +111,7 @@ export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const
 
 /**
  * Creates the next file. The caller holds the ledger's lock.
- * @param lostName the previous file, if it has disappeared; otherwise the newest existing file precedes
+ * @param lostName the previous file, if it has disappeared; without it, the newest file is the previous one
  * @throws StorageError, the system's error
  */
 export function beginFile(

@@ -207,7 +207,7 @@ function describeMissing(name: string, { unreadable }: LedgerChains): string {
         `${later.name} cannot be read: look for it in a backup.`;
 }
 
-/** Formats a fault for each month whose key is lost, which changes no entry. */
+/** Formats a fault for each month whose key is lost; its entries stay sound. */
 function lostKeys({ parts }: LedgerChains, readKeys: ReadKeys): string[] {
   const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
   const lost = periods.filter(({ keyId }) => !readKeys().has(keyId));

@@ -23,17 +23,27 @@ interface Period {
   readonly keyId: string;
 }
 
-/** Consecutive batches of one chain in one file. */
-export interface LedgerPart {
+/** The row of `ledger_part`. */
+export interface PartRow {
   /** Identifies the chain: 32 random hexadecimal digits. */
   readonly origin: string;
   /** Registry id; empty if unknown. */
   readonly registry: string;
+  readonly month: string;
+  readonly keyId: string;
   /** First sequence, and the hash that precedes it. */
   readonly first: number;
   readonly previousHash: string;
   /** Name of the previous file; empty if there was none. */
   readonly follows: string;
+  /** Null in the open file, as is the hash. */
+  readonly last: number | null;
+  readonly lastHash: string | null;
+}
+
+/** Consecutive batches of one chain in one file. */
+export interface LedgerPart
+  extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
   /** Last sequence and its hash: from the rows, or from the file's header once the file is closed. */
   readonly last: number;
   readonly lastHash: string;
@@ -43,20 +53,6 @@ export interface LedgerPart {
   readonly periods: readonly Period[];
   /** Added to a sequence to get the id of its row. */
   readonly offset: number;
-}
-
-/** The row of `ledger_part`. */
-export interface PartRow {
-  readonly origin: string;
-  readonly registry: string;
-  readonly month: string;
-  readonly keyId: string;
-  readonly first: number;
-  readonly previousHash: string;
-  readonly follows: string;
-  /** Null in the open file, as is the hash. */
-  readonly last: number | null;
-  readonly lastHash: string | null;
 }
 
 /** @throws StorageError without the row */

@@ -55,7 +55,7 @@ import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
-/** Stand in the name of a file whose own origin and month cannot be read. */
+/** Used in the name of a file whose own origin and month cannot be read. */
 const UNKNOWN = { origin: '0'.repeat(32), month: '1970-01' };
 
 /**
@@ -99,7 +99,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds the table that newer files have, for the sake of the registry's id. */
+/** Adds the table of newer files, which names the registry. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {

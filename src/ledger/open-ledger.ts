@@ -1,4 +1,4 @@
-/** The access ledger of a location as commands use it: recording, its condition, and removal of old files. */
+/** The access ledger for commands and the desk: recording, status, and removal of old files. */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import type { AccessLedger } from '../access/access-ledger.ts';

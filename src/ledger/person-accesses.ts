@@ -86,7 +86,7 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   };
 }
 
-/** @param hashes those of the person's numbers, in the order of these */
+/** @param hashes one for each of the person's numbers, in the same order */
 function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly string[]): HowRead | undefined {
   const isMember = entry.members?.some((id) => traces.memberIds.includes(id)) === true;
   const numbers = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));

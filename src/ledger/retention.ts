@@ -84,11 +84,11 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
   const files = readFiles(databaseFile);
   const { removable: names } = selectOldFiles(files, retention);
   if (names.length === 0) return { names, entries: 0 };
-  const removed = files.filter(({ name }) => names.includes(name));
+  const expired = files.filter(({ name }) => names.includes(name));
   const db = open();
   let total = 0;
   db.transaction.immediate(() => {
-    for (const { name, content } of removed) {
+    for (const { name, content } of expired) {
       const entries = content?.parts.reduce((sum, { first, last }) => sum + last - first + 1, 0) ?? 0;
       const removedBefore = content?.removed.reduce((sum, { entries }) => sum + entries, 0) ?? 0;
       const row = [name, entries + removedBefore, retention.nowMs];
@@ -96,11 +96,11 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
       total += entries;
     }
   });
-  for (const path of removed.flatMap((file) => withSideFiles(file.path))) rmSync(path, { force: true });
+  for (const path of expired.flatMap((file) => withSideFiles(file.path))) rmSync(path, { force: true });
   syncPath(ledgerFolderOf(databaseFile));
-  const isOfRemoved = keysOf(removed);
-  const isNeeded = keysOf(files.filter((file) => !removed.includes(file)));
-  destroyMonthKeys(keysFileOf(databaseFile), (key) => isOfRemoved(key) && !isNeeded(key));
+  const isOfExpired = keysOf(expired);
+  const isNeeded = keysOf(files.filter((file) => !expired.includes(file)));
+  destroyMonthKeys(keysFileOf(databaseFile), (key) => isOfExpired(key) && !isNeeded(key));
   return { names, entries: total };
 }
 

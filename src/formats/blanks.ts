@@ -70,6 +70,6 @@ export function mayBeSpecial(cell: string): boolean {
 
 /** A cell that is read as the given text. Most texts are their own cells. */
 export const asTextCell = (text: string): string =>
-  mayBeSpecial(text) && (isEmptyWord(text) || unwrapText(text) !== text)
+  isErrorText(text) || (mayBeSpecial(text) && (isEmptyWord(text) || unwrapText(text) !== text))
     ? `="${text.replaceAll('"', '""')}"`
     : text;

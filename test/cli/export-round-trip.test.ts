@@ -10,8 +10,11 @@ import { parseText } from '../../src/values/text.ts';
 import { type ImportPlace, importPlace, nid } from '../support/importing.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
 
+const ERRORS = ['#N/A', '#REF!', 'Err:502'];
+
 const LOOK_LIKE_SOMETHING = [
   ...['=1+1', '="07"', '="-"', "'07", "'=x", '-', 'n/a', 'Nta', '007', '+1', '@SUM(A1)', '-5'],
+  ...ERRORS,
   ...['1.19858E+15', '2024-03-31', '31/03/2024', '1,250', '12.500', '1e3', 'TRUE', 'Total', 'TOTAL', '0'],
   ...[
     'a,b',
@@ -164,6 +167,14 @@ const property = (context: TestContext, options: fc.Arbitrary<readonly string[]>
   );
 
 const FORMATS = ['csv', 'xlsx'];
+
+for (const format of FORMATS)
+  test(`${format} of texts that look like errors of formulas is imported as it was`, async (context) => {
+    const [place, copy] = [importPlace(context), importPlace(context)];
+    const rows = ERRORS.map((text, i) => [`C-${i}`, text]);
+    assert.equal((await place.load('cooperatives', csv('code,name', rows))).status, 0);
+    await goRound(place, copy, ['--format', format]);
+  });
 
 for (const format of FORMATS)
   test(`${format} of all kinds is imported into an empty registry as the same registry`, (context) =>

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { importText, placeOfFiles, startedPlace } from '../support/importing.ts';
+import type { FileLayout } from '../../src/import/reading/file-layout.ts';
+import type { ImportKind } from '../../src/registry/file-columns.ts';
+import { importText, nid, placeOfFiles, startedPlace } from '../support/importing.ts';
 import { FILES, type MadeCell, type MadeGrid } from '../support/sheet.ts';
 
 const HEADER = ['cooperative_code', 'member_code', 'delivered_at', 'kg'];
@@ -63,6 +65,74 @@ for (const [program, write] of Object.entries(FILES)) {
   });
 }
 
+const NUMBERS = ['identity_card', 'member_code'];
+const WITHOUT_CODE = ['delivered_at', 'kg'];
+for (const [kind, header, first, lone] of [
+  ['members', ['full_name', ...NUMBERS], ['Uwase Aline', nid(9), 'M-9'], ['Mukamana Jeanne']],
+  [
+    'members',
+    ['N°', 'first_name', 'last_name', ...NUMBERS],
+    [1, 'Aline', 'Uwase', nid(9), 'M-9'],
+    ['', 'Jeanne'],
+  ],
+  [
+    'production',
+    ['full_name', 'member_code', ...WITHOUT_CODE],
+    ['', ...row(1).slice(1)],
+    ['Mukamana Jeanne'],
+  ],
+  ['production', ['member_code', ...WITHOUT_CODE], row(1).slice(1), ['M 001']],
+  ['production', ['member_code', ...WITHOUT_CODE], row(1).slice(1), ['KLMB']],
+] as [ImportKind, MadeCell[], MadeCell[], MadeCell[]][]) {
+  const map: FileLayout = {
+    kind,
+    columns: new Map(),
+    constants: new Map([['cooperative_code', 'A-1']]),
+    values: new Map(),
+  };
+  const name = `${kind} with ${header[0]}`;
+
+  test(`${name}: a lone "${lone.join('')}" below an empty line is a row with a fault`, async (t) => {
+    const place = await startedPlace(t);
+    const file = FILES.CSV({ rows: [header, first, [], lone] });
+    const { report, faults, notes } = await importText(place, kind, file, { map });
+    assert.deepEqual([report.outcome, notes.join().includes('text_below')], ['refused', false]);
+    assert.ok(faults.every(({ line }) => line === 4));
+  });
+
+  test(`${name}: other texts below an empty line are passed over`, async (t) => {
+    const place = await startedPlace(t);
+    const texts = [...TEXTS, 'Umukono', 'Le Président', 'Visé par le comptable', 'Perezida wa koperative'];
+    const file = FILES.CSV({ rows: [header, first, [], ...texts.map((text) => [text])] });
+    const { faults, notes } = await importText(place, kind, file, { map });
+    assert.deepEqual(faults, []);
+    assert.ok(notes.includes('text_below  4,5,6,7,8,9,10'), notes.join('; '));
+  });
+}
+
+test('an empty line below the header begins no text below the table', async (t) => {
+  const place = await startedPlace(t);
+  const file = FILES.CSV({ rows: [HEADER, [], ['Zone ya Huye']] });
+  const { report } = await importText(place, 'production', file);
+  assert.equal(report.outcome, 'refused');
+});
+
+test('texts below the table are shown in a dry run only', async (t) => {
+  const place = await startedPlace(t);
+  const file = FILES.CSV({ rows: [HEADER, row(1), [], ['Bikozwe na Mukamana']] });
+  for (const [options, isShown] of [
+    [['--dry-run'], true],
+    [['--dry-run', '--json'], true],
+    [['--json'], false],
+    [[], false],
+  ] as const) {
+    const { status, out, err } = await place.load('production', file, ...options);
+    assert.equal(status, 0, err);
+    assert.match(out + err, /text below the table, passed over|text_below/);
+    assert.equal((out + err).includes('Mukamana'), isShown, options.join(' '));
+  }
+});
+
 test('rows stay in order where texts between them are faults, in one batch or in several', async (t) => {
   const place = await startedPlace(t);
   const rows = Array.from(
@@ -102,10 +172,11 @@ test('the note shows the text in three languages without national IDs, and the r
     ['fr', 'texte sous le tableau, laissé de côté : "Bikozwe na'],
     ['rw', 'amagambo ari munsi y’imbonerahamwe, yasimbutswe: "Bikozwe na'],
   ] as const) {
-    const { err } = await place.load('production', file, '--lang', language);
+    const { err } = await place.load('production', file, '--dry-run', '--lang', language);
     const text = err.replace(/\n\s+/g, ' ');
     assert.ok(text.includes(words), text);
     assert.doesNotMatch(text, /1198580012345678/);
   }
+  await place.load('production', file);
   assert.doesNotMatch(JSON.stringify(place.query('SELECT * FROM operations')), /Mukamana/);
 });

@@ -26,6 +26,13 @@ test('the lines of a note can be read more than once', () => {
   assert.deepEqual([...(note?.lines() ?? [])], [5]);
 });
 
+test('a national ID in the texts of a note is hidden also where the text is cut', () => {
+  const log = new NoteLog(false);
+  const before = 'Bikozwe na '.padEnd(66, '.');
+  log.note('text_below', '', 9, { text: `${before}1198580012345678` });
+  assert.deepEqual(log.list()[0]?.texts, [`${before}(hidden)`]);
+});
+
 test('the documented kinds of notes are those of the code, each with its fault', () => {
   const reference = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
   const section = /^## Notes$([\s\S]*?)^## /m.exec(reference)?.[1] ?? '';

@@ -90,7 +90,12 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
       const { checked, findings, file } = check;
       begin(file);
       await list('errors', describeFaults(check));
-      const notes = findings.notes.map((note) => ({ ...note, lines: note.lines() }));
+      const notes = findings.notes.map(({ texts, ...note }) => ({
+        ...note,
+        // They may hold names, which only a person who looks at the file should see.
+        ...(isDryRun && texts && { texts }),
+        lines: note.lines(),
+      }));
       await list('notes', notes);
       const warnings = warningsOf(check).map(({ kind, stops, message, lines }) => {
         return { kind, stops, message, lines: lines() };

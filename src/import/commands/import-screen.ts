@@ -43,7 +43,7 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       const { checked, file } = check;
       const name = nameOf(file);
       const mentionedLines = new Set<number>();
-      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run)) {
+      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run, showsPreview)) {
         tell(run, printed);
         inform(part, text, lines);
         for (const line of lines) mentionedLines.add(line);
@@ -116,7 +116,12 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-function* describeFindings(check: FileCheck, { options, zone }: ImportRun): Generator<Finding> {
+/** @param isWatched true if a person looks at the file before it is imported */
+function* describeFindings(
+  check: FileCheck,
+  { options, zone, news }: ImportRun,
+  isWatched: boolean,
+): Generator<Finding> {
   const file = nameOf(check.file);
   const { findings, checked } = check;
   const noting = (part: NewsPart) => (text: Message) => ({
@@ -128,7 +133,7 @@ function* describeFindings(check: FileCheck, { options, zone }: ImportRun): Gene
   yield* describeIgnored(findings).map(noting('ignored'));
   yield* findings.notes
     .filter(({ kind }) => !['heading', 'ignored_column', 'hidden_row', 'hidden_column'].includes(kind))
-    .map(describeNote)
+    .map((note) => describeNote(note, isWatched || news !== undefined))
     .map(noting('note'));
   yield* describeHidden(findings, options.skipHidden === true).map(noting('note'));
   for (const warning of warningsOf(check)) {
@@ -208,12 +213,13 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   two_digit_year: 'year of two digits',
 };
 
-function describeNote(importNote: ImportNote): Message {
+/** @param showsTexts false for an import that nobody watches: the texts may hold names */
+function describeNote(importNote: ImportNote, showsTexts: boolean): Message {
   const { kind, column, count, texts } = importNote;
   if (kind === 'encoding') return say('encoding: read as Windows-1252');
   const note = asMessage(NOTE_NAMES[kind]);
   const lines = describeLines(firstOf(importNote), count);
-  if (texts !== undefined)
+  if (texts !== undefined && showsTexts)
     return say('{note}: {texts} ({lines})', { note, texts: texts.map((text) => `"${text}"`), lines });
   return column === ''
     ? say('{note}: {lines}', { note, lines })

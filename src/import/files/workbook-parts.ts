@@ -159,9 +159,10 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
   const plain = positive.replace(/\[[^\]]*\]/g, '');
   if (/^\s*general\s*$/i.test(plain)) return PLAIN;
   if (/[dmyhs]/i.test(plain)) return DATE;
-  const [, before = '', after = ''] = /^[^0#?]*([0#?,]+)(?:\.([0#?]*))?[^0#?]*$/.exec(plain) ?? [];
-  // A format with a comma last shows thousands as 1.
-  const digits = before === '' || before.endsWith(',') || /[eE]/.test(plain) ? undefined : after.length;
+  const [, before = '', after = '', last] =
+    /^[^0#?]*([0#?,]*[0#?])(?:\.([0#?]*))?(,?)[^0#?]*$/.exec(plain) ?? [];
+  // A format with a comma after its last digit shows thousands as 1.
+  const digits = before === '' || last === ',' || /[eE]/.test(plain) ? undefined : after.length;
   return withDigits(plain.includes('%') ? 'percent' : 'number', digits);
 }
 

@@ -15,7 +15,7 @@ export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** Orders that the dates of a column show. One such as `2024-03-31` shows nothing: it is read in any. */
-export type DateForm =
+type DateForm =
   /** `31/3/2024` */
   | 'day first'
   /** `3/31/2024` */

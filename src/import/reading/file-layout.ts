@@ -5,7 +5,7 @@ import type { Encoding } from '../files/records.ts';
 import type { DateOrder } from './cell-context.ts';
 
 export const DECIMAL_MARKS = [',', '.'] as const;
-export type DecimalMark = (typeof DECIMAL_MARKS)[number];
+type DecimalMark = (typeof DECIMAL_MARKS)[number];
 
 export const ENCODINGS = [
   'utf-8',

@@ -87,7 +87,7 @@ export class NoteLog {
     if (options.text === undefined) return;
     entry.texts ??= [];
     if (entry.texts.length < MOST_TEXTS)
-      entry.texts.push(hideIdentityCards(options.text.slice(0, MOST_CHARACTERS)));
+      entry.texts.push(hideIdentityCards(options.text).slice(0, MOST_CHARACTERS));
   }
 
   /** Notes each line from the first to the last, which may be millions apart. */

@@ -7,7 +7,7 @@ import { openFile, scanFile } from '../files/open-file.ts';
 import type { RecordSource } from '../files/records.ts';
 import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
-import { repeatsHeader } from '../table/header.ts';
+import { createHeaderCheck } from '../table/header.ts';
 import { recogniseHeadings, scoreHeader } from '../table/recognise-headings.ts';
 import type { CellContext } from './cell-context.ts';
 import {
@@ -115,12 +115,13 @@ async function observeRows(
     const place = headings.findIndex((heading) => heading.column === column.name);
     return place < 0 ? [] : [{ column, place, cache: new Set<string>() }];
   });
+  const repeatsHeader = createHeaderCheck(headings);
   for await (const { records } of source.read())
     for (const { line, cells } of records) {
-      if (line <= headerLine) continue;
+      if (line <= headerLine || isTotalsRow(headings, cells) || repeatsHeader(cells)) continue;
       for (const { column, place, cache } of observed) {
         const cell = cells[place] ?? '';
-        if (cache.has(cell) || isTotalsRow(headings, cells) || repeatsHeader(headings, cells)) continue;
+        if (cache.has(cell)) continue;
         if (cache.size < MOST_CACHED) cache.add(cell);
         const value = valueIn(cells, place);
         if (value !== '') observer.look(column, value);

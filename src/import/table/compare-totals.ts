@@ -169,7 +169,14 @@ const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
 const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
 /** Columns that identify a row. The cooperative's code may be filled in everywhere, so it does not count. */
-const IDENTITY = ['code', 'identity_card', 'member_code', 'loan_reference', 'reference', 'account_number'];
+export const IDENTITY: readonly string[] = [
+  'code',
+  'identity_card',
+  'member_code',
+  'loan_reference',
+  'reference',
+  'account_number',
+];
 
 /**
  * Detects a row of totals among those that cannot be read: its first cell says so, and nothing identifies it.

@@ -227,14 +227,14 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/** True for a row with the headings again, as files that were made for printing have it on each page. */
-export function repeatsHeader(headings: readonly Pick<Heading, 'text'>[], cells: readonly string[]): boolean {
-  let repeated = 0;
-  for (const [place, { text }] of headings.entries()) {
-    if ((cells[place] ?? '').trim().toLowerCase() !== text.toLowerCase()) return false;
-    if (text !== '') repeated++;
-  }
-  return repeated > 1;
+/** Detects a row with the headings again, as files that were made for printing have it on each page. */
+export function createHeaderCheck(
+  headings: readonly Pick<Heading, 'text'>[],
+): (cells: readonly string[]) => boolean {
+  const texts = headings.map(({ text }) => text.toLowerCase());
+  const isRepeatable = texts.filter((text) => text !== '').length > 1;
+  return (cells) =>
+    isRepeatable && texts.every((text, place) => (cells[place] ?? '').trim().toLowerCase() === text);
 }
 
 /**

@@ -2,10 +2,11 @@
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { FileRecord } from '../files/records.ts';
+import { isPersonsName } from '../reading/guess-headings.ts';
 import type { NoteLog } from '../reading/notes.ts';
 import type { RowFindings } from './cell-reader.ts';
-import { type createTotalsCheck, isTotalsRow } from './compare-totals.ts';
-import { type Header, repeatsHeader } from './header.ts';
+import { type createTotalsCheck, IDENTITY, isTotalsRow } from './compare-totals.ts';
+import { createHeaderCheck, type Header } from './header.ts';
 
 /** A row with its values. */
 export interface ReadRow {
@@ -26,7 +27,9 @@ interface TableLinesOptions {
 const MOST_LINES_BELOW = 50;
 
 export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
-  /** True below a row of totals or an empty line, until the next row of the table. */
+  const repeatsHeader = createHeaderCheck(header.headings);
+  let isAnyRow = false;
+  /** True below a row of totals or, once there is a row, an empty line; until the next row of the table. */
   let mayBeBelow = false;
   /** Lines that are below the table, unless a row follows them. */
   const below: ReadRow[] = [];
@@ -34,7 +37,7 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
     /** @returns the rows that are known now to belong to the table, in their order */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
-      if (repeatsHeader(header.headings, cells)) {
+      if (repeatsHeader(cells)) {
         notes.note('repeated_header', '', line);
         return [];
       }
@@ -51,20 +54,22 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
         notes.note('example_row', '', line);
         return [];
       }
-      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && loneText(record) !== undefined) {
+      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && isBelow(record, header)) {
         below.push(row);
         return [];
       }
       mayBeBelow = false;
+      isAnyRow = true;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
     /** Called for empty lines. */
     passGap(): void {
-      mayBeBelow = true;
+      mayBeBelow ||= isAnyRow;
     },
     /** Ends the file, which decides what is below the table. */
     end(): void {
-      for (const { record } of below) notes.note('text_below', '', record.line, { text: loneText(record) });
+      for (const { record } of below)
+        notes.note('text_below', '', record.line, { text: loneText(record)?.text });
     },
   };
 }
@@ -74,11 +79,35 @@ const FIRST_COLUMNS = 3;
 /** One word with a digit, such as a member code: its row may have lost its other cells. */
 const CODE = /^\S*\p{Nd}\S*$/u;
 
-/** The only text of a line, such as `Fait à Huye, le 3 mai 2026`; undefined for any other line. */
-function loneText({ cells, numbers }: FileRecord): string | undefined {
+/** Returns the only text of a line, such as `Fait à Huye, le 3 mai 2026`; undefined for any other line. */
+function loneText({ cells, numbers }: FileRecord) {
   const place = cells.findIndex((cell) => cell.trim() !== '');
   if (place < 0 || place >= FIRST_COLUMNS || numbers?.has(place) === true) return undefined;
   if (cells.slice(place + 1).some((cell) => cell.trim() !== '')) return undefined;
   const text = (cells[place] ?? '').trim();
-  return /\p{L}/u.test(text) && !CODE.test(text) ? text : undefined;
+  return /\p{L}/u.test(text) && !CODE.test(text) ? { place, text } : undefined;
+}
+
+const NAMES: readonly string[] = ['full_name', 'first_name', 'last_name', 'name'];
+/** Marks of a sentence, or of a place to sign, which no code has. */
+const SENTENCE = /[:,;_…]|\.{3}/;
+const FIRST_WORDS =
+  'fait|etabli|dresse|prepare|verifie|approuve|lu|vise|visa|signe|signature|cachet|le|la|pour|note|' +
+  'done|prepared|checked|verified|approved|signed|stamp|the|date|page|nb|' +
+  'bikozwe|byakozwe|bikorewe|byateguwe|byemejwe|bigenzuwe|byagenzuwe|umukono|kashe|itariki|' +
+  'presidente?|perezida|chairperson|secretaire|secretary|umunyamabanga|umwanditsi|tresoriere?|treasurer|' +
+  'umubitsi|comptable|accountant|gerante?|manager|umucungamutungo|umugenzuzi';
+/** First word of texts that cooperatives write below their tables, without accents. */
+const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
+
+/** True for a lone text that is no row of which only a name or code is left. */
+function isBelow(record: FileRecord, { headings }: Header): boolean {
+  const lone = loneText(record);
+  if (lone === undefined) return false;
+  const { place, text } = lone;
+  const column = headings[place]?.column ?? '';
+  const mayBeRow =
+    (NAMES.includes(column) && (isPersonsName(text) || !/\s/.test(text))) ||
+    (IDENTITY.includes(column) && !SENTENCE.test(text));
+  return !mayBeRow || FOOTER.test(text.normalize('NFKD').replace(/\p{M}/gu, ''));
 }

@@ -317,7 +317,9 @@ class DeskPages {
   private async answerVisit(received: DeskRequest, session: Session, form: Form | undefined): Promise<void> {
     const { response, url, language } = received;
     const { screen, places } = this.findScreen(url.pathname) ?? {};
-    const action = form && screen?.actions?.[form.get('action')];
+    const { actions = {} } = screen ?? {};
+    const name = form?.get('action') ?? '';
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (screen === undefined || places === undefined || (form !== undefined && action === undefined))
       return this.sendNotFound(received, session);
     const request = { session, language, places, query: url.searchParams };

@@ -24,7 +24,7 @@ const PLACES: { readonly [about in Attention['about']]?: readonly [path: string,
 
 export const attention = (visit: Visit, issues: readonly Attention[]): Html =>
   issues.length === 0
-    ? html`<p class="well">${visit.say('Nothing needs attention.')}</p>`
+    ? html`<p>${visit.say('Nothing needs attention.')}</p>`
     : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${issues.map(
         ({ about, text, command }) => {
           const [path, name] = PLACES[about] ?? [];

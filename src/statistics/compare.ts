@@ -119,7 +119,7 @@ ${
 }
 <h2 class="screen">${visit.say('Compare')}</h2>
 ${comparisonLinks(visit)}
-<div class="screen narrow">${choosing(visit, [])}</div>`;
+<div class="screen narrow">${choosing(visit, statistics, [])}</div>`;
     return { body };
   },
 };
@@ -138,29 +138,33 @@ export const COMPARE: Screen = {
   title: say('Compare'),
   personal: 'none',
   read(visit) {
-    const groups = groupsOf(visit);
+    const statistics = visit.use(openStatisticsOf);
+    const groups = groupsOf(visit, statistics);
     if (groups === undefined) return { goTo: COUNTRY_PATH };
     const unknown = codesOf(visit).filter((each) => groups.every(({ code }) => code !== each));
     const body = html`<h1>${visit.say('Compare')}</h1>
 ${
   unknown.length > 0 &&
-  html`<p class="refused screen" role="alert">${visit.say('There is no cooperative with the code {codes}.', {
-    codes: unknown,
-  })}</p>`
+  html`<p class="refused screen" role="alert">${visit.translate(unknownCodes(unknown))}</p>`
 }
 ${comparisonLinks(visit)}
-<div class="screen narrow">${choosing(visit, groups)}</div>
+<div class="screen narrow">${choosing(visit, statistics, groups)}</div>
 ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}`;
     return { body };
   },
   actions: {
     choose(visit, given) {
+      const statistics = visit.use(openStatisticsOf);
       const text = given.get('codes');
-      const added = codesByName(visit, text) ?? (text.match(/[^\s,;]+/g) ?? []).map(toCode);
-      return { goTo: addressOf([...new Set([...codesOf(visit), ...added])]) };
+      const words = codesByName(statistics, text) ?? (text.match(/[^\s,;]+/g) ?? []).map(toCode);
+      const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
+      const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
+      const goTo = pathOf([...new Set(codes)]);
+      // Shown once, and never in the address: the user may have typed a person's name or number.
+      return unknown.length === 0 ? { goTo } : { goTo, told: unknownCodes(unknown) };
     },
     async export(visit) {
-      const groups = groupsOf(visit) ?? [];
+      const groups = groupsOf(visit, visit.use(openStatisticsOf)) ?? [];
       const measures = measuresOf(visit);
       const headings = [visit.say('Name'), ...measures.map(({ heading }) => heading)];
       const rows = sorted(visit, groups, measures).map((group) => [
@@ -177,6 +181,9 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
   },
 };
 
+const unknownCodes = (codes: readonly string[]): Message =>
+  say('There is no cooperative with the code {codes}.', { codes });
+
 const comparisonLinks = (visit: Visit): Html =>
   html`<p class="screen">${Object.entries(GROUPS).map(
     ([by, label]) => html`<a href="${PATH}?by=${by}">${visit.translate(label)}</a> `,
@@ -184,7 +191,7 @@ const comparisonLinks = (visit: Visit): Html =>
 
 function toCode(word: string): string {
   const code = parseNamedCode(word);
-  return typeof code === 'string' ? code : word.replaceAll('.', '');
+  return typeof code === 'string' ? code : word;
 }
 
 /** Reads the codes from the address, where dots separate them, since codes contain none. */
@@ -195,26 +202,27 @@ const codesOf = ({ query }: Visit): string[] =>
     .slice(0, MOST);
 
 /** @returns codes of cooperatives whose name contains the text; undefined for none or too many */
-function codesByName(visit: Visit, text: string): readonly string[] | undefined {
-  const matches = listCooperatives(visit).filter(
-    ({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()),
-  );
+function codesByName(statistics: StatisticsStore, text: string): readonly string[] | undefined {
+  const matches = statistics
+    .listCooperatives()
+    .filter(({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()));
   return matches.length === 0 || matches.length > MOST ? undefined : matches.map(({ code }) => code);
 }
 
 const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
+const pathOf = (codes: readonly string[]): string => (codes.length === 0 ? COUNTRY_PATH : addressOf(codes));
 
 /** Lists the compared cooperatives, each with a link that removes it, and a form that adds more. */
-function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
+function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly ComparedGroup[]): Html {
   const codes = codesOf(visit);
-  const proposed = listCooperatives(visit).filter(({ code }) => !codes.includes(code));
+  const proposed = statistics.listCooperatives().filter(({ code }) => !codes.includes(code));
   return html`${
     codes.length > 0 &&
     html`<ul>${codes.map((code) => {
       const others = codes.filter((each) => each !== code);
       const group = groups.find((each) => each.code === code);
       return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
-<a href="${others.length === 0 ? COUNTRY_PATH : addressOf(others)}">${visit.say('Remove')}</a></li>`;
+<a href="${pathOf(others)}">${visit.say('Remove')}</a></li>`;
     })}</ul>`
   }${form(visit, {
     path: addressOf(codes),
@@ -230,17 +238,14 @@ function choosing(visit: Visit, groups: readonly ComparedGroup[]): Html {
   })}`;
 }
 
-const listCooperatives = (visit: Visit) => visit.use(openStatisticsOf).listCooperatives();
-
 /** @returns undefined if the address names none */
-function groupsOf(visit: Visit): ComparedGroup[] | undefined {
+function groupsOf(visit: Visit, statistics: StatisticsStore): ComparedGroup[] | undefined {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
   const by = query.get('by');
   const codes = codesOf(visit);
   const isGrouped = by === 'district' || by === 'province';
   if (!isGrouped && codes.length === 0) return undefined;
-  const statistics = visit.use(openStatisticsOf);
   return isGrouped
     ? compareAll(statistics, by, now, zone)
     : compareCooperatives(statistics, codes, now, zone);

@@ -1,6 +1,7 @@
 /** `statistics`: sums of one cooperative, or of all (docs/api.md#statistics). */
 import { type Command, Option } from 'commander';
 import { formatCsvRow } from '../formats/write-csv.ts';
+import { OTHER_TOTALS } from '../sqlite/stored-totals.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
@@ -25,9 +26,10 @@ export function declareStatistics(command: Command, context: CliContext): void {
     .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
     .action(
       acting(context, async (run: Run<StatisticsOptions>, code: string | undefined) => {
-        const { name, document } = await withStore(openStatisticsOf(run.storage), (statistics) =>
-          code === undefined ? describeAll(statistics, run) : describeOne(statistics, code, run),
-        );
+        const { name, document } = await withStore(openStatisticsOf(run.storage), (statistics) => {
+          if (!statistics.hasTotals()) throw new CommandError(EXIT.usage, OTHER_TOTALS);
+          return code === undefined ? describeAll(statistics, run) : describeOne(statistics, code, run);
+        });
         if (run.options.csv === true) run.out(formatStatisticsCsv(document));
         else run.show(document, formatStatistics(name, document));
       }),

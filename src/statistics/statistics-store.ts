@@ -10,7 +10,6 @@ import { currentSql, TOTALS, type Totals } from '../sqlite/declared-totals.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 import { hasTotals, OTHER_TOTALS } from '../sqlite/stored-totals.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
 import type { ExactInteger } from '../values/decimal.ts';
@@ -35,6 +34,8 @@ export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
 
 /** Limit of cached sums of several cooperatives. */
 const CACHED_SUMS = 16;
+/** For an operator, who has to recompute the totals. */
+const RETRY_AFTER_SECONDS = 60;
 
 interface CooperativeRow {
   readonly id: number;
@@ -64,7 +65,8 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   let cacheState = '';
 
   function sum(cooperatives: readonly { readonly id: number }[], now: number) {
-    if (!hasTotals(db, zone)) throw new RegistryError('unavailable', OTHER_TOTALS);
+    if (!hasTotals(db, zone))
+      throw new RegistryError('unavailable', OTHER_TOTALS, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     const ids = cooperatives.map(({ id }) => id);
     const sequence = db.value<number>('SELECT coalesce(max(sequence), 0) FROM events');
     return { sequence, ...addUp(ids, monthsUntil(now, zone)) };
@@ -288,10 +290,5 @@ interface ListedCooperative extends CooperativeSummary {
   readonly province: string | null;
 }
 
-/** @throws StorageError `unusable` also if the totals are of another release */
-export function openStatisticsOf(storage: Storage): StatisticsStore {
-  const statistics = openStatistics(storage.pathForOpening(), storage.zone);
-  if (statistics.hasTotals()) return statistics;
-  statistics.close();
-  throw new StorageError('unusable', OTHER_TOTALS);
-}
+export const openStatisticsOf = (storage: Storage): StatisticsStore =>
+  openStatistics(storage.pathForOpening(), storage.zone);

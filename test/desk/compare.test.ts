@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { command } from '../support/command.ts';
 import { testDesk } from '../support/desk.ts';
 import { importPlace, nid, preparedPlace } from '../support/importing.ts';
+import { openFile } from '../support/sqlite.ts';
 
 // The clock of the tests is in June 2025.
 const start = preparedPlace(async (place) => {
@@ -94,8 +96,8 @@ test('a code that no cooperative has is named', async (context) => {
 test('cooperatives are compared: this year beside the same months of the year before', async (context) => {
   const browser = await (await testDesk(context, (await start(context)).databaseFile)).enter();
   const chosen = await browser.post('/compare', { action: 'choose', codes: 'b-2, A-1 NOBODY' });
-  assert.equal(chosen.headers.location, '/compare?of=B-2.A-1.NOBODY');
-  const { text } = await browser.get(chosen.headers.location ?? '');
+  assert.equal(chosen.headers.location, '/compare?of=B-2.A-1');
+  const { text } = await browser.get('/compare?of=B-2.A-1.NOBODY');
   const rows = cellsOf(text).filter((row) => row.length === 9);
   assert.deepEqual(
     rows.map(([name, , members]) => [name, members]),
@@ -109,7 +111,7 @@ test('cooperatives are compared: this year beside the same months of the year be
   assert.match(rows[1]?.[7] ?? '', /RWF.3,000/);
   assert.equal(
     (await browser.post('/compare', { action: 'choose', codes: '' })).headers.location,
-    '/compare?of=',
+    '/statistics',
   );
   // One is left out, another one added to those that stay.
   assert.match(text, /Biringaniye \(B-2\)\s*<a href="\/compare\?of=A-1\.NOBODY">Remove/);
@@ -117,6 +119,37 @@ test('cooperatives are compared: this year beside the same months of the year be
   assert.equal(added.headers.location, '/compare?of=A-1.C-3');
   const sorted = cellsOf((await browser.get('/compare?of=B-2.A-1&sort=members')).text);
   assert.equal(sorted.find((row) => row.length === 9)?.[0], 'Abahuje (A-1)');
+});
+
+test('what is typed gets into the address only where it is the code of a cooperative', async (context) => {
+  const browser = await (await testDesk(context, (await start(context)).databaseFile)).enter();
+  for (const typed of [nid(1), 'Mukamana', '✓', 'C-3&by=district', 'C-3.B-2', '<b>'])
+    for (const [path, next] of [
+      ['/compare?of=A-1', '/compare?of=A-1'],
+      ['/compare?of=', '/statistics'],
+    ] as const) {
+      const { status, headers } = await browser.post(path, { action: 'choose', codes: typed });
+      assert.deepEqual([status, headers.location], [303, next], typed);
+      assert.match((await browser.get(next)).text, /There is no cooperative with the code /);
+      assert.doesNotMatch((await browser.get(next)).text, /There is no cooperative with the code /);
+    }
+});
+
+test('totals of another release are not shown, and the page says what to do', async (context) => {
+  const { databaseFile } = await start(context);
+  const desk = await testDesk(context, databaseFile);
+  const browser = await desk.enter();
+  const db = openFile(databaseFile);
+  db.exec("UPDATE totals_zone SET version = '0'");
+  db.close();
+  for (const path of ['/statistics', '/compare?by=district', '/compare?of=A-1']) {
+    const { status, text } = await browser.get(path);
+    assert.equal(status, 503, path);
+    assert.match(text, /The totals are of another release\. Run summarize\./);
+  }
+  const run = await command(['statistics'], { REGISTRY_DB: databaseFile });
+  assert.deepEqual([run.status, run.err], [2, 'The totals are of another release. Run summarize.\n']);
+  assert.deepEqual(desk.reported, []);
 });
 
 test('the country is compared by district, and saved as a workbook', async (context) => {

@@ -232,6 +232,14 @@ test('a form counts only with its token, from a page of the desk', async (contex
   assert.equal((await send('POST', '/language', headers, String(body))).status, 403);
 });
 
+test('an action that no form has leads nowhere', async (context) => {
+  const { enter, reported } = await desk(context);
+  const browser = await enter();
+  for (const action of ['', 'nothing', 'constructor', 'toString', '__proto__'])
+    assert.equal((await browser.post('/', { action })).status, 404, action);
+  assert.deepEqual(reported, []);
+});
+
 test('one of origin and site must say that a form is ours, and neither that it is not', () => {
   const says = (headers: { [name: string]: string }) => isOurForm(headers, 8081);
   assert.ok(says({ origin: 'http://127.0.0.1:8081' }));

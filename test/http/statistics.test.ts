@@ -5,6 +5,7 @@ import { SCOPES } from '../../src/access/api-keys.ts';
 import { command } from '../support/command.ts';
 import { nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const NO_LOANS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
 
@@ -125,6 +126,23 @@ test('a key of some cooperatives gets their sums, and the others do not exist fo
   assert.equal((await app.send('/statistics')).json.members.total, 3);
   const none = app.issue(SCOPES, { cooperatives: [] }).key;
   assert.equal((await app.send('/statistics', { key: none })).json.members.total, 0);
+});
+
+test('totals of another release are not served, and a later request has those of this one', async (context) => {
+  const { app } = await start(context);
+  const db = openFile(app.config.storage);
+  context.after(() => db.close());
+  const [{ version } = {}] = db.prepare('SELECT version FROM totals_zone').all() as { version: string }[];
+  const detail = 'The totals are of another release. Run summarize.';
+  const paths = ['/statistics', '/cooperatives/1/statistics'];
+  for (const stored of [version, '0', version]) {
+    db.prepare('UPDATE totals_zone SET version = ?').run(stored);
+    for (const path of paths) {
+      const { status, json } = await app.send(path);
+      assert.equal(status, stored === version ? 200 : 503, path);
+      if (status === 503) assert.deepEqual(json, { detail });
+    }
+  }
 });
 
 test('the command prints tables, the object of the response, or a number in each row', async (context) => {

@@ -9,10 +9,11 @@ import { CATALOGUES, inLanguage, languageOf, onPage } from '../../src/values/lan
 import { asMessage, PLACE, pack, say, unpack } from '../../src/values/message.ts';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
-/** Sentences that are joined by `+` are one. */
+/** Sentences that are joined by `+` are one; what only a comment quotes is not said. */
 const SOURCES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
-  .map((name) => readFileSync(join(SRC, name), 'utf8').replace(/'\s*\+\s*'/g, ''));
+  .map((name) => readFileSync(join(SRC, name), 'utf8').replace(/'\s*\+\s*'/g, ''))
+  .map((source) => source.replace(/^\s*(?:\/\*\*.*?\*\/|\/\/[^\n]*)/gms, ''));
 
 const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g;
 const unescaped = (text: string): string => text.replace(/\\(.)/g, '$1');

@@ -146,14 +146,22 @@ test('rows are created once per Idempotency-Key, and changed by those who have s
 
 test('an export is a stream, which makes room for others when it is left', async (context) => {
   const { app, ask } = await startSample(context);
+  /** Asks until there is room: an export counts until its file is closed, soon after it was read or left. */
+  async function askWithRoom(path: string): Promise<Json> {
+    const answer = await ask(path);
+    if (answer.status !== 503) return answer;
+    await sleep(10);
+    return askWithRoom(path);
+  }
   const path = '/members/export?status=active';
-  const { body, headers } = await ask(path);
+  const { text: sent } = await app.send(path);
+  const { body, headers } = await askWithRoom(path);
   assert.equal(headers['content-type'], 'application/x-ndjson');
   assert.ok(body instanceof Readable);
-  assert.equal(await text(body), (await app.send(path)).text);
+  assert.equal(await text(body), sent);
   // Only two may run.
   for (const _ of [1, 2, 3, 4]) {
-    const left = await ask('/members/export?format=csv');
+    const left = await askWithRoom('/members/export?format=csv');
     assert.equal(left.status, 200);
     left.body.destroy();
   }

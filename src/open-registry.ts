@@ -6,6 +6,7 @@ import type { Search } from './registry/name-search.ts';
 import { type NarrowableStore, type OwnedRows, openOwnedRows } from './registry/registry-store.ts';
 import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
+import { typedCommand } from './runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
 import { type IdempotentWrites, openIdempotentWrites } from './sqlite/entity-store.ts';
 import {
@@ -142,8 +143,8 @@ const toFailure = (file: string, error: unknown): StorageError =>
     error instanceof MovedError
       ? `${file} was moved or replaced while it was served: nothing is written any more. ` +
           'Put it back or restore a backup, then start again.'
-      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, ` +
-          'then start again.',
+      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, and check the registry ` +
+          `before you start again: ${typedCommand('check', file)}`,
     { cause: error },
   );
 

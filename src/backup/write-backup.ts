@@ -3,6 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { keepErasures } from '../registry/stored/erasures.ts';
 import { createFolder, createPrivateFolder } from '../runtime/process.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { hashFile, syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { isRunning } from '../sqlite/file-use.ts';
@@ -133,7 +134,7 @@ export async function writeBackup(
     assertRoom(bytes, target, free);
     await copySnapshots(snapshots, bytes, folder, options);
     closeSnapshots(snapshots);
-    const manifest = await describe(folder, ledger, instantMs, options);
+    const manifest = await describe(databaseFile, folder, ledger, instantMs, options);
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
     return { ...manifest, ledgerFault: ledger.faults[0] ?? null };
@@ -181,6 +182,7 @@ function assertRoom(bytes: number, target: string, free: () => number): void {
 
 /** Reads the copies back, so that the manifest describes what is really on disk. */
 async function describe(
+  databaseFile: string,
   folder: string,
   ledger: CopiedLedger,
   instantMs: number,
@@ -202,7 +204,8 @@ async function describe(
     if (inspection.fault !== null)
       throw new StorageError(
         'failed',
-        `The copy of ${name} is damaged: ${inspection.fault}. No backup was written. Run check.`,
+        `The copy of ${name} is damaged: ${inspection.fault}. No backup was written. ` +
+          `Run ${typedCommand('check', databaseFile)}`,
       );
     if (!isOptional) registry = inspection;
   }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { ImportRecord } from '../journal/operations.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import type { TimeZone } from '../values/date-time.ts';
+import { say } from '../values/message.ts';
 import { openFile } from './files/open-file.ts';
 import { UnknownSheetError } from './files/open-workbook.ts';
 import type { RecordSource } from './files/records.ts';
@@ -139,7 +141,9 @@ async function importFile(
     );
     const done = { ...report, outcome: 'imported', changes: made, columns, importId, lockMs } as const;
     if (errorAfterCommit === undefined) return { ...done, seconds: secondsNow() };
-    const message = 'The file is imported, but an unexpected error followed. Run the check command.';
+    const message = say('The file is imported, but an unexpected error followed. Run {command}', {
+      command: typedCommand('check', session.databaseFile),
+    });
     const failure = { message, error: errorAfterCommit, isExpected: false };
     return { ...done, failure, seconds: secondsNow() };
   } catch (error) {

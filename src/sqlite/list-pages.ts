@@ -3,6 +3,7 @@
  * or inside groups, with or without a status; or from the few rows that a filter finds.
  */
 
+import { typedCommand } from '../runtime/typed-command.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
 import type { Connection, Statement } from './connection.ts';
 import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from './counts.ts';
@@ -34,7 +35,7 @@ type Counts = Readonly<Record<string, number>>;
 
 /** Creates the error for counts that do not match the rows. */
 const wrongCounts = (table: string): Error =>
-  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
+  new Error(`The counters of ${table} do not match their blocks. Run ${typedCommand('check')}`);
 
 /** Finds the block that contains a row, its row count, and the number of its rows before that row. */
 function locate(table: string, blocks: Counts, offset: number) {

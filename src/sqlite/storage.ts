@@ -34,7 +34,8 @@ function assertNotRestoring(databaseFile: string): void {
   if (!existsSync(restoringFolderOf(databaseFile))) return;
   throw new StorageError(
     'unusable',
-    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run restore again.`,
+    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run it again: ` +
+      typedCommand('restore DIR --replace', databaseFile),
   );
 }
 

@@ -1,13 +1,14 @@
 /** `statistics`: sums of one cooperative, or of all (docs/api.md#statistics). */
 import { type Command, Option } from 'commander';
 import { formatCsvRow } from '../formats/write-csv.ts';
-import { OTHER_TOTALS } from '../sqlite/stored-totals.ts';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
+import { say } from '../values/message.ts';
 import {
   type DescribedCountry,
   type DescribedStatistics,
@@ -27,7 +28,7 @@ export function declareStatistics(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<StatisticsOptions>, code: string | undefined) => {
         const { name, document } = await withStore(openStatisticsOf(run.storage), (statistics) => {
-          if (!statistics.hasTotals()) throw new CommandError(EXIT.usage, OTHER_TOTALS);
+          if (!statistics.hasTotals()) throw otherTotals(run);
           return code === undefined ? describeAll(statistics, run) : describeOne(statistics, code, run);
         });
         if (run.options.csv === true) run.out(formatStatisticsCsv(document));
@@ -35,6 +36,14 @@ export function declareStatistics(command: Command, context: CliContext): void {
       }),
     );
 }
+
+const otherTotals = ({ options }: Run<StatisticsOptions>) =>
+  new CommandError(
+    EXIT.usage,
+    say('The totals are of another release. Run {command}', {
+      command: typedCommand('summarize', options.db),
+    }),
+  );
 
 const describeAll = (statistics: StatisticsStore, { now, zone }: Run) => ({
   name: 'all cooperatives',

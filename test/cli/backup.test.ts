@@ -354,7 +354,7 @@ test('a damaged registry is not backed up', async (context) => {
   assert.equal(outcome.status, 1);
   assert.match(
     outcome.err,
-    /^The copy of registry\.db is damaged: .* No backup was written\. Run check\.\n$/,
+    /^The copy of registry\.db is damaged: .* No backup was written\. Run npm .* check --db \S+\n$/,
   );
   assert.deepEqual(readdirSync(root).sort(), ['backup', 'live']);
 });

@@ -120,7 +120,7 @@ test('after a commit that failed serve ends with status 1 and says what to do', 
   assert.equal(await server.ended, 1);
   assert.match(
     server.output(),
-    /^Writing to \S+registry\.db failed: disk I\/O error\. .* run check, then start again\.$/m,
+    /^Writing to \S+registry\.db failed: disk I\/O error\. .* start again: npm .* check --db \S+$/m,
   );
   assert.match(server.output(), /"level":"info".*Writing to/);
 });

@@ -59,7 +59,7 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
     if (!isFailing) faults.push('No write was refused because of the disk.');
     else if (acknowledgedAfter > 0)
       faults.push(`${acknowledgedAfter} writes were acknowledged after the disk had failed.`);
-    else if ((await server.ended) === 0 || !server.output().includes('run check'))
+    else if ((await server.ended) === 0 || !server.output().includes('check --db'))
       faults.push(`The service does not say why it ended: ${server.output()}`);
     await kill(server);
     faults.push(...(await checkSound(db)));

@@ -320,6 +320,7 @@ export function openImportSessionAt(
 
   let current: symbol | undefined;
   return {
+    databaseFile,
     readSize: () => readSize(db),
     /** The last import of this kind of the same bytes that was not undone. */
     findSameImport: (kind: ImportKind, sha256: string) => findSameImport(db, kind, sha256),

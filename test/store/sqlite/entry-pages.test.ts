@@ -184,7 +184,7 @@ test('counters of a cooperative that do not match its blocks are an error, never
   for (const page of [1, 2])
     assert.throws(
       () => store.payments.list({ cooperativeId: 1 }, { page, pageSize: 2 }),
-      /run the check command/,
+      /Run npm run -s registry -- check/,
     );
 });
 

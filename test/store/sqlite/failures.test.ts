@@ -54,7 +54,10 @@ test('after a commit that failed with an I/O error nothing is written, and the s
   assert.equal(store.isReady(), false);
   const failure = await store.failed;
   assert.ok(failure instanceof StorageError && failure.kind === 'failed');
-  assert.match(failure.message, /disk I\/O error.*run check, then start again/);
+  assert.match(
+    failure.message,
+    /disk I\/O error.*before you start again: npm run -s registry -- check --db /,
+  );
   // Reads go on until the end.
   assert.equal((await store.cooperatives.list({}, { page: 1, pageSize: 1 })).count, 0);
 });

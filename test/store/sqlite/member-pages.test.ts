@@ -108,5 +108,5 @@ test('counters that do not match their blocks are an error, never served', async
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   store.connection.exec("INSERT INTO member_large_blocks VALUES (0, 'active', 5)");
-  assert.throws(() => store.members.list({}, { page: 1, pageSize: 10 }), /run the check command/);
+  assert.throws(() => store.members.list({}, { page: 1, pageSize: 10 }), /Run npm run -s registry -- check/);
 });

@@ -208,7 +208,10 @@ test('a restore that is killed at any step erases again, and forgets no erasure'
     if (!isComplete) {
       const refused = await command(['serve', '--port', '0', '--db', place.databaseFile]);
       assert.equal(refused.status, 2, step);
-      assert.match(refused.err, /was interrupted\. Wait for it, or run restore again\.\n$/);
+      assert.match(
+        refused.err,
+        /was interrupted\. Wait for it, or run it again: .* restore DIR --replace --db \S+\n$/,
+      );
       const again = await world.place.command('restore', backup, '--replace');
       assert.equal(again.status, 0, again.err);
       assert.doesNotMatch(again.err, /unknown/, step);

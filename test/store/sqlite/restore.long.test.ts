@@ -80,7 +80,8 @@ test('a restore killed at any step leaves the old registry, or a place that only
         assert.equal(refused.status, 2, `${step}: ${args[0]}`);
         assert.equal(
           refused.err,
-          `A restore into ${db} is running or was interrupted. Wait for it, or run restore again.\n`,
+          `A restore into ${db} is running or was interrupted. Wait for it, or run it again: ` +
+            `npm run -s registry -- restore DIR --replace --db ${db}\n`,
         );
       }
       await run('restore', backup, '--db', db, '--replace');

@@ -1,6 +1,7 @@
 /** `restore`: puts a backup at the registry's configured location (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
+import type { RestoredLedger } from '../ledger/ledger-copy.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { reading } from '../terminal/places.ts';
@@ -10,7 +11,6 @@ import { addPrintOptions, type PrintOptions, type SettingOptions } from '../term
 import { describeBackup, formatInstant, unknownFilesNote } from './backup-command.ts';
 import { findNewestBackup } from './dated-backups.ts';
 import type { RestoredErasures } from './erase-again.ts';
-import type { RestoredLedger } from './ledger-copy.ts';
 import { type Restored, restore } from './restore-backup.ts';
 
 interface RestoreCommandOptions extends PrintOptions {

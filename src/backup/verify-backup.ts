@@ -3,12 +3,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { COUNTED } from '../check/check.ts';
+import { findLedgerFault } from '../ledger/ledger-copy.ts';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { hashFile } from '../sqlite/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
-import { findLedgerFault } from './ledger-copy.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
 // Inspection of one file, which no other process uses

@@ -1,18 +1,18 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from '../ledger/ledger-copy.ts';
 import { keepErasures } from '../registry/stored/erasures.ts';
 import { createFolder, createPrivateFolder } from '../runtime/process.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
+import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from '../sqlite/copy-database.ts';
 import { hashFile, syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { isRunning } from '../sqlite/file-use.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
-import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './copy-database.ts';
-import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 

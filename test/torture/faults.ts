@@ -111,7 +111,7 @@ export const FAULTS = {
   },
   forgetsReadings: {
     name: 'a restore that adds no readings',
-    file: 'src/backup/ledger-copy.ts',
+    file: 'src/ledger/ledger-copy.ts',
     old: 'if (files.length === 0) {',
     planted: 'if (files.length > 0) {',
   },

@@ -19,7 +19,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { copyLedger } from '../../../../src/backup/ledger-copy.ts';
+import { copyLedger } from '../../../../src/ledger/ledger-copy.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
 import { openCommandLedger } from '../../../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';

@@ -4,7 +4,16 @@
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashBatch } from '../ledger/ledger-entries.ts';
+import { createPrivateFolder } from '../runtime/process.ts';
+import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from '../sqlite/copy-database.ts';
+import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.ts';
+import { withDatabase } from '../sqlite/open-database.ts';
+import { readRegistryId } from '../sqlite/registry-facts.ts';
+import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
+import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
+import { hashBatch } from './ledger-entries.ts';
 import {
   createLedgerFolder,
   freeNameOf,
@@ -12,8 +21,8 @@ import {
   type LedgerFile,
   listAllFiles,
   listLedgerFiles,
-} from '../ledger/ledger-files.ts';
-import { openLedgerReader } from '../ledger/ledger-reader.ts';
+} from './ledger-files.ts';
+import { openLedgerReader } from './ledger-reader.ts';
 import {
   hasBatch,
   keyIdAt,
@@ -22,17 +31,8 @@ import {
   readLedgerFile,
   readParts,
   readRows,
-} from '../ledger/ledger-rows.ts';
-import { adoptOldLedger, closeOpenFile, closePart } from '../ledger/ledger-writer.ts';
-import { createPrivateFolder } from '../runtime/process.ts';
-import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
-import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.ts';
-import { withDatabase } from '../sqlite/open-database.ts';
-import { readRegistryId } from '../sqlite/registry-facts.ts';
-import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
-import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
-import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from './copy-database.ts';
+} from './ledger-rows.ts';
+import { adoptOldLedger, closeOpenFile, closePart } from './ledger-writer.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 

@@ -6,11 +6,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
-import { createPrivateFile, syncPath } from '../sqlite/durable-files.ts';
-import { openDatabase, readVersion } from '../sqlite/open-database.ts';
-import { DATABASE_FILES, type DatabaseFile } from '../sqlite/registry-files.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { type Connection, WAIT_MS } from './connection.ts';
+import { createPrivateFile, syncPath } from './durable-files.ts';
+import { openDatabase, readVersion } from './open-database.ts';
+import { DATABASE_FILES, type DatabaseFile } from './registry-files.ts';
+import { StorageError } from './storage-error.ts';
 
 export interface Snapshot {
   readonly file: DatabaseFile;

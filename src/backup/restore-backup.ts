@@ -128,8 +128,8 @@ export type Restored = Awaited<ReturnType<typeof restore>>;
 /**
  * Replaces the files at the location with a backup. A process killed midway leaves either the old registry or
  * a location that only another restore can use.
- * @throws StorageError when the backup is not sound, the location is in use, or it has files that may not be
- * replaced; nothing has then changed
+ * @throws StorageError when the backup is not sound, the location is in use or has files that may not be
+ * replaced, and CommandError when the file of erasures is missing; nothing has then changed
  */
 export async function restore(
   storage: Storage,

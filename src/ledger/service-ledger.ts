@@ -165,7 +165,11 @@ class ServiceLedger implements AccessLedger {
     const fault = typeof result === 'string' ? result : undefined;
     if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
     this.fault = fault;
-    if (typeof result !== 'string') this.observe(result);
+    if (typeof result !== 'string') {
+      this.reservedAccesses = result.reserved;
+      this.replacedFiles += result.notes.length;
+      for (const replaced of result.notes) note(replaced);
+    }
     let before = 0;
     for (const { accesses, sinceMs, resolve, reject } of recordings) {
       const count = accesses.length;
@@ -175,12 +179,6 @@ class ServiceLedger implements AccessLedger {
       else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
       before += count;
     }
-  }
-
-  private observe({ notes, reserved }: Appended): void {
-    this.reservedAccesses = reserved;
-    this.replacedFiles += notes.length;
-    for (const note of notes) this.options.note(note);
   }
 
   private async removeOld(): Promise<void> {

@@ -41,7 +41,7 @@ test('the newest backups stay, and nothing is removed that is not a complete bac
   const { db, all, backUpAs, backUpAt } = await prepare(context);
   await backUpAs('2020-01-01T00-00-00Z');
   await backUpAs('2020-01-02T00-00-00Z');
-  // A complete backup with a name of its own, one with another file in it, one without a file, and strangers.
+  // Backups with another kind of name, with an additional file and without a file, and an empty folder.
   const strangers = [
     'before-upgrade',
     '2020-01-03T00-00-00Z',

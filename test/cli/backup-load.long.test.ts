@@ -1,4 +1,4 @@
-/** Backups of a registry that is written to as fast as it takes. */
+/** Backups of a registry under as many writes as it accepts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -30,7 +30,7 @@ test('a backup under load contains every write acknowledged before its instant, 
   for (const folder of folders) {
     const backup = spawnPlainly(['node', 'src/main.ts', 'backup', folder, '--db', db, '--json']);
     assert.equal(await backup.ended, 0, backup.output());
-    // Behind the document it says that the folder is on the disk of the registry.
+    // A warning about the disk follows the document.
     const document = backup.output().replace(/^\}\n[\s\S]*$/m, '}');
     instants.push(Date.parse(JSON.parse(document).instant));
   }
@@ -65,7 +65,7 @@ test('SIGTERM ends a backup with 1, and nothing is left of it', async (context) 
   while (!readdirSync(root).some((name) => name.startsWith('backup.incomplete-'))) await sleep(1);
   backup.child.kill('SIGTERM');
   await once(backup.child, 'close');
-  // It may have been too late to interrupt it.
+  // The backup may have ended before the signal.
   if (backup.child.exitCode === 0) assert.ok(existsSync(folder));
   else {
     assert.equal(backup.child.exitCode, 1);

@@ -1,4 +1,4 @@
-/** `backup` and `backup verify`: what a backup contains, and every way in which one can be spoilt. */
+/** `backup` and `backup verify`: the content of a backup, and every kind of damage to one. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -180,7 +180,7 @@ function flipByte(file: string, position: number): void {
   closeSync(handle);
 }
 
-/** Writes a manifest as an attacker would: with the hash of what it then says. */
+/** Writes a manifest as an attacker would, with a hash that matches. */
 function forge(folder: string, change: (text: string) => string): void {
   const file = join(folder, 'manifest.json');
   const { manifest_sha256: _, ...document } = JSON.parse(change(readFileSync(file, 'utf8')));
@@ -323,7 +323,7 @@ test('verify finds damage that the hashes do not show', async (context) => {
   const { folder } = await backedUp(context);
   const file = join(folder, 'registry.db');
   const registry = openFile(file);
-  // An index that does not agree with its table: every page is as it should be.
+  // An index that does not match its table, although every page is intact.
   registry.raw.unsafeMode().pragma('writable_schema = ON');
   registry.exec(
     "UPDATE sqlite_schema SET sql = replace(sql, '(member_id)', '(id)') WHERE name = 'loans_member'",
@@ -364,7 +364,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 test('a backup that its disk does not take is refused in one line, and nothing is left', async (context) => {
   const { root, db } = await backedUp(context);
   const folder = join(root, 'too-large');
-  // No file of this process may have more than 128 KiB.
+  // Limits files of this process to 128 KiB.
   const limited = `ulimit -f 128; exec node src/main.ts backup '${folder}' --db '${db}'`;
   const { status, stderr } = spawnSync('bash', ['-c', limited], {
     ...CHILD_LIMIT,

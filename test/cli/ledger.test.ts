@@ -1,4 +1,4 @@
-/** Commands say who has read whose data, after a service has answered over HTTP (docs/ledger.md). */
+/** Commands list the accesses that a service recorded over HTTP (docs/ledger.md). */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ async function start(context: TestContext) {
     assert.equal(status, 0, `${args.join(' ')}: ${out}${err}`);
     return JSON.parse(out);
   };
-  /** What the bank has read of a person: routes and how. */
+  /** Accesses of the bank to a person: route, status and reason. */
   const readingsOf = async (person: number): Promise<string[]> => {
     const { entries } = await json('ledger', 'person', nid(person));
     return entries
@@ -121,7 +121,7 @@ test('of many lookups at once each number was read by itself, found or not, and 
     [nid(2), 1],
   ]);
   assert.deepEqual([pages, unknown], [0, 2]);
-  // The former holder of a number is shown in the same request, under the present number.
+  // A request for a former number shows its former holder, under the present number.
   await done('nid', 'replace', nid(1), nid(11), ...WHY);
   await done('nid', 'release', nid(1), ...WHY);
   app.clock.advance(1000);
@@ -161,7 +161,7 @@ test('readings under numbers and memberships that a person had are found after e
   await read(`/members/${nid(2)}`);
   for (const number of [2, 12]) assert.deepEqual(await readingsOf(number), [LOOKUP, LOOKUP, LOOKUP]);
 
-  // Merged: the member who is gone was shown as somebody else.
+  // Merged: the removed member was shown as a person of its own.
   await read('/members/2');
   await read('/members/1');
   await done('members', 'merge', '2', '1', ...WHY);
@@ -169,7 +169,7 @@ test('readings under numbers and memberships that a person had are found after e
   assert.deepEqual(await readingsOf(1), both);
   for (const number of [2, 12]) assert.deepEqual(await readingsOf(number), both);
 
-  // Transferred: exports of both cooperatives could show the person, each in its time.
+  // Transferred: exports of each cooperative could show the person while the person belonged to it.
   const body = { cooperative_id: '2', identity_card: nid(4), member_code: 'M-4', full_name: 'Person 4' };
   assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
   app.clock.advance(DAY_MS);
@@ -208,7 +208,7 @@ test('readings of a number belong to whoever held it then, not to whom it was gi
   await read(lookup);
   assert.deepEqual(await readingsOf(2), [NOBODY, LOOKUP]);
   assert.deepEqual(await readingsOf(12), [LOOKUP, NOBODY]);
-  // What names no member is known by its time: a lookup that was refused its holder, and a command.
+  // Entries without a member are assigned by their time: a lookup that showed nobody, and a command.
   const othersOf = async (number: string): Promise<string[]> =>
     (await json('ledger', 'person', number)).entries
       .filter(

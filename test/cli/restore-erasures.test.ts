@@ -1,4 +1,4 @@
-/** Who was erased stays erased when an older backup is restored (docs/backup.md#erased-persons). */
+/** Persons stay erased when an older backup is restored (docs/backup.md#erased-persons). */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const start = preparedPlace(async (place) => {
   await erase(place, 1);
 });
 
-/** The files of the registry, without the folders of what restores have replaced. */
+/** The files of the registry, without the folders of replaced files. */
 function filesOf(place: ImportPlace): string[] {
   for (const name of readdirSync(place.folder))
     if (name.includes('.replaced-')) rmSync(join(place.folder, name), { recursive: true });
@@ -61,7 +61,7 @@ test('a person who was erased after the backup is erased again by a restore, whi
   assert.match(again.err, /This person was erased\. --despite-erasure imports the row\./);
   const refused = await place.command('persons', 'erase', nid(1), ...WHY);
   assert.equal(refused.err, 'This person was erased. Nothing was changed.\n');
-  // A second restore of it erases again, and a backup of what is there now has nobody to be erased.
+  // A second restore erases again; a backup made after a restore has nobody to be erased.
   assert.match((await restore(place, 'before')).out, /members 1\.$/m);
   await backUp(place, 'after');
   assert.doesNotMatch((await restore(place, 'after')).out, /Erased again/);
@@ -97,7 +97,7 @@ test('on a new machine --erasures gives the newer file; without it the report sa
   assert.match(out, /members 1\.$/m);
   assert.doesNotMatch(err, /unknown/);
   assert.deepEqual(filesOf(elsewhere), []);
-  // It is kept there from now on, and the file of a newer backup does as well.
+  // The location keeps the erasures; the file of a newer backup has them too.
   assert.match((await restore(elsewhere, 'before')).out, /members 1\.$/m);
   await backUp(place, 'newer');
   const third = placeWithoutRegistry(context);
@@ -117,7 +117,7 @@ test('a spare machine says each time since when erasures are unknown, until it g
     assert.match(err, /^Erasures since \S+Z are unknown: persons erased since are back\./);
     assert.equal(numbers(spare).length, 3);
   }
-  // A backup that was made after the erasure has nobody of it; what came after that one is unknown again.
+  // A backup made after the erasure lacks the person; erasures after that backup are unknown.
   await backUp(place, 'after');
   const { err } = await run(spare, 'restore', join(place.folder, 'after'), '--replace');
   assert.match(err, /^Erasures since \S+Z are unknown/);
@@ -167,10 +167,10 @@ test('who was registered again is not erased by a newer backup; an older one has
   assert.deepEqual(numbers(place), [nid(1), nid(2), nid(3)]);
   assert.match((await restore(place, 'before')).out, /members 1\.$/m);
   assert.deepEqual(numbers(place), [nid(2), nid(3)]);
-  // To go back to the older one has not erased the person once more.
+  // The restore of the older backup did not count as another erasure.
   assert.doesNotMatch((await restore(place, 'newer')).out, /Erased again/);
   assert.deepEqual(numbers(place), [nid(1), nid(2), nid(3)]);
-  // A second erasure does, within the same second, too.
+  // A second erasure counts, even within the same second.
   await erase(place, 1);
   assert.match((await restore(place, 'newer')).out, /members 4\.$/m);
   assert.deepEqual(numbers(place), [nid(2), nid(3)]);
@@ -234,7 +234,7 @@ test('erasures of another registry that was at the location are moved aside, and
   );
   assert.equal(named.status, 2);
   assert.match(named.err, /registry\.erasures\.db is a file of erasures of another registry\./);
-  // The trial is replaced by the real registry: the person whom the trial has erased is there.
+  // The real registry replaces the trial, and has the person whom the trial erased.
   const restored = await at('restore', join(place.folder, 'before'), '--replace', '--json');
   assert.equal(restored.status, 0, restored.err);
   const { replaced, erasures } = JSON.parse(restored.out);
@@ -252,7 +252,7 @@ test('check compares the registry with the file of erasures, and a backup comple
   assert.match(without.out, /^hashes of erased persons +wrong: 1 are only in the registry$/m);
   await backUp(place, 'after');
   await run(place, 'check');
-  // The file of an older backup that was put in place by hand.
+  // The registry of an older backup, put in place by hand.
   cpSync(join(place.folder, 'before', 'registry.db'), place.databaseFile);
   const put = await place.command('check');
   assert.match(put.out, /^hashes of erased persons +wrong: 1 are only in the file of erasures$/m);

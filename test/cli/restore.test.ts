@@ -1,4 +1,4 @@
-/** `restore`: where it puts a backup, and when it refuses to. */
+/** `restore`: the place of the restored files, and refusals. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { copyBackup, copyRegistry } from '../support/sample-registry.ts';
 import { serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
-/** A registry with a backup, and a location where nothing is. */
+/** A registry with a backup, and an empty location. */
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
   const db = await copyRegistry(root);
@@ -214,7 +214,7 @@ test('each restore lets ids leap, so that none is given twice, those of keys and
   };
   await take(12);
   for (const n of [13, 14]) {
-    // Also where the registry that is replaced is older than the backup, or gone.
+    // Also if the replaced registry is older than the backup, or missing.
     if (n === 14) rmSync(place.databaseFile);
     assert.equal((await place.command('restore', folder, '--replace')).status, 0);
     const ids = await take(n);

@@ -1,4 +1,4 @@
-/** Access ledgers of tests: where one is, readings to record, and what is in it. */
+/** Access ledgers of tests: their files, accesses to record, and recorded entries. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { AccessLedger, AccessRecord } from '../../src/access/access-ledger.ts';
@@ -8,7 +8,7 @@ import { openLedgerReader } from '../../src/ledger/ledger-reader.ts';
 import { openCommandLedger } from '../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder } from './app.ts';
 
-/** A registry, whether or not it is there. */
+/** Location of a registry, which need not exist. */
 export interface LedgerPlace {
   readonly databaseFile: string;
   readonly keysFile: string;
@@ -20,7 +20,7 @@ export interface LedgerPlace {
   openLedger(): AccessLedger;
 }
 
-/** Of a registry in a folder that is removed after the test. */
+/** Location in a folder that is removed after the test. */
 export const ledgerPlace = (context: TestContext): LedgerPlace => ledgerPlaceIn(temporaryFolder(context));
 
 export const ledgerPlaceIn = (folder: string): LedgerPlace => {

@@ -22,7 +22,7 @@ CREATE TABLE ledger_periods (
 
 const MONTHS = ['2025-06', '2025-07'];
 
-/** @returns the receipts of its entries, and how many they are */
+/** @returns the receipts of its entries, and their number */
 export function writeOldLedger({ databaseFile, keysFile }: Pick<LedgerPlace, 'databaseFile' | 'keysFile'>) {
   const db = new Database(databaseFile.replace(/\.db$/, '.ledger.db'));
   const receipts: string[] = [];

@@ -1,4 +1,4 @@
-/** Backups of SQLite files: what needs a look behind the commands. */
+/** Backups of SQLite files, below the commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync } from 'node:fs';
@@ -18,7 +18,7 @@ test('a backup is refused that would leave the disk nearly full', async (context
   const root = temporaryFolder(context);
   const db = await copyRegistry(root);
   const folder = join(root, 'backup');
-  // The reserve without the copies.
+  // Room for the reserve, but not for the copies.
   await assert.rejects(
     writeBackup(db, folder, OPTIONS, () => 64 * MIB),
     {
@@ -32,7 +32,7 @@ test('a backup is refused that would leave the disk nearly full', async (context
 /** Names in the operators' table of files; a row may have several. */
 const namesIn = ([names = '']: string[]): string[] => names.split(', ').map((name) => name.slice(1, -1));
 const LISTED = rowsOf('docs/operating.md', 'File');
-/** One of each row, beside `registry.db`. */
+/** A file of each row, beside `registry.db`. */
 const listedFiles = (): string[] =>
   LISTED.flatMap(namesIn).map((name) => name.replace(/^…/, 'registry.db').replace('…', '1'));
 

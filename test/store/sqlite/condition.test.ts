@@ -1,4 +1,4 @@
-/** How a registry is doing: the facts of `status` and metrics. */
+/** The condition of a registry: the facts of `status` and metrics. */
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

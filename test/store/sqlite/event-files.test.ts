@@ -53,7 +53,7 @@ test('a backup names the last event that is in it, and its epoch', async (contex
   assert.deepEqual([json.epoch, json.last_sequence], [epoch, 3]);
 });
 
-/** Changes a manifest, with the hash of what it then says. */
+/** Changes a manifest, with a hash that matches. */
 function rewrite(folder: string, change: (document: { [name: string]: unknown }) => void): void {
   const file = join(folder, 'manifest.json');
   const { manifest_sha256: _, ...document } = JSON.parse(readFileSync(file, 'utf8'));

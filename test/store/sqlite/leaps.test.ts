@@ -1,4 +1,4 @@
-/** Ids after the largest leaps: exact counts, pages, searches, lookups and checks go on. */
+/** Ids after the largest leaps: counts, pages, searches, lookups and checks still work. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Opening a file: another process's lock is waited for, and a check of it changes nothing. */
+/** Opening a file waits for another process's lock; checking it changes nothing. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ function createOld(file: string, { applicationId, migrations }: Schema): void {
   db.close();
 }
 
-/** Holds the write lock of a file in a thread of its own. @returns when it has it */
+/** Locks a file for writing in another thread. @returns once the file is locked */
 async function holdLock(context: TestContext, file: string, holdMs: number): Promise<void> {
   const worker = new Worker(
     `const { workerData, parentPort } = require('node:worker_threads');

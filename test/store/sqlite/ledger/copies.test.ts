@@ -1,4 +1,4 @@
-/** The access ledger in backups and restores: no reading is lost, and damage stops neither. */
+/** The access ledger in backups and restores: no access is lost, and damage to a file stops neither. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -74,7 +74,7 @@ function damage(file: string): void {
   closeSync(handle);
 }
 
-/** So many that their rows fill pages of their own. */
+/** Enough accesses to fill entire pages. */
 const MANY = Array.from({ length: 40 }, () => reading({ endUser: 'x'.repeat(200) }));
 
 test('a backup has the ledger and verifies it; elsewhere the readings go on in a chain of their own', async (context) => {
@@ -112,7 +112,7 @@ for (const [what, spoil, fault] of [
     assert.equal(JSON.parse(taken.out).folder, newest);
     assert.match(taken.err, new RegExp(`was not restored as it was: registry.*${fault}`));
     assert.doesNotMatch(taken.err + verified.err, /Passed over|\.\./);
-    // The first copy is opened as the newest file, which may change it: there is a second one at most.
+    // Opening the first copy, the newest file, may change its bytes: a second copy is then added, once.
     for (const _ of [2, 3, 4]) await command(['restore', newest, '--db', databaseFile, '--replace']);
     assert.ok(ledgerNames({ databaseFile }).length <= 2);
     assert.ok(findReceipt(live, before[0]).entry);
@@ -155,7 +155,7 @@ test('back again: the readings of the second machine come home, and their receip
 test('two copies that went on apart with one chain are both kept, and this is said', async (context) => {
   const { live, restore, backUp, folder, after } = await backedUp(context);
   const { folder: newer } = JSON.parse((await backUp()).out);
-  // With the tools of the system, and as if the file had never been closed.
+  // The copy is put in place by hand, and opened again.
   const { ledgerFile } = live;
   for (const end of ['', '-wal', '-shm']) rmSync(ledgerFile + end, { force: true });
   copyFileSync(ledgerPlaceIn(folder).ledgerFile, ledgerFile);
@@ -342,7 +342,7 @@ test('a damaged file stands for no intact copy: a restore adds that, and each en
   const readAll = () => allEntries(live).map(({ receipt }) => receipt);
   assert.deepEqual(readAll(), all);
   assert.equal(verifyIn(live).entries, all.length);
-  // Whichever is read first.
+  // The order of the two files changes nothing.
   renameSync(first, `${first}.aside`);
   renameSync(second, first);
   renameSync(`${first}.aside`, second);
@@ -367,7 +367,7 @@ test('a file of a backup that is damaged in the middle is added as it is, once',
   assert.deepEqual(first.ledger.faults, [`${damaged} of the backup cannot be read: it was added as it is.`]);
   assert.deepEqual((await restore(other, folder)).ledger.added, 0);
   assert.equal(ledgerNames(other).length, 2);
-  // Where its beginning is, that is not replaced by what is damaged.
+  // A file with the beginning of the damaged one is not replaced by it.
   const third = ledgerPlaceIn(join(root, 'third'));
   await restore(third, before);
   assert.deepEqual((await restore(third, folder)).ledger.added, readable - 2);
@@ -414,7 +414,7 @@ test('a copy of the open file ends although others commit all the time, and is e
   await place.openLedger().record([reading()]);
   const { ledgerFile } = place;
   const file = new Database(ledgerFile);
-  // What a copy takes longer for than others between two commits.
+  // Large enough that others commit during the copy.
   for (let i = 1; i <= 64; i++) file.exec(`INSERT INTO ledger_reserve VALUES (${i}, zeroblob(1048576))`);
   file.close();
   await commitAlways(context, ledgerFile);

@@ -1,4 +1,4 @@
-/** Readings while the disk is full: the open file has room for some, and its log too. */
+/** Accesses while the disk is full: the open file and its log have room for some. */
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -21,10 +21,10 @@ import {
   verifyIn,
 } from '../../../support/sqlite-ledger.ts';
 
-/** @returns the folder; undefined where none can be mounted */
+/** Mounts a small disk. @returns its folder; undefined where nothing can be mounted */
 function smallDisk(context: TestContext, sizeMb: number): string | undefined {
   let mounted: string | undefined;
-  // Before what is in it is removed.
+  // Runs before the temporary folder is removed.
   context.after(() => mounted && execFileSync('umount', ['--lazy', mounted]));
   const folder = join(temporaryFolder(context), 'disk');
   const lacking = mount(folder, sizeMb);
@@ -44,7 +44,7 @@ function openService(context: TestContext, databaseFile: string) {
 /** Batches of this size, as under load. */
 const BATCH = Array.from({ length: 32 }, () => reading());
 
-/** More than the 50,840 of all steps together: the thread is not in the middle of one. */
+/** More than the 50,840 accesses of a complete reserve, so that no step is under way. */
 const SETTLED = 51_700;
 
 test('on a full disk tens of thousands of readings are recorded, with receipts that verify; then none', async (context) => {
@@ -53,7 +53,7 @@ test('on a full disk tens of thousands of readings are recorded, with receipts t
   const place = ledgerPlaceIn(folder);
   const { ledger, notes } = openService(context, place.databaseFile);
   const receipts: string[] = [...(await ledger.record([reading()]))];
-  // The reserve is taken in the thread, between readings.
+  // The thread adds to the reserve between accesses.
   while ((ledger.state?.().reservedAccesses ?? 0) < SETTLED)
     receipts.push(...(await ledger.record([reading()])));
   const retention = { nowMs: NOON, days: 730 };

@@ -1,4 +1,4 @@
-/** What is recorded, by the thread of a service and by commands, and read back. */
+/** Accesses that the thread of a service and commands record, and that are read back. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -263,7 +263,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     const first = openService(context, place);
     const [before = ''] = await first.ledger.record([reading()]);
     const { ledgerFile } = place;
-    // Under a service that runs, SQLite goes on with what it has of a file in place.
+    // While a service has the file open, SQLite would use the pages that it has in memory.
     if (what !== 'was taken away') await first.ledger.close();
     damage(ledgerFile);
     const { ledger, notes } = what === 'was taken away' ? first : openService(context, place);
@@ -301,7 +301,7 @@ test('a page that is damaged at the end of the open file ends the file, not the 
   const { ledgerFile } = place;
   const db = new Database(ledgerFile);
   db.pragma('wal_checkpoint(TRUNCATE)');
-  // The page with the end of the batches.
+  // The page with the last batches.
   const { pageno } = db
     .prepare(
       "SELECT pageno FROM dbstat WHERE name = 'ledger_batches' AND pagetype = 'leaf' ORDER BY path DESC",

@@ -1,4 +1,4 @@
-/** What is removed from the ledger when its time is over, and what the clock has no say in. */
+/** Removal of files from the ledger after the retention period, even with a wrong clock. */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const DAY = 24 * 3600 * 1000;
 /** The middle of the n-th month. */
 const month = (n: number): number => Date.UTC(2020, n, 15);
 
-/** A reading in each month, in this order. @returns their receipts */
+/** Records an access in each month, in this order. @returns the receipts */
 async function write(place: LedgerPlace, months: readonly number[]): Promise<string[]> {
   const receipts: string[] = [];
   for (const n of months)
@@ -37,7 +37,7 @@ async function write(place: LedgerPlace, months: readonly number[]): Promise<str
 
 const upTo = (n: number): number[] => Array.from({ length: n + 1 }, (_, i) => i);
 
-/** Keeps readings for about six months. */
+/** About six months. */
 const DAYS = 183;
 const prune = ({ databaseFile }: LedgerPlace, nowMs: number, inspectedNames: readonly string[] = []) =>
   pruneLedger(databaseFile, { nowMs, days: DAYS, inspectedNames });
@@ -138,7 +138,7 @@ test('a file that cannot be read goes with the key of its month, unless another 
   const [first = '', second = ''] = ledgerNames(place).map((name) => join(place.ledgerFolder, name));
   writeFileSync(first, 'in the way');
   writeFileSync(second, 'in the way');
-  // In the second month the clock came back once more.
+  // The clock goes back to the second month once more.
   await write(place, [1]);
   assert.equal(prune(place, month(9)).names.length, 3);
   assert.deepEqual(months(), [all[1], ...all.slice(3)]);

@@ -1,4 +1,4 @@
-/** A thread of the ledger whose disk answers as often as a number in shared memory allows. */
+/** Thread of a ledger whose disk answers as many times as a number in shared memory says. */
 import { serveTasks } from '../../../../src/runtime/task-thread.ts';
 
 serveTasks(({ flag }: { readonly flag: Int32Array }) => ({

@@ -1,4 +1,4 @@
-/** A disk that does not answer: readings are refused in time, and the service can end. */
+/** A disk that does not answer: accesses are refused in time, and the service can end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
@@ -7,7 +7,7 @@ import { openDatabase } from '../../../../src/sqlite/open-database.ts';
 import { NOON, testClock } from '../../../support/app.ts';
 import { ledgerPlace, reading } from '../../../support/sqlite-ledger.ts';
 
-/** Refused with the reason that clients and probes see. */
+/** Error with the reason that clients and probes see. */
 const REFUSED = { code: 'unavailable', reason: 'ledger' };
 
 function openStalling(context: TestContext) {
@@ -18,7 +18,7 @@ function openStalling(context: TestContext) {
   const place = ledgerPlace(context);
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const ledger = openServiceLedger(place.databaseFile, options, { module, flag });
-  /** Lets the disk answer so many times. */
+  /** Lets the disk answer this number of times. */
   const answer = (times = 1_000) => {
     Atomics.add(flag, 0, times);
     Atomics.notify(flag, 0);

@@ -1,4 +1,4 @@
-/** What `verify` finds: each fault is planted in the rows of a sound ledger. */
+/** Faults that `verify` finds, each planted in the rows of a sound ledger. */
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ test('there is nothing to find in a registry without a ledger', (context) => {
 
 const SECOND = 'ledger_batches WHERE id = 3';
 
-/** How many entries are sound then, what is said, and how the fault is planted. */
+/** Each fault with the number of entries that stay sound, the message, and the statements that plant it. */
 const FAULTS: { readonly [what: string]: readonly [entries: number, said: RegExp, ...sql: string[]] } = {
   'an entry changed': [
     2,

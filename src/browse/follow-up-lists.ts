@@ -11,21 +11,22 @@ import { type ListedMember, MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } f
 import type { Search } from '../registry/name-search.ts';
 import { cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
 import { nameOf, referenceOf, writeStored } from '../registry/pages/stored-values.ts';
-import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
-import {
-  type FoundMember,
-  type OrderedRequest,
-  type RecordedKind,
-  type RecordedRow,
-  ROW_ORDERS,
-  type RowOrder,
-} from '../registry/stored/stored-data-types.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { formatDate, startOfDay } from '../values/date-time.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 import { listFields, onlyGiven } from '../values/declared-fields.ts';
 import type { Page as Rows } from '../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
+import {
+  type CooperativeLists,
+  type OrderedRequest,
+  openCooperativeLists,
+  type RecordedKind,
+  type RecordedRow,
+  ROW_ORDERS,
+  type RowOrder,
+} from './cooperative-lists.ts';
 
 interface Asked extends OrderedRequest {
   readonly cooperativeId: number;
@@ -41,7 +42,7 @@ interface Listed<Row> {
   readonly fields: readonly FieldGroup[];
   /** Set if the list can be filtered by member. */
   readonly isFiltered?: true;
-  readonly list: (stored: StoredDataStore, visit: Visit, request: Asked) => Rows<Row>;
+  readonly list: (stored: CooperativeLists, visit: Visit, request: Asked) => Rows<Row>;
   /** Columns after the name and the code. */
   readonly columns: (visit: Visit, by: InOrder) => readonly Column[];
   /** @param person path of the person's page; undefined for an erased person */
@@ -59,7 +60,7 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
       const registry = visit.use((storage) => openRegistry(storage));
       const cooperative = await findCooperative(visit, registry);
       if (cooperative === undefined) return undefined;
-      const stored = visit.use((storage) => openStoredData(storage));
+      const stored = visit.use((storage) => openCooperativeLists(storage));
       const path = listPath(visit);
       const { page, text, choice } = askedOf(visit);
       const name = { cooperativeCode: cooperative.code, memberCode: text, isTyped: true } as const;
@@ -91,7 +92,7 @@ function rowsTable<Row extends FoundMember>(
   path: string,
   { title, columns, cells }: Listed<Row>,
   rows: readonly Row[],
-  stored: StoredDataStore,
+  stored: CooperativeLists,
 ): Html {
   const numbers = stored.findNumbers(rows.map(({ id }) => id));
   const by: InOrder = orderLinks(visit, path);

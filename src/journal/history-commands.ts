@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { formatActor, openOrigins } from '../registry/changes/labels.ts';
 import { CREATED, type HistoryEntry, userOf } from '../registry/changes/record-changes.ts';
 import { formatStored } from '../registry/file-columns.ts';
-import { findMemberId } from '../registry/named-member.ts';
 import { currentNumberSql } from '../registry/stored/former-identifiers.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
@@ -17,6 +16,7 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
+import { findMemberId } from './named-member.ts';
 
 // History of single rows, on a connection of its own
 

@@ -1,8 +1,7 @@
 /** Finds the persons whose data a key has read (docs/ledger.md#accesses-by-a-key). */
-import type { StoredDataStore } from '../registry/stored/stored-data.ts';
-import type { KnownNumber } from '../registry/stored/stored-data-types.ts';
 import type { HashPerson, LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
+import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
 
 /** Selection of entries; an empty filter selects all. */
 export interface EntryFilter {
@@ -54,7 +53,7 @@ interface Hashes {
 export type KeyAccesses = ReturnType<typeof findKeyAccesses>;
 
 /** @throws StorageError when the ledger cannot be read */
-export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store: StoredDataStore) {
+export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store: PersonTracesStore) {
   const keys = new Map<string, Hashes>();
   const memberIds = new Set<number>();
   for (const { entry, hashedWith } of findEntries(ledger, filter)) {
@@ -84,7 +83,7 @@ const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): 
   members.length === 0 || lookups === true ? persons : [];
 
 /** Finds holders by hashing every number of the registry: the ledger's hashes cannot be reversed. */
-function resolve(keys: readonly Hashes[], store: StoredDataStore): void {
+function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())
     for (const { hash, holders } of keys)

@@ -5,7 +5,6 @@ import { NO_KEY } from '../keys/key-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
 import { formatActor } from '../registry/changes/labels.ts';
 import { CREATED } from '../registry/changes/record-changes.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
@@ -39,6 +38,7 @@ import {
   shownTime,
   tellUnreadable,
 } from './person-accesses.ts';
+import { openPersonTraces } from './person-traces.ts';
 import { findOldFiles } from './retention.ts';
 
 function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
@@ -138,7 +138,7 @@ const addTimeOptions = (command: Command): Command =>
 async function showPerson(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { storage, zone } = run;
-  const { traces, person } = await withStore(openStoredData(storage), (store) => ({
+  const { traces, person } = await withStore(openPersonTraces(storage), (store) => ({
     traces: store.findTraces(identityCard),
     person: store.findPerson(identityCard),
   }));
@@ -235,7 +235,7 @@ const MOST_NAMED = 1_000;
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId };
-  const accesses = await withStore(openStoredData(storage), (store) =>
+  const accesses = await withStore(openPersonTraces(storage), (store) =>
     findKeyAccesses(openLedgerReader(storage.pathForOpening()), filter, store),
   );
   const { persons, pages, exports, unknown, withoutKey, unreadable } = accesses;

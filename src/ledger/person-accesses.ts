@@ -1,7 +1,6 @@
 /** Finds the accesses to a person's data in the access ledger (docs/ledger.md#accesses-to-a-person). */
 
 import type { KeyNames } from '../keys/key-text.ts';
-import type { PersonTraces } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, tell } from '../terminal/context.ts';
 import { formatTable } from '../terminal/output.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
@@ -9,6 +8,7 @@ import { asMessage, type Message, say, type Text } from '../values/message.ts';
 import type { UnreadableFile } from './ledger-chains.ts';
 import type { LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
+import type { PersonTraces } from './person-traces.ts';
 
 /**
  * Reason why an access counts for the person: the number was requested or shown; a member who is the person

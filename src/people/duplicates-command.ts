@@ -1,16 +1,8 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
-import { refer } from '../registry/named-member.ts';
+import { refer } from '../journal/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
-import type {
-  Contradictions,
-  ContradictoryMember,
-  ContradictoryPerson,
-  Crowd,
-  FoundMember,
-  LikelyDuplicate,
-  LikelyDuplicates,
-} from '../registry/stored/stored-data-types.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
@@ -21,6 +13,14 @@ import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-ca
 import { counted } from '../values/text.ts';
 import { declareCorrections } from './correction-command.ts';
 import { openDuplicates } from './find-duplicates.ts';
+import type {
+  Contradictions,
+  ContradictoryMember,
+  ContradictoryPerson,
+  Crowd,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from './likeness.ts';
 
 // Names of members in lists of duplicates, and in the commands that resolve them
 

@@ -1,16 +1,18 @@
 /** Finds persons whose memberships contradict each other: two people may have been given one national ID. */
 
 import type { OperationScope } from '../journal/command-transaction.ts';
-import { contradictionsBetween, type Described, gravelyContradict } from '../registry/likeness.ts';
-import type {
-  Contradictions,
-  ContradictoryMember,
-  ContradictoryPerson,
-} from '../registry/stored/stored-data-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { say } from '../values/message.ts';
 import { refuseUnknown } from './corrections/persons-deceased.ts';
 import { type Correction, refuse, repeated } from './corrections/run-correction.ts';
+import {
+  type Contradictions,
+  type ContradictoryMember,
+  type ContradictoryPerson,
+  contradictionsBetween,
+  type Described,
+  gravelyContradict,
+} from './likeness.ts';
 
 // Accepted contradictions are derived from the corrections that have not been undone, like dismissed pairs.
 // An acceptance holds until a compared value changes.

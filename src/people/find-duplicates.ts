@@ -3,16 +3,10 @@
  * of members; registry/likeness.ts scores each pair.
  */
 
+import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
-import { CROWD, judgePair, type Likeness, type Registered } from '../registry/likeness.ts';
-import { nameKeyOf, wordsOf } from '../registry/members.ts';
 import { MERGED_MEMBERS, redirectSql } from '../registry/stored/former-identifiers.ts';
-import type {
-  Crowd,
-  FoundMember,
-  LikelyDuplicate,
-  LikelyDuplicates,
-} from '../registry/stored/stored-data-types.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
@@ -22,6 +16,14 @@ import { say } from '../values/message.ts';
 import { findMember } from './corrections/members-merge.ts';
 import { type Correction, refuse, repeated } from './corrections/run-correction.ts';
 import { findContradictions } from './find-contradictions.ts';
+import {
+  type Crowd,
+  judgePair,
+  type LikelyDuplicate,
+  type LikelyDuplicates,
+  type Likeness,
+  type Registered,
+} from './likeness.ts';
 
 // Dismissed pairs are derived from the corrections that have not been undone, like transfers, so that each
 // has a reason, a user and an undo.

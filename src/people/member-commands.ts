@@ -4,10 +4,10 @@
  * loans (docs/correcting.md#entries).
  */
 import { Argument, type Command } from 'commander';
+import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../journal/named-member.ts';
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../registry/entries.ts';
 import { formatStored } from '../registry/file-columns.ts';
 import type { Search } from '../registry/name-search.ts';
-import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../registry/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredMembership, StoredRow } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

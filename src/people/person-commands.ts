@@ -12,8 +12,8 @@ import {
   ofPerson,
   tellUnreadable,
 } from '../ledger/person-accesses.ts';
+import { openPersonTraces } from '../ledger/person-traces.ts';
 import { formatActor } from '../registry/changes/labels.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredMembership, StoredPerson, StoredRow } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { readNumber } from '../terminal/options.ts';
@@ -41,7 +41,7 @@ export function declarePersons(persons: Command, context: CliContext): void {
 async function show(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
   const { zone, storage, options } = run;
-  const [person, traces] = await withStore(openStoredData(storage), (store) => [
+  const [person, traces] = await withStore(openPersonTraces(storage), (store) => [
     store.findPerson(identityCard),
     store.findTraces(identityCard),
   ]);

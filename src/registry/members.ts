@@ -10,7 +10,6 @@ import {
 } from '../values/declared-fields.ts';
 import { FieldError, type PageRequest } from '../values/errors.ts';
 import { say } from '../values/message.ts';
-import { countTypos } from '../values/search-words.ts';
 import { MAX_LENGTH, parseText } from '../values/text.ts';
 import type { CooperativeSummary } from './cooperatives.ts';
 
@@ -277,7 +276,7 @@ export interface MemberSearch {
   readonly visible: Visible;
 }
 
-// Names of a person: composition and comparison
+// Names of a person
 
 export interface Names {
   readonly fullName: string;
@@ -300,63 +299,3 @@ export function composeNames(
   const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
   return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
 }
-
-/** Shortcut: most names have no accents. */
-const ASCII = /^[\x20-\x7e]*$/;
-const MARKS = /\p{M}+/gu;
-const APOSTROPHES = /['’ʼ`]/g;
-const WORD = /[\p{L}\p{N}]+/gu;
-const LETTERS = /\p{L}{2,}/gu;
-const NUMBER = /\p{N}/u;
-/** In a shorter word, one different letter makes another name. */
-const LETTERS_FOR_A_TYPO = 4;
-
-const fold = (name: string): string =>
-  (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
-const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
-
-/** Words of a name, including initials and numbers, without case, accents and apostrophes. */
-export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
-
-/** Equal for names with the same words in any order; the name itself if it has no words. */
-export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
-
-/** True if two names share a word of two or more letters, regardless of case and accents. */
-export function haveCommonWord(one: string, other: string): boolean {
-  const words = new Set(lettersOf(fold(one)));
-  return lettersOf(fold(other)).some((word) => words.has(word));
-}
-
-/**
- * Compares two names as possible spellings of one. `same`: the same words in any order. `similar`: each word
- * of the shorter name, at least two, matches a word of the longer one; one may have a typo, others may be
- * initials, and at least one word of two or more letters must be equal.
- */
-export function compareNames(one: string, other: string): 'same' | 'similar' | undefined {
-  const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length) as [
-    string[],
-    string[],
-  ];
-  const rest = [...longer];
-  const take = (isMatch: (word: string) => boolean): boolean => {
-    const place = rest.findIndex(isMatch);
-    if (place >= 0) rest.splice(place, 1);
-    return place >= 0;
-  };
-  const unequal = shorter.filter((word) => !take((each) => each === word));
-  if (unequal.length === 0 && rest.length === 0) return shorter.length > 0 ? 'same' : undefined;
-  if (shorter.length < 2 || !shorter.some((word) => isWord(word) && !unequal.includes(word)))
-    return undefined;
-  const misspelt = unequal.filter((word) => !take((each) => isInitialOf(word, each)));
-  return misspelt.length === 0 || (misspelt.length === 1 && take((each) => isTypoOf(misspelt[0] ?? '', each)))
-    ? 'similar'
-    : undefined;
-}
-
-const isWord = (word: string): boolean => lettersOf(word).length > 0;
-const isInitialOf = (one: string, other: string): boolean =>
-  (one.length === 1 || other.length === 1) && one[0] === other[0] && !NUMBER.test(one + other);
-const isTypoOf = (one: string, other: string): boolean =>
-  Math.min(one.length, other.length) >= LETTERS_FOR_A_TYPO &&
-  !NUMBER.test(one + other) &&
-  countTypos(one, other, 1) <= 1;

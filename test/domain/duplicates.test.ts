@@ -1,8 +1,7 @@
 /** Whether two members may be one person: their names, and what else they have in common. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgePair, type Registered } from '../../src/registry/likeness.ts';
-import { compareNames } from '../../src/registry/members.ts';
+import { compareNames, judgePair, type Registered } from '../../src/people/likeness.ts';
 
 test('names are alike in any order, case and accents, with initials, a missing word or one typo', () => {
   const cases: readonly (readonly [string, string, 'same' | 'similar' | undefined])[] = [

@@ -1,7 +1,7 @@
 /** Set-based checks of a staged file: references, and uniqueness within the file and against stored data. */
 
-import { IS_ANOTHER_BALANCE } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
+import { IS_ANOTHER_BALANCE } from '../staging/targets.ts';
 import { type Check, quoted, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';

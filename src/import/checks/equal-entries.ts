@@ -5,11 +5,11 @@
  * (docs/import-reference.md#entries-without-a-reference).
  */
 
-import { TARGETS } from '../../registry/changes/tables.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
+import { TARGETS } from '../staging/targets.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {

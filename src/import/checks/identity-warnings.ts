@@ -11,11 +11,10 @@
  * male, 7 female; data/README.md). This is only a hint: a number may be right and the date of birth a guess.
  */
 
-import { CROWD, isMistyped, type MemberOfFile } from '../../registry/likeness.ts';
-import { nameKeyOf } from '../../registry/members.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 import { saying } from './check-statements.ts';
+import { CROWD, isMistyped, type MemberOfFile, nameKeyOf } from './compare-people.ts';
 
 const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
 

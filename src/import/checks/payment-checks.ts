@@ -1,6 +1,5 @@
 /** Checks of a payments file against its loans (docs/import-reference.md#payments). */
 
-import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../../registry/changes/tables.ts';
 import { DEFAULT_LOAN_STATUS } from '../../registry/loans.ts';
 import {
   DEFAULT_PAYMENT_STATUS,
@@ -8,6 +7,7 @@ import {
   TOO_MUCH_PAID,
 } from '../../registry/payments.ts';
 import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/targets.ts';
 import { type Check, quoted, unknown, where } from './check-statements.ts';
 
 /** Id of a loan `l`. A loan of an earlier file of a dry run has none yet: -1 stands in for it. */

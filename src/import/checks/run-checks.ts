@@ -1,10 +1,8 @@
 /** Runs the checks of a staged file against the current state of the registry. */
 
 import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
-import { stagedColumns } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
-import { haveCommonWord } from '../../registry/members.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../registry/payments.ts';
 import { hasErasedPersons, hashIdentity } from '../../registry/stored/erasures.ts';
 import {
@@ -19,8 +17,10 @@ import { pack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 import { changeId, LAST_PLACE, leaveStored } from '../staging/staged-changes.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
+import { stagedColumns } from '../staging/targets.ts';
 import { type Check, saying } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
+import { haveCommonWord } from './compare-people.ts';
 import { findEqualEntries } from './equal-entries.ts';
 import { findMissing, separateOwners } from './missing-rows.ts';
 

@@ -2,20 +2,14 @@
 
 import type { IdRange } from '../../journal/operations.ts';
 import { nextIdOf } from '../../registry/changes/record-changes.ts';
-import {
-  markStaleSql,
-  type ReadModelColumn,
-  TARGETS,
-  type Target,
-  type TargetColumn,
-  tableOf,
-} from '../../registry/changes/tables.ts';
+import { markStaleSql, type ReadModelColumn, tableOf } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { leaveUnindexed } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged-changes.ts';
 import type { FileScope } from './staging-tables.ts';
+import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
 // Triggers on new rows, each with a set-based twin: a large import drops the triggers while it inserts. Every
 // trigger on the insert of imported rows is in one of these groups.

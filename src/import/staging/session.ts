@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findSameImport } from '../../journal/operations.ts';
-import { stagedColumns } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { wasReplacedSql } from '../../registry/stored/former-identifiers.ts';
 import { hasDerivedReferences, numberEqualRows } from '../../registry/stores/entry-store.ts';
@@ -53,6 +52,7 @@ import {
   openRowInsert,
   UTC,
 } from './staging-tables.ts';
+import { stagedColumns } from './targets.ts';
 
 // Staging files of imports: private, beside the database, removed by the import or at the next start
 

@@ -4,15 +4,10 @@
  */
 
 import type { ImportChanges, StagedChange } from '../../journal/operations.ts';
-import {
-  fieldOfColumn,
-  TARGETS,
-  type Target,
-  type TargetColumn,
-  tableOf,
-} from '../../registry/changes/tables.ts';
+import { fieldOfColumn, tableOf } from '../../registry/changes/tables.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import type { FileScope } from './staging-tables.ts';
+import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
 /** A column of stored rows that the file may change. */
 export interface Assignment {

@@ -1,6 +1,5 @@
 /** The tables of an import's staging file, and the statements that write and read their rows and faults. */
 
-import { stagedColumns } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { hasDerivedReferences, openDerivation } from '../../registry/stores/entry-store.ts';
 import type { ReadModelFormat } from '../../registry/stores/read-model.ts';
@@ -11,6 +10,7 @@ import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
 import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
 import { pack, unpack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
+import { stagedColumns } from './targets.ts';
 
 /** Rows per INSERT: a call for each row would cost as much as the row. */
 const ROWS_AT_ONCE = 16;

@@ -3,6 +3,7 @@
  * cooperatives, which is both for all members. Each field declares which value wins (registry/members.ts).
  */
 
+import { haveCommonWord } from '../../import/checks/compare-people.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import type { Touched } from '../../journal/track.ts';
 import {
@@ -12,8 +13,7 @@ import {
   TABLES,
   tableOf,
 } from '../../registry/changes/tables.ts';
-import { differ } from '../../registry/likeness.ts';
-import { haveCommonWord, MEMBER_FIELDS } from '../../registry/members.ts';
+import { MEMBER_FIELDS } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import {
   addRedirect,
@@ -25,6 +25,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { Collision, CorrectionRefused } from '../correction-result.ts';
+import { differ } from '../likeness.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
 
 // Merge of staged pairs, in sets: the entries of one member go to the other, and the first is deleted

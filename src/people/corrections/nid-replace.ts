@@ -1,7 +1,6 @@
 /** Replaces a national ID that was wrong or was reissued, in every membership of the person or in one. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
-import { contradictionsBetween, contradictionsOf, type Described } from '../../registry/likeness.ts';
 import { isErasedNumber } from '../../registry/stored/erasures.ts';
 import {
   addRedirect,
@@ -13,6 +12,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
+import { contradictionsBetween, contradictionsOf, type Described } from '../likeness.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './members-merge.ts';
 import {
   type AgreedOptions,

@@ -3,8 +3,8 @@
 import { form, input, numberInput, refuseGiven, select } from '../../desk/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
 import { atDesk } from '../../import/pages/findings.ts';
+import { parseMemberName } from '../../journal/named-member.ts';
 import { ENTRY_KINDS } from '../../registry/entries.ts';
-import { parseMemberName } from '../../registry/named-member.ts';
 import { findVisited, personPath, showing } from '../../registry/pages/find-visited.ts';
 import { changeLink, enterLink, numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';

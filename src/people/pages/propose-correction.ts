@@ -3,7 +3,6 @@
 import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../registry/changes/correction-kinds.ts';
-import { contradictionsOf, type Described } from '../../registry/likeness.ts';
 import { compared, numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
@@ -20,6 +19,7 @@ import {
 } from '../correction-result.ts';
 import { type CorrectionStore, openCorrections } from '../corrections/correction-store.ts';
 import type { AgreedOptions } from '../corrections/run-correction.ts';
+import { contradictionsOf, type Described } from '../likeness.ts';
 
 export interface Proposal {
   readonly heading: Text;

@@ -12,8 +12,8 @@ import {
   type PersonAccess,
   passedOver,
 } from '../../ledger/person-accesses.ts';
+import { openPersonTraces } from '../../ledger/person-traces.ts';
 import { findVisited, nameOfPerson, personPath, showing } from '../../registry/pages/find-visited.ts';
-import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
@@ -43,7 +43,7 @@ ${readersOf(visit, person)}`,
 
 /** Latest accesses to the data of a person, with their purposes. */
 export function readersOf(visit: Visit, person: StoredPerson): Html {
-  const traces = visit.use((storage) => openStoredData(storage)).findTraces(person.identityCard);
+  const traces = visit.use((storage) => openPersonTraces(storage)).findTraces(person.identityCard);
   const ledger = openLedgerReader(visit.desk.storage.pathForOpening());
   const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
   const shown = accesses.slice(-SHOWN).reverse();

@@ -5,11 +5,9 @@ import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { openDatabase } from '../../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
-import { offsetOf, type Page } from '../../values/errors.ts';
 import { labelSql, openOrigins, SHOWN_CHANGE } from '../changes/labels.ts';
 import { CREATED, userOf } from '../changes/record-changes.ts';
 import {
-  joinOwnedSql,
   memberSql,
   OWNED_ENTITIES,
   type OwnedEntity,
@@ -19,217 +17,19 @@ import {
 } from '../changes/tables.ts';
 import type { CooperativeSummary } from '../cooperatives.ts';
 import type { EntryKind, EntrySelection } from '../entries.ts';
-import { findErasure } from './erasures.ts';
-import {
-  currentNumberSql,
-  MERGED_MEMBERS,
-  mergedByCodeSql,
-  REPLACED_NUMBERS,
-  redirectSql,
-} from './former-identifiers.ts';
-import { formerNumbers, identifyPerson, keptResponsesSql, listOf, readEntries } from './identify.ts';
+import { currentNumberSql, MERGED_MEMBERS, mergedByCodeSql, redirectSql } from './former-identifiers.ts';
+import { formerNumbers, identifyPerson, keptResponsesSql, readEntries } from './identify.ts';
 import type {
   FoundMember,
-  KnownNumber,
-  LateLoan,
   MemberName,
-  OrderedRequest,
-  OtherHolder,
-  PersonTraces,
-  RecordedKind,
-  RecordedRow,
-  RowOrder,
   StoredChange,
   StoredMembership,
   StoredPerson,
   StoredRow,
 } from './stored-data-types.ts';
 
-// Lists of a cooperative for the desk, page by page: recorded rows, and members and loans that need attention
-
-interface Listed {
-  /** Table of the rows `e`. */
-  readonly table: string;
-  /** FROM and WHERE of the rows of one cooperative, joining no more than counting and sorting need. */
-  readonly from: string;
-  /** SQL of the member id of a row. */
-  readonly member: string;
-  /** SQL of the columns after those of the member. */
-  readonly columns: string;
-  /** Default order. */
-  readonly order: string;
-  readonly orders: { readonly [order in RowOrder]?: string };
-}
-
 /** Columns of a `FoundMember`. */
-const FOUND_MEMBER = `m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName`;
-
-const WITHOUT_DELIVERY: Listed = {
-  table: 'members',
-  from: `main.members e WHERE e.cooperative_id = @cooperativeId AND e.status = 'active' AND NOT EXISTS
-    (SELECT 1 FROM main.production_entries p WHERE p.member_id = e.id AND p.delivered_at >= @at)`,
-  member: 'e.id',
-  columns: '',
-  order: 'e.id',
-  orders: {},
-};
-
-const LATE_LOANS: Listed = {
-  table: 'loans',
-  from: `main.loans e WHERE e.cooperative_id = @cooperativeId AND e.status IN ('approved', 'defaulted')
-    AND e.loan_end_date < @at AND e.paid_amount_minor < e.amount_minor`,
-  member: 'e.member_id',
-  columns: `, e.reference, e.amount_minor AS amountMinor, e.paid_amount_minor AS paidAmountMinor,
-    e.loan_end_date AS endDate`,
-  order: 'e.loan_end_date, e.id',
-  orders: {
-    day: 'e.loan_end_date DESC',
-    amount: 'e.amount_minor DESC',
-    left: 'e.amount_minor - e.paid_amount_minor DESC',
-    reference: 'e.reference',
-  },
-};
-
-const RECORDED: {
-  readonly [kind in RecordedKind]: { readonly [value in 'at' | 'what' | 'amount' | 'loan']: string };
-} = {
-  production: { at: 'e.delivered_at', what: 'e.product', amount: 'e.grams', loan: 'NULL' },
-  savings: {
-    at: 'e.transacted_at',
-    what: 'e.kind',
-    amount: "iif(e.kind = 'withdrawal', -e.amount_minor, e.amount_minor)",
-    loan: 'NULL',
-  },
-  loans: { at: 'e.loan_start_date', what: 'e.status', amount: 'e.amount_minor', loan: 'NULL' },
-  payments: {
-    at: 'e.paid_at',
-    what: "iif(e.status = 'void', e.status, e.method)",
-    amount: 'e.amount_minor',
-    loan: '(SELECT reference FROM main.loans WHERE id = e.loan_id)',
-  },
-};
-
-/**
- * The index is forced: the planner could instead find the newest rows by scanning those of all cooperatives.
- */
-function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
-  const { table } = tableOf(kind);
-  const { at, what, amount, loan } = RECORDED[kind];
-  return {
-    table,
-    from: isOfMember
-      ? `main.members m INDEXED BY members_code ${joinOwnedSql(kind)}
-         WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode`
-      : `main.${table} e INDEXED BY ${table}_reference WHERE e.cooperative_id = @cooperativeId`,
-    member: memberSql(kind, 'e'),
-    columns: `, CAST(e.id AS TEXT) AS rowId, e.reference, ${at} AS at, ${what} AS what, ${amount} AS amount,
-      ${loan} AS loan`,
-    order: 'e.id DESC',
-    orders: {
-      day: `${at} DESC`,
-      what: `${what} COLLATE NOCASE NULLS LAST`,
-      amount: `${amount} DESC`,
-      reference: 'e.reference',
-      loan,
-    },
-  };
-}
-
-/** Counts and sorts all rows of a cooperative, but reads members only for the rows of the page. */
-function onePage<Row>(
-  db: Connection,
-  { table, from, member, columns, order, orders }: Listed,
-  filter: { readonly [name: string]: number | string | undefined },
-  request: OrderedRequest,
-): Page<Row> {
-  const ofMember = (column: string) => `(SELECT ${column} FROM main.members WHERE id = ${member})`;
-  const ways: Listed['orders'] = {
-    name: `${ofMember('full_name')} COLLATE NOCASE`,
-    // M-2 sorts before M-10.
-    code: `length(${ofMember('member_code')}), ${ofMember('member_code')}`,
-    ...orders,
-  };
-  const way = request.order && ways[request.order];
-  const inOrder = `ORDER BY ${way === undefined ? '' : `${way}, `}${order}`;
-  const page = `SELECT e.id FROM ${from} ${inOrder} LIMIT @limit OFFSET @offset`;
-  return db.transaction.deferred(() => ({
-    count: db.value<number>(`SELECT count(*) FROM ${from}`, filter),
-    rows: db.rows<Row>(
-      `SELECT ${FOUND_MEMBER}${columns}
-       FROM (${page}) page CROSS JOIN main.${table} e ON e.id = page.id
-         CROSS JOIN main.members m ON m.id = ${member}
-         CROSS JOIN main.cooperatives c ON c.id = e.cooperative_id ${inOrder}`,
-      { ...filter, limit: request.pageSize, offset: offsetOf(request) },
-    ),
-  }));
-}
-
-// Identifiers of persons in the access ledger: national IDs and member ids, including former ones
-
-function findTraces(db: Connection, requested: string): PersonTraces {
-  const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
-  const rows = listOf(memberIds);
-  /** Includes the values of removed rows, such as merged members. */
-  const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
-    ${['old', 'new']
-      .map(
-        (side) => `UNION SELECT ${side} FROM main.changes WHERE entity = 'members' AND row_id IN (${rows})
-          AND field = '${column}' AND ${side} IS NOT NULL`,
-      )
-      .join(' ')}`;
-  const identityCards = [...new Set([requested, ...numbers, ...mistaken])];
-  return {
-    identityCards,
-    otherHolders: otherHolders(db, identityCards, memberIds),
-    memberIds,
-    cooperativeIds: db.values<number>(values('cooperative_id')),
-    since: db.value<number | null>(`SELECT min(value) FROM (${values('created_at')})`) ?? undefined,
-    erasedAt: findErasure(db, requested),
-  };
-}
-
-const NOBODY = { rows: [], numbers: [], mistaken: [] };
-
-const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
-
-/** Periods in which each row held its numbers. */
-const HOLDERS = `
-  SELECT c.row_id AS memberId, c.old AS identityCard, c.at AS until,
-    coalesce(lag(c.at) OVER (PARTITION BY c.row_id ORDER BY c.id),
-      (SELECT created_at FROM main.members WHERE id = c.row_id),
-      (SELECT old FROM main.changes
-       WHERE entity = 'members' AND row_id = c.row_id AND field = 'created_at' AND old IS NOT NULL), 0
-    ) AS since
-  FROM main.changes c WHERE ${IS_NUMBER} AND c.row_id IN (SELECT id FROM others)
-  UNION ALL SELECT m.id, m.identity_card, NULL, coalesce(
-      (SELECT c.at FROM main.changes c WHERE ${IS_NUMBER} AND c.row_id = m.id ORDER BY c.id DESC LIMIT 1),
-      m.created_at)
-  FROM main.members m WHERE m.id IN (SELECT id FROM others)`;
-
-function otherHolders(
-  db: Connection,
-  identityCards: readonly string[],
-  memberIds: readonly number[],
-): OtherHolder[] {
-  const numbers = listOf(identityCards);
-  return db.rows<OtherHolder>(
-    `WITH others (id) AS (
-       SELECT id FROM main.members WHERE identity_card IN (${numbers})
-       UNION SELECT c.row_id FROM main.changes c WHERE ${IS_NUMBER} AND c.old IN (${numbers})
-       EXCEPT VALUES ${[0, ...memberIds].map((id) => `(${id})`).join(', ')})
-     SELECT identityCard, memberId, since, until FROM (${HOLDERS}) WHERE identityCard IN (${numbers})`,
-  );
-}
-
-/** Numbers that an import or a correction replaced without a redirect are found in the history. */
-const KNOWN_NUMBERS = `
-  SELECT * FROM (
-    SELECT c.old AS number, m.identity_card AS current, c.at AS until
-    FROM main.changes c CROSS JOIN main.members m ON m.id = c.row_id
-    WHERE ${IS_NUMBER} AND c.old IS NOT NULL AND m.status <> '${ERASED_STATUS}' ORDER BY c.at)
-  UNION ALL SELECT old, new, NULL FROM main.${REPLACED_NUMBERS.inForce}
-  UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
-    WHERE status <> '${ERASED_STATUS}'`;
+export const FOUND_MEMBER = `m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName`;
 
 function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
   const findNumber = db.prepareOnce<{ number: string }>(
@@ -365,7 +165,7 @@ const NUMBERS_IN_USE = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
 
 /** Reads stored data on a connection. */
-export const storedDataOn = (db: Connection) => ({
+const storedDataOn = (db: Connection) => ({
   /** All, in order of code. */
   listCooperatives: (): readonly CooperativeSummary[] =>
     db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
@@ -379,10 +179,6 @@ export const storedDataOn = (db: Connection) => ({
   listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
   /** @returns undefined if the number neither is nor was anyone's */
   findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
-  /** An unknown number is returned as the only identifier. */
-  findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
-  /** All national IDs: former ones in the order in which they ended, then current ones. */
-  listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),
   /**
    * Current numbers by member id; accepts ids of merged members and skips members without a current number.
    */
@@ -394,31 +190,6 @@ export const storedDataOn = (db: Connection) => ({
     db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
   /** @returns undefined if the member does not exist or is erased */
   findMembership: (memberId: number) => db.transaction.deferred(() => findMembership(db, memberId)),
-  /**
-   * Active members without a delivery since an instant, in id order.
-   * @param at epoch seconds
-   */
-  listWithoutDelivery: (cooperativeId: number, at: number, request: OrderedRequest) =>
-    onePage<FoundMember>(db, WITHOUT_DELIVERY, { cooperativeId, at }, request),
-  /**
-   * Loans due before an instant and not paid back, longest overdue first.
-   * @param at epoch seconds
-   */
-  listLateLoans: (cooperativeId: number, at: number, request: OrderedRequest) =>
-    onePage<LateLoan>(db, LATE_LOANS, { cooperativeId, at }, request),
-  /**
-   * Rows of a cooperative, last recorded first.
-   * @param memberCode restricts the rows to one member
-   */
-  listRecorded(
-    kind: RecordedKind,
-    cooperativeId: number,
-    memberCode: string | undefined,
-    request: OrderedRequest,
-  ) {
-    const rows = recorded(kind, memberCode !== undefined);
-    return onePage<RecordedRow>(db, rows, { cooperativeId, memberCode }, request);
-  },
   /** In id order. */
   listEntries: (kind: EntryKind, selection: EntrySelection): readonly StoredRow[] =>
     readEntries(db, kind, selection),
@@ -427,7 +198,13 @@ export const storedDataOn = (db: Connection) => ({
 export type StoredDataStore = ReturnType<typeof openStoredData>;
 
 /** @throws StorageError `unusable` if there is no registry */
-export function openStoredData(storage: Storage) {
+export const openStoredData = (storage: Storage) => openStoredDataAnd(storage, () => ({}));
+
+/**
+ * Stored data, and reads of the caller on the same connection.
+ * @throws StorageError `unusable` if there is no registry
+ */
+export function openStoredDataAnd<Reads extends object>(storage: Storage, reads: (db: Connection) => Reads) {
   const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
-  return { ...storedDataOn(db), close: () => db.close() };
+  return { ...storedDataOn(db), ...reads(db), close: () => db.close() };
 }

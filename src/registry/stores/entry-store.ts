@@ -16,7 +16,7 @@ import {
 } from '../../values/errors.ts';
 import { isSameIgnoringCase } from '../../values/text.ts';
 import { newIdSql, openEntryRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
-import { stagedColumns, tableOf } from '../changes/tables.ts';
+import { tableOf } from '../changes/tables.ts';
 import {
   ACCOUNT_FIELDS,
   DERIVED_REFERENCE,
@@ -29,7 +29,7 @@ import {
   SAVINGS_FIELDS,
   type SavingsTransaction,
 } from '../entries.ts';
-import type { ImportKind } from '../file-columns.ts';
+import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
 import { beginningAfterTransfer, transfersSql } from '../stored/former-identifiers.ts';
 import type { MemberStore } from './member-store.ts';
@@ -146,7 +146,7 @@ function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fi
 /** @param fields those that files have as columns */
 function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   const { table } = tableOf(kind);
-  const columns = stagedColumns(kind).map(({ name }) => name);
+  const columns = FILE_COLUMNS[kind].map(({ name }) => name);
   const derive = openDerivation(kind, columns);
   const declared = listFields(fields);
   const selectTaken = db.prepare<[cooperativeId: number, reference: string], object>(

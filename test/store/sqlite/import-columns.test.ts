@@ -1,8 +1,8 @@
 /** The columns of import files and those of the tables they go into. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stagedColumns } from '../../../src/import/staging/targets.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
-import { stagedColumns } from '../../../src/registry/changes/tables.ts';
 import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 
 test('every column of an import file has its place in the table, in the same order', () => {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { cooperativeListsOn, ROW_ORDERS } from '../../../src/browse/cooperative-lists.ts';
 import { EVENT_CHECKS } from '../../../src/check/check.ts';
 import { mergePairs } from '../../../src/people/corrections/members-merge.ts';
-import { storedDataOn } from '../../../src/registry/stored/stored-data.ts';
-import { ROW_ORDERS } from '../../../src/registry/stored/stored-data-types.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';
 import type { Connection, PreparedStatement } from '../../../src/sqlite/connection.ts';
 import { openStatisticsReader } from '../../../src/statistics/statistics-store.ts';
@@ -109,7 +108,7 @@ test('the lists of a cooperative walk no table, in whatever order they are', (co
   const { statistics: db } = open(context);
   const [rows, value] = [context.mock.method(db, 'rows'), context.mock.method(db, 'value')];
   const page = { page: 1, pageSize: 50 };
-  const stored = storedDataOn(db);
+  const stored = cooperativeListsOn(db);
   for (const order of [undefined, ...ROW_ORDERS]) {
     stored.listWithoutDelivery(1, 1, { ...page, order });
     stored.listLateLoans(1, 1, { ...page, order });

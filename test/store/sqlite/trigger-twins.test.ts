@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupOf, IS_ON_INSERT, TRIGGER_GROUPS } from '../../../src/import/staging/apply.ts';
-import { TARGETS } from '../../../src/registry/changes/tables.ts';
+import { TARGETS } from '../../../src/import/staging/targets.ts';
 import { importPlace, members, nid } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';
 

@@ -1,7 +1,8 @@
 /** Compares two members who may be the same person (docs/correcting.md#finding-people-registered-twice). */
 
+import { compareDigits, haveCommonWord, lettersOf, wordsOf } from '../import/checks/compare-people.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { countTypos } from '../values/search-words.ts';
-import { compareNames, haveCommonWord } from './members.ts';
 
 /** Compared values of a member. */
 export interface Registered {
@@ -22,22 +23,8 @@ export interface Likeness {
   readonly reasons: readonly string[];
 }
 
-/**
- * Largest group with one phone, or with one name and date of birth in a cooperative, that may be a family.
- */
-export const CROWD = 20;
-
 /** Pairs below this score have too much evidence against them to be worth a review. */
 const LEAST_SCORE = 40;
-
-type Known = 'same' | 'near' | 'different' | undefined;
-
-/** Compares numbers or dates of equal length. */
-const compareDigits = (one: string | null, other: string | null): Known => {
-  if (one === null || other === null) return undefined;
-  if (one === other) return 'same';
-  return countTypos(one, other, 1) <= 1 ? 'near' : 'different';
-};
 
 /** True if both consist of the same digits: a swap rather than a typo. */
 const areSwapped = (one: string, other: string): boolean =>
@@ -124,23 +111,91 @@ export function contradictionsBetween<T extends Described>(
   return [...new Set(these.flatMap((one) => those.flatMap((other) => compare(one, other))))];
 }
 
-/** Compared values of members of a file who share name and phone. */
-export interface MemberOfFile {
-  /** Code of the cooperative. */
-  readonly cooperative: string;
-  readonly identityCard: string;
-  readonly dateOfBirth: string | null;
-}
+// Names
+
+const NUMBER = /\p{N}/u;
+/** In a shorter word, one different letter makes another name. */
+const LETTERS_FOR_A_TYPO = 4;
 
 /**
- * True if two members with the same name and phone are most likely one person with a mistyped number.
- * Different dates of birth count as evidence against it unless both are in one cooperative.
+ * Compares two names as possible spellings of one. `same`: the same words in any order. `similar`: each word
+ * of the shorter name, at least two, matches a word of the longer one; one may have a typo, others may be
+ * initials, and at least one word of two or more letters must be equal.
  */
-export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
-  const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);
-  const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
-  return (
-    different.length === 1 &&
-    (one.cooperative === other.cooperative || births === undefined || births === 'same')
-  );
+export function compareNames(one: string, other: string): 'same' | 'similar' | undefined {
+  const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length) as [
+    string[],
+    string[],
+  ];
+  const rest = [...longer];
+  const take = (isMatch: (word: string) => boolean): boolean => {
+    const place = rest.findIndex(isMatch);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
+  };
+  const unequal = shorter.filter((word) => !take((each) => each === word));
+  if (unequal.length === 0 && rest.length === 0) return shorter.length > 0 ? 'same' : undefined;
+  if (shorter.length < 2 || !shorter.some((word) => isWord(word) && !unequal.includes(word)))
+    return undefined;
+  const misspelt = unequal.filter((word) => !take((each) => isInitialOf(word, each)));
+  return misspelt.length === 0 || (misspelt.length === 1 && take((each) => isTypoOf(misspelt[0] ?? '', each)))
+    ? 'similar'
+    : undefined;
+}
+
+const isWord = (word: string): boolean => lettersOf(word).length > 0;
+const isInitialOf = (one: string, other: string): boolean =>
+  (one.length === 1 || other.length === 1) && one[0] === other[0] && !NUMBER.test(one + other);
+const isTypoOf = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= LETTERS_FOR_A_TYPO &&
+  !NUMBER.test(one + other) &&
+  countTypos(one, other, 1) <= 1;
+
+// Findings
+
+/** Members who may be one person, registered under two national IDs. */
+export interface LikelyDuplicate extends Likeness {
+  /** The member to remove in a merge: inactive, with fewer entries, or registered later. */
+  readonly from: FoundMember;
+  readonly into: FoundMember;
+}
+
+/** Groups excluded from the comparison because too many members share a value. */
+export interface Crowd {
+  readonly shared: 'phone' | 'name';
+  /** Number of phones, or of names with a date of birth. */
+  readonly groups: number;
+  readonly members: number;
+}
+
+export interface LikelyDuplicates {
+  /** Most likely first; one pair of memberships for any two people. */
+  readonly pairs: readonly LikelyDuplicate[];
+  /**
+   * Number of pairs beyond the limit, the least likely ones. A pair may be counted once for each search that
+   * finds it.
+   */
+  readonly dropped: number;
+  /** Number of pairs left out because they were set aside as different people. */
+  readonly dismissed: number;
+  readonly crowds: readonly Crowd[];
+}
+
+/** A membership of a person whose memberships contradict each other. */
+export interface ContradictoryMember extends FoundMember, Described {}
+
+export interface ContradictoryPerson {
+  /** All memberships of the person, in id order. */
+  readonly members: readonly ContradictoryMember[];
+  /** Worded without personal data. */
+  readonly contradictions: readonly string[];
+}
+
+export interface Contradictions {
+  /** Most contradictions first. */
+  readonly persons: readonly ContradictoryPerson[];
+  /** Number of persons left out because they were confirmed as one person and have not changed since. */
+  readonly accepted: number;
+  /** Number of persons dropped beyond the limit. */
+  readonly dropped: number;
 }

@@ -3,6 +3,8 @@
  * national ID alone (docs/correcting.md#naming-a-member).
  */
 
+import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
+import type { FoundMember, MemberName, StoredRow } from '../registry/stored/stored-data-types.ts';
 import { CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import { NAMES, recordAccess } from '../terminal/record-reading.ts';
 import { type Run, withStore } from '../terminal/run.ts';
@@ -10,8 +12,6 @@ import { type Awaitable, FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
 import { type Message, say } from '../values/message.ts';
 import { MAX_LENGTH, parseText } from '../values/text.ts';
-import { openStoredData, type StoredDataStore } from './stored/stored-data.ts';
-import type { FoundMember, MemberName, StoredRow } from './stored/stored-data-types.ts';
 
 /** @returns undefined for text that cannot name a member */
 export function parseMemberName(text: string): MemberName | undefined {

@@ -3,14 +3,14 @@
 import { wholeNumber } from '../http/declare/query.ts';
 import { BodyParts, JsonText, ok } from '../http/declare/response.ts';
 import { defineRoute, type Route, SHOWS_PERSONS } from '../http/declare/route.ts';
-import { EVENT_TYPES, parseTypes } from '../registry/changes/events.ts';
+import { EVENT_TYPES } from '../registry/changes/events.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { whenReady } from '../values/errors.ts';
 import { array, EXAMPLE_MOMENT, integer, object, string } from '../values/schema.ts';
 import { quote, serializeArray } from '../values/serializer.ts';
 import { BLANK } from '../values/text.ts';
-import type { EventStore } from './event-store.ts';
+import { type EventStore, parseTypes } from './event-store.ts';
 import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
 
 const DEFAULT_LIMIT = 100;

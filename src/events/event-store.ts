@@ -1,12 +1,20 @@
 /** The event sequence of an open registry: reading and waiting. */
+
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Visible } from '../access/api-keys.ts';
-import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../registry/changes/events.ts';
+import { actorCode, EVENT_ENTITIES, type EventType, typeOfCode } from '../registry/changes/events.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ReadSnapshot } from '../sqlite/group-commit.ts';
 import { isInGroupsSql, toIdsParameter } from '../sqlite/list-pages.ts';
-import type { Awaitable } from '../values/errors.ts';
-import { type Feed, type FeedPage, type FeedRequest, type NarrowedFeedRequest, openFeed } from './feed.ts';
+import { type Awaitable, FieldError } from '../values/errors.ts';
+import {
+  type Feed,
+  type FeedPage,
+  type FeedRequest,
+  type NarrowedFeedRequest,
+  openFeed,
+  type RegistryEvent,
+} from './feed.ts';
 
 // Followers waiting for the next event. Regardless of their number, they cost one query when something may
 // have happened, and one page for all at the same position.
@@ -234,4 +242,25 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
   });
   /** `onCommit` must be called after each commit of this process. */
   return { narrowedTo, endWaits, onCommit: followers.wake };
+}
+
+/**
+ * Expands type names and wildcards such as `member.*`.
+ * @param known all valid types
+ */
+export function parseTypes<Type extends string>(
+  names: readonly string[],
+  allTypes: readonly Type[],
+): readonly Type[] | FieldError {
+  const types = new Set<Type>();
+  for (const name of names) {
+    const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
+    const matches = allTypes.filter((type) => type === name || type.split('.')[0] === kind);
+    if (matches.length === 0)
+      return new FieldError(
+        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...allTypes].join(', ')}.`,
+      );
+    for (const type of matches) types.add(type);
+  }
+  return [...types];
 }

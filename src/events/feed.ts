@@ -7,10 +7,10 @@ import {
   type EventType,
   entityOfType,
   fieldsOfBits,
-  type RegistryEvent,
   typeOfCode,
 } from '../registry/changes/events.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import type { Actor } from '../sqlite/entity-store.ts';
 import { RegistryError } from '../values/errors.ts';
 import { array, choiceOf, integer, object, type Static, string } from '../values/schema.ts';
 import { instant, plain, serializeObject } from '../values/serializer.ts';
@@ -187,3 +187,17 @@ export const serializeEvent = serializeObject<Static<typeof EVENT>, RegistryEven
   actor: plain(({ actor }) => actor),
   data: serializeData,
 });
+
+export interface RegistryEvent {
+  readonly sequence: number;
+  readonly type: EventType;
+  /** Epoch seconds. */
+  readonly at: number;
+  /** Id of the cooperative, member, loan or payment. */
+  readonly id: number;
+  /** Cooperative of the row; the row itself for a cooperative. */
+  readonly cooperativeId: number;
+  /** Empty unless the action is `updated`. */
+  readonly fieldsChanged: readonly string[];
+  readonly actor: Actor;
+}

@@ -1,6 +1,6 @@
 /** `history`: changes of a member or a cooperative, and the actors of the changes. */
 import type { Command } from 'commander';
-import { formatActor, openOrigins } from '../registry/changes/labels.ts';
+import { openOrigins } from '../registry/changes/labels.ts';
 import { CREATED, type HistoryEntry, userOf } from '../registry/changes/record-changes.ts';
 import { formatStored } from '../registry/file-columns.ts';
 import { currentNumberSql } from '../registry/stored/former-identifiers.ts';
@@ -16,6 +16,7 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
+import { formatActor } from './change-texts.ts';
 import { findMemberId } from './named-member.ts';
 
 // History of single rows, on a connection of its own

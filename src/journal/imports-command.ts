@@ -1,6 +1,5 @@
 /** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
 import type { Command } from 'commander';
-import { ENTITY_NAMES, formatActor } from '../registry/changes/labels.ts';
 import { formatStored } from '../registry/file-columns.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
@@ -14,6 +13,7 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { formatDateTime } from '../values/date-time.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, pack, say, Written } from '../values/message.ts';
+import { ENTITY_NAMES, formatActor } from './change-texts.ts';
 import { formatChange } from './history-commands.ts';
 import { describeImport, formatImport, formatImports } from './imports-text.ts';
 import { type Journal, openJournal, type UndoResult } from './journal.ts';

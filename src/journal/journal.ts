@@ -1,7 +1,10 @@
 /** Store of the operations that can be undone, for commands, on a connection of its own. */
 
-import type { CorrectionOptions } from '../registry/changes/correction-kinds.ts';
-import { listedChangesSql } from '../registry/changes/labels.ts';
+import { recordedColumns } from '../registry/changes/tables.ts';
+import { undoRedirects } from '../registry/stored/former-identifiers.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { readPages } from '../sqlite/list-pages.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import {
   announce,
   type ChangeSet,
@@ -11,13 +14,10 @@ import {
   REMOVED,
   RESTORED,
   type Recording,
-} from '../registry/changes/record-changes.ts';
-import { recordedColumns } from '../registry/changes/tables.ts';
-import { undoRedirects } from '../registry/stored/former-identifiers.ts';
-import type { Connection } from '../sqlite/connection.ts';
-import { readPages } from '../sqlite/list-pages.ts';
-import type { Storage } from '../sqlite/storage.ts';
+} from './change-sets.ts';
+import { listedChangesSql } from './change-texts.ts';
 import { openOperations, perform } from './command-transaction.ts';
+import type { CorrectionOptions } from './correction-kinds.ts';
 import { findOperation, listOperations, type Operation, type StagedChange } from './operations.ts';
 import {
   addPaidAmounts,

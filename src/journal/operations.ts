@@ -1,8 +1,10 @@
 /** Operations that can be undone: imports with their files, and corrections. */
-import type { ChangedEntity, CorrectionKind } from '../registry/changes/correction-kinds.ts';
+
+import type { ChangedEntity } from '../registry/changes/tables.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { StagedValue } from '../values/declared-fields.ts';
+import type { CorrectionKind } from './correction-kinds.ts';
 
 /** Inputs of an import that the registry cannot derive itself. */
 export interface ImportRecord {

@@ -3,7 +3,16 @@
  * work itself is plain SQL on the tables; it only reports the ids of created rows.
  */
 
-import type { ChangedEntity, ChangedRows } from '../registry/changes/correction-kinds.ts';
+import {
+  type ChangedEntity,
+  memberSql,
+  type OwnedEntity,
+  recordedColumns,
+  TABLES,
+  type Table,
+} from '../registry/changes/tables.ts';
+import type { StoredRow } from '../registry/stored/stored-data-types.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import {
   announce,
   type ChangeSet,
@@ -14,16 +23,8 @@ import {
   REMOVED,
   type Recording,
   removedIds,
-} from '../registry/changes/record-changes.ts';
-import {
-  memberSql,
-  type OwnedEntity,
-  recordedColumns,
-  TABLES,
-  type Table,
-} from '../registry/changes/tables.ts';
-import type { StoredRow } from '../registry/stored/stored-data-types.ts';
-import type { Connection } from '../sqlite/connection.ts';
+} from './change-sets.ts';
+import type { ChangedRows } from './correction-kinds.ts';
 import { createdRows, type IdRange, type Operation } from './operations.ts';
 
 /** SELECTs of the ids of rows that the work may change or remove. */

@@ -4,10 +4,10 @@
  * since, because the totals of their cooperatives stay. Changes that were undone themselves do not count.
  */
 
-import type { ChangedEntity } from '../registry/changes/correction-kinds.ts';
-import { openOrigins, rowLabel } from '../registry/changes/labels.ts';
-import { REMOVED, REVERSED_ACTORS } from '../registry/changes/record-changes.ts';
+import { openOrigins } from '../registry/changes/labels.ts';
+import { REVERSED_ACTORS } from '../registry/changes/record-changes.ts';
 import {
+  type ChangedEntity,
   joinOwnedSql,
   memberOfOwnerSql,
   type OwnedEntity,
@@ -22,6 +22,8 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { MAX_MONEY_MINOR } from '../values/decimal.ts';
+import { REMOVED } from './change-sets.ts';
+import { rowLabel } from './change-texts.ts';
 import { isImport, type Operation, replacementOf } from './operations.ts';
 import { changedRows, type OperatedTable, operationChanges, removedRows } from './track.ts';
 

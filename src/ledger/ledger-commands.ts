@@ -1,9 +1,9 @@
 /** The `ledger` commands, which show, check, prune and export the access ledger (docs/ledger.md). */
 import type { Command } from 'commander';
+import { formatActor } from '../journal/change-texts.ts';
 import { describeEntry as describeHistoryEntry } from '../journal/history-commands.ts';
 import { NO_KEY } from '../keys/key-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
-import { formatActor } from '../registry/changes/labels.ts';
 import { CREATED } from '../registry/changes/record-changes.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';

@@ -1,12 +1,8 @@
 /** Results of corrections, and their text for people. */
 
-import {
-  CHANGED_ENTITIES,
-  type ChangedEntity,
-  type ChangedRows,
-  type NamedMember,
-} from '../registry/changes/correction-kinds.ts';
-import { countEntities, ENTITY_NAMES } from '../registry/changes/labels.ts';
+import { countEntities, ENTITY_NAMES } from '../journal/change-texts.ts';
+import type { ChangedRows, NamedMember } from '../journal/correction-kinds.ts';
+import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables.ts';
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';
 

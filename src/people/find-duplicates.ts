@@ -1,6 +1,6 @@
 /**
  * Finds members who may be one person. Three passes select the pairs to compare, none quadratic in the number
- * of members; registry/likeness.ts scores each pair.
+ * of members; people/likeness.ts scores each pair.
  */
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';

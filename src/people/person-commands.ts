@@ -1,5 +1,6 @@
 /** `persons`: commands about a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
+import { formatActor } from '../journal/change-texts.ts';
 import { describeEntry } from '../journal/history-commands.ts';
 import { readKeyNames } from '../keys/key-text.ts';
 import { openLedgerReader } from '../ledger/ledger-reader.ts';
@@ -13,7 +14,6 @@ import {
   tellUnreadable,
 } from '../ledger/person-accesses.ts';
 import { openPersonTraces } from '../ledger/person-traces.ts';
-import { formatActor } from '../registry/changes/labels.ts';
 import type { StoredMembership, StoredPerson, StoredRow } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { readNumber } from '../terminal/options.ts';

@@ -1,8 +1,8 @@
 /** Finds an endpoint's next message in the shared sequence of changes, of which no copy is kept. */
 
 import { type ApiKey, hasExpired, type Visible } from '../access/api-keys.ts';
+import type { RegistryEvent } from '../events/feed.ts';
 import type { ServedRows } from '../open-registry.ts';
-import type { RegistryEvent } from '../registry/changes/events.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';

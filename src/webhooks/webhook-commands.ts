@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { openKeys } from '../access/api-key-store.ts';
 import type { ApiKey, Visible } from '../access/api-keys.ts';
+import { parseTypes } from '../events/event-store.ts';
 import { openRegistry, type RegistryStore } from '../open-registry.ts';
-import { parseTypes } from '../registry/changes/events.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { accept, parseDuration, parseIdOf, split, withNew } from '../terminal/options.ts';

@@ -1,8 +1,8 @@
 /** Corrections beside a service that runs, as a command makes them. */
 import assert from 'node:assert/strict';
+import type { CorrectionOptions } from '../../src/journal/correction-kinds.ts';
 import type { CorrectionResult } from '../../src/people/correction-result.ts';
 import { type CorrectionStore, openCorrections } from '../../src/people/corrections/correction-store.ts';
-import type { CorrectionOptions } from '../../src/registry/changes/correction-kinds.ts';
 import { nowSeconds } from '../../src/runtime/scheduler.ts';
 import type { Awaitable } from '../../src/values/errors.ts';
 import type { TestApp } from './app.ts';

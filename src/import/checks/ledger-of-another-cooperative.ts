@@ -2,8 +2,9 @@
  * Signs that a ledger belongs to another cooperative (docs/import-reference.md#warnings), as member codes are
  * 1, 2, 3 in every one. Only rows that would be new, or change an entry, are examined.
  */
+
+import { creatorOf } from '../../journal/change-texts.ts';
 import { OF_SAME_BYTES } from '../../journal/operations.ts';
-import { creatorOf } from '../../registry/changes/labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import {
   AMOUNT,

@@ -3,17 +3,16 @@
  * has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
-import { findOperation, isImport, type Operation } from '../../journal/operations.ts';
-import { findBlockers, type UndoBlocker } from '../../journal/undo-blockers.ts';
-import type { ChangedEntity } from '../../registry/changes/correction-kinds.ts';
 import {
   insertRemovedRows,
   keepRemovedId,
   noteRemoved,
   type Recording,
   removedIds,
-} from '../../registry/changes/record-changes.ts';
-import { memberSql, tableOf } from '../../registry/changes/tables.ts';
+} from '../../journal/change-sets.ts';
+import { findOperation, isImport, type Operation } from '../../journal/operations.ts';
+import { findBlockers, type UndoBlocker } from '../../journal/undo-blockers.ts';
+import { type ChangedEntity, memberSql, tableOf } from '../../registry/changes/tables.ts';
 import { FILE_COLUMNS, type ImportKind } from '../../registry/file-columns.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';

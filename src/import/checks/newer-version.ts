@@ -3,8 +3,8 @@
  * that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
+import { creatorOf } from '../../journal/change-texts.ts';
 import { replacementOf } from '../../journal/operations.ts';
-import { creatorOf } from '../../registry/changes/labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { TimeZone } from '../../values/date-time.ts';

@@ -4,8 +4,8 @@
  * changed rows only, so that an accepted file can be imported again; the others cover all of its rows.
  */
 
+import { creatorOf } from '../../journal/change-texts.ts';
 import { OF_SAME_BYTES } from '../../journal/operations.ts';
-import { creatorOf } from '../../registry/changes/labels.ts';
 import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';

@@ -1,8 +1,8 @@
 /** Shows an import to the operator, and reports it to the program that has started the command. */
 
 import { valueIn } from '../../formats/blanks.ts';
+import { countEntities } from '../../journal/change-texts.ts';
 import type { StagedChange } from '../../journal/operations.ts';
-import { countEntities } from '../../registry/changes/labels.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import { formatStored, kindOf } from '../../registry/file-columns.ts';
 import { typedCommand } from '../../runtime/typed-command.ts';

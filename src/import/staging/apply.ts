@@ -1,7 +1,7 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 
+import { nextIdOf } from '../../journal/change-sets.ts';
 import type { IdRange } from '../../journal/operations.ts';
-import { nextIdOf } from '../../registry/changes/record-changes.ts';
 import { markStaleSql, type ReadModelColumn, tableOf } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { leaveUnindexed } from '../../registry/stores/name-index.ts';

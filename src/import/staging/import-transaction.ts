@@ -1,6 +1,7 @@
 /** A file after its checks: its findings, and the operations on its accepted rows. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { announce, insertChanges } from '../../journal/change-sets.ts';
 import { tidyUp } from '../../journal/command-transaction.ts';
 import {
   beginOperation,
@@ -12,7 +13,7 @@ import {
   type StagedChange,
 } from '../../journal/operations.ts';
 import { addPaidAmounts } from '../../journal/track.ts';
-import { announce, insertChanges, REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
+import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { hasDerivedReferences } from '../../registry/stores/entry-store.ts';
 import type { Connection } from '../../sqlite/connection.ts';

@@ -1,9 +1,9 @@
 /** Ends a membership and begins one of the same person in another cooperative. */
 
+import { nextIdOf } from '../../journal/change-sets.ts';
+import { nameMember } from '../../journal/change-texts.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { recordCreatedRows } from '../../journal/operations.ts';
-import { nameMember } from '../../registry/changes/labels.ts';
-import { nextIdOf } from '../../registry/changes/record-changes.ts';
 import {
   DEFAULT_MEMBER_STATUS,
   DEFAULT_ROLE,

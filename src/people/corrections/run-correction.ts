@@ -1,14 +1,10 @@
 /** Runs a correction: the transaction, its record, and the steps after the commit. */
 
+import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
+import type { CorrectionKind, CorrectionOptions, NamedMember } from '../../journal/correction-kinds.ts';
 import { beginOperation, createdRows, endOperation } from '../../journal/operations.ts';
 import { type Touched, track } from '../../journal/track.ts';
-import type {
-  CorrectionKind,
-  CorrectionOptions,
-  NamedMember,
-} from '../../registry/changes/correction-kinds.ts';
-import { nameMember } from '../../registry/changes/labels.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Message, Text } from '../../values/message.ts';
 import type {

@@ -5,12 +5,13 @@ import { failure, form, numberInput, select, workUnderWay } from '../../desk/par
 import type { Action, Continuation, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
 import { runAs, type Work } from '../../import/pages/command-run.ts';
 import { deskFilesOf } from '../../import/pages/desk-files.ts';
-import { compared, nameOfSide, numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredMembership } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { Crowd, Likeness } from '../likeness.ts';
+import { compared, nameOfSide } from './member-values.ts';
 import { comparedMembers, type Proposal, proposeCorrection } from './propose-correction.ts';
 
 // Searches run in a process of their own, and their results are shown page by page

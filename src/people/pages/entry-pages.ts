@@ -7,7 +7,6 @@ import type { Visit } from '../../desk/screen.ts';
 import { personPath } from '../../registry/pages/find-visited.ts';
 import {
   type EnteredKind,
-  ifGiven,
   nameOf,
   numberOf,
   referenceOf,
@@ -17,6 +16,7 @@ import type { StoredMembership, StoredRow } from '../../registry/stored/stored-d
 import { formatDate } from '../../values/date-time.ts';
 import { lastPage } from '../../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
+import { ifGiven } from './member-values.ts';
 
 /** Months of the chart, including the current one. */
 const MONTHS = 24;

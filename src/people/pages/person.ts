@@ -3,19 +3,12 @@
 import { hasKeys, openKeys } from '../../access/api-key-store.ts';
 import { fields, table } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
+import { countEntities, ENTITY_NAMES, formatActor } from '../../journal/change-texts.ts';
 import { openJournal } from '../../journal/journal.ts';
-import { CHANGED_ENTITIES } from '../../registry/changes/correction-kinds.ts';
-import { countEntities, ENTITY_NAMES, formatActor } from '../../registry/changes/labels.ts';
 import { CREATED } from '../../registry/changes/record-changes.ts';
+import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
-import {
-  changeLink,
-  enterLink,
-  memberValues,
-  nameOf,
-  textOf,
-  writeStored,
-} from '../../registry/pages/stored-values.ts';
+import { changeLink, enterLink, nameOf, textOf, writeStored } from '../../registry/pages/stored-values.ts';
 import type {
   StoredChange,
   StoredMembership,
@@ -27,6 +20,7 @@ import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { CORRECTING, correctionForms, entryActions } from './correction-pages.ts';
 import { deliveries, loans, savings } from './entry-pages.ts';
+import { memberValues } from './member-values.ts';
 import { readersOf, readPerson } from './readers.ts';
 
 export const PERSON: Screen = {

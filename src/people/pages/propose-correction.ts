@@ -2,8 +2,8 @@
 
 import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
-import { MAX_REASON_LENGTH, parseReason } from '../../registry/changes/correction-kinds.ts';
-import { compared, numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { MAX_REASON_LENGTH, parseReason } from '../../journal/correction-kinds.ts';
+import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -20,6 +20,7 @@ import {
 import { type CorrectionStore, openCorrections } from '../corrections/correction-store.ts';
 import type { AgreedOptions } from '../corrections/run-correction.ts';
 import { contradictionsOf, type Described } from '../likeness.ts';
+import { compared } from './member-values.ts';
 
 export interface Proposal {
   readonly heading: Text;

@@ -3,7 +3,6 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { ACTOR_KINDS, type Actor } from '../../sqlite/entity-store.ts';
 import { listFields, type RecordedField } from '../../values/declared-fields.ts';
-import { FieldError } from '../../values/errors.ts';
 import { COOPERATIVE_FIELDS } from '../cooperatives.ts';
 import { LOAN_FIELDS } from '../loans.ts';
 import { MEMBER_FIELDS } from '../members.ts';
@@ -56,20 +55,6 @@ export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[]
   payment: namesByBit(PAYMENT_FIELDS),
 };
 
-export interface RegistryEvent {
-  readonly sequence: number;
-  readonly type: EventType;
-  /** Epoch seconds. */
-  readonly at: number;
-  /** Id of the cooperative, member, loan or payment. */
-  readonly id: number;
-  /** Cooperative of the row; the row itself for a cooperative. */
-  readonly cooperativeId: number;
-  /** Empty unless the action is `updated`. */
-  readonly fieldsChanged: readonly string[];
-  readonly actor: Actor;
-}
-
 export const typeCode = (entity: EventEntity, action: EventAction): number =>
   EVENT_ENTITIES.indexOf(entity) * EVENT_ACTIONS.length + EVENT_ACTIONS.indexOf(action);
 
@@ -100,27 +85,6 @@ export function actorCode(actor: Actor): number {
 export function actorOfCode(code: number): Actor {
   const kind = ACTOR_KINDS[code % ACTOR_KINDS.length] as (typeof ACTOR_KINDS)[number];
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
-}
-
-/**
- * Expands type names and wildcards such as `member.*`.
- * @param known all valid types
- */
-export function parseTypes<Type extends string>(
-  names: readonly string[],
-  allTypes: readonly Type[],
-): readonly Type[] | FieldError {
-  const types = new Set<Type>();
-  for (const name of names) {
-    const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
-    const matches = allTypes.filter((type) => type === name || type.split('.')[0] === kind);
-    if (matches.length === 0)
-      return new FieldError(
-        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...allTypes].join(', ')}.`,
-      );
-    for (const type of matches) types.add(type);
-  }
-  return [...types];
 }
 
 // Appending: events are written in the transaction that makes the change. An event's sequence number is its

@@ -1,11 +1,9 @@
-/** Labels of rows, including removed ones, and the presentation of recorded changes. */
+/** Labels of rows, including removed ones, and the origin of rows. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
-import { asMessage, type Message, say } from '../../values/message.ts';
-import { CHANGED_ENTITIES, type ChangedEntity, type NamedMember } from './correction-kinds.ts';
 import { CREATED, userOf } from './record-changes.ts';
-import { tableOf } from './tables.ts';
+import { type ChangedEntity, tableOf } from './tables.ts';
 
 /** @param id SQL expression of the id; evaluated twice */
 export function labelSql(entity: ChangedEntity, id: string): string {
@@ -14,18 +12,6 @@ export function labelSql(entity: ChangedEntity, id: string): string {
     (SELECT old FROM main.changes WHERE entity = '${entity}' AND row_id = ${id} AND field = '${label}'
      ORDER BY id DESC LIMIT 1), '')`;
 }
-
-export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): string =>
-  db.value<string>(`SELECT ${labelSql(entity, String(id))}`);
-
-/** Code and name of a member that still exists. */
-export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
-  db.row<NamedMember>(
-    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName,
-       @fate AS fate
-     FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = @id`,
-    { id, fate },
-  ) as NamedMember;
 
 /** SQL that presents a recorded change `c`: account ids become account numbers. */
 export const SHOWN_CHANGE = (() => {
@@ -39,34 +25,6 @@ export const SHOWN_CHANGE = (() => {
   };
 })();
 
-/**
- * SELECT of one page of changes by id; both bounds are parameters, the lower one exclusive. Rows that were
- * created and removed again have no label and are left out.
- * @param limit rows per page
- */
-export function listedChangesSql(limit: number): string {
-  const label = CHANGED_ENTITIES.map((entity) => `WHEN '${entity}' THEN ${labelSql(entity, 'c.row_id')}`);
-  return `SELECT * FROM (SELECT c.id, c.line, CASE c.entity ${label.join(' ')} END AS row,
-      ${SHOWN_CHANGE.field} AS "column", ${SHOWN_CHANGE.values}
-    FROM main.changes c WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ${limit})`;
-}
-
-// Actors
-
-/**
- * Formats an actor for display: `key:7` → key 7. A null actor stands for rows older than the history.
- * @param who user of the import, correction or undo; null if it must not be named
- */
-export function formatActor(actor: Actor | null, who: string | null = null): Message {
-  if (actor === null) return say('before the history');
-  if (who !== null) return say('{actor}: {who}', { actor: formatActor(actor), who });
-  const [type = '', ...rest] = actor.split(':');
-  const name = rest.join(':');
-  return type === 'undo'
-    ? say('undo of {name}', { name })
-    : say('{type} {name}', { type: asMessage(type), name });
-}
-
 // Origin of rows: the operation whose range contains their id, or the key that created them
 
 export interface Origin {
@@ -74,14 +32,6 @@ export interface Origin {
   readonly actor: Actor;
   readonly user: string | null;
 }
-
-/**
- * SQL of the operation that created a row; null for a row created with a key.
- * @param id SQL of the row id
- */
-export const creatorOf = (entity: ChangedEntity, id: string): string =>
-  `(SELECT operation_id FROM main.created_rows WHERE entity = '${entity}' AND first_row <= ${id}
-    AND last_row >= ${id} ORDER BY first_row DESC LIMIT 1)`;
 
 /** @returns a function that gives the origin of a row, or undefined for a row older than the history */
 export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) => Origin | undefined {
@@ -103,28 +53,3 @@ export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) =
   };
   return (kind, id) => recorded.get(kind, id) ?? byOperation(kind, id);
 }
-
-// Display names of entities
-
-export const ENTITY_NAMES: { readonly [entity in ChangedEntity]: string } = {
-  cooperatives: 'cooperative',
-  members: 'member',
-  production: 'delivery',
-  loans: 'loan',
-  payments: 'payment',
-  accounts: 'savings account',
-  savings: 'savings transaction',
-};
-
-const COUNTS: { readonly [entity in ChangedEntity]: (n: number) => Message } = {
-  cooperatives: (n) => say('{n|# cooperative|# cooperatives}', { n }),
-  members: (n) => say('{n|# member|# members}', { n }),
-  production: (n) => say('{n|# delivery|# deliveries}', { n }),
-  loans: (n) => say('{n|# loan|# loans}', { n }),
-  payments: (n) => say('{n|# payment|# payments}', { n }),
-  accounts: (n) => say('{n|# savings account|# savings accounts}', { n }),
-  savings: (n) => say('{n|# savings transaction|# savings transactions}', { n }),
-};
-
-/** For example `3 members`. */
-export const countEntities = (entity: ChangedEntity, count: number): Message => COUNTS[entity](count);

@@ -6,8 +6,14 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { FILE_FIELDS } from '../file-columns.ts';
-import { CHANGED_ENTITIES, type ChangedEntity } from './correction-kinds.ts';
 import type { EventEntity, EventSummary } from './events.ts';
+
+/** Entities of the registry, under their names in the history; parents before children. */
+export const CHANGED_ENTITIES = [
+  ...(['cooperatives', 'members', 'production', 'loans'] as const),
+  ...(['payments', 'accounts', 'savings'] as const),
+] as const;
+export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
 // A stored column of the read model is not served if
 //

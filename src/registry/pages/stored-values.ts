@@ -4,13 +4,13 @@ import type { Visit } from '../../desk/screen.ts';
 import type { Writing } from '../../desk/writing.ts';
 import { type DecimalKind, RATE, WEIGHT } from '../../values/decimal.ts';
 import { listFields, type StagedValue } from '../../values/declared-fields.ts';
-import { type Html, type HtmlValue, html } from '../../values/html.ts';
+import { type Html, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { CHOICE_LABELS } from '../../values/text.ts';
 import { ACCOUNT_FIELDS, DERIVED_REFERENCE } from '../entries.ts';
 import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from '../file-columns.ts';
 import { MEMBER_FIELDS } from '../members.ts';
-import type { FoundMember, StoredMembership, StoredRow } from '../stored/stored-data-types.ts';
+import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
 // Display names of stored words and fields.
 
@@ -173,72 +173,7 @@ export const numberOf = (row: StoredRow, field: string): number => Number(row[fi
 export const referenceOf = (row: StoredRow): string =>
   textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 
-/** Result of `write`, or undefined for a missing value. */
-export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
-  row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
-
-/** Shown in headings, or parts of the full name. */
-const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
-const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
-  .map(({ name }) => name)
-  .filter((name) => !ELSEWHERE.includes(name));
-
-/**
- * Labelled values of a member.
- * @param but a field to leave out
- */
-export const memberValues = (
-  visit: Visit,
-  member: StoredRow,
-  but?: string,
-): (readonly [name: string, value: string | undefined])[] =>
-  SHOWN_FIELDS.filter((field) => field !== but).map((field) => [
-    visit.translate(nameOf(field)),
-    field === 'registration_date'
-      ? ifGiven(member, field, visit.write.day)
-      : writeStored(visit, field, member[field]),
-  ]);
-
 export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
   `${cooperativeCode} · ${memberCode} · ${fullName}`;
 
 // Memberships side by side; differences are also marked by a sign
-
-/** Codes of the cooperative and the member. */
-export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
-  `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
-
-/** @param sides two or more */
-export function compared(visit: Visit, sides: readonly StoredMembership[]): Html {
-  const { say, write, translate } = visit;
-  const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [
-    [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
-    // The heading shows the codes, which always differ.
-    ...memberValues(visit, member, 'member_code'),
-    [say('Deliveries'), write.number(deliveries.length)] as const,
-    [say('Loans'), write.number(loans.length)] as const,
-    [say('Savings'), write.number(savingsTransactions.length)] as const,
-  ];
-  const columns = sides.map(valuesOf);
-  const href = ({ member }: StoredMembership) =>
-    `/person/${visit.session.persons.of(textOf(member, 'identity_card'))}`;
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('Differences')}">
-<table class="compared">
-<thead><tr><td></td>${sides.map(
-    (side) => html`<th scope="col"><a href="${href(side)}">${nameOfSide(side)}</a></th>`,
-  )}</tr></thead><tbody>${columns[0]?.map(([label], row) => {
-    const values = columns.map((column) => column[row]?.[1] ?? '–');
-    const differs = new Set(values).size > 1;
-    const cell = (value: string, column: number) =>
-      html`<td>${differs ? marked(value, values[column === 0 ? 1 : 0] ?? '') : value}</td>`;
-    return html`<tr${differs && html` class="differs"`}><th scope="row">${label}${
-      differs && html` <b title="${say('differs')}" aria-label="${say('differs')}" role="img">≠</b>`
-    }</th>${values.map(cell)}</tr>\n`;
-  })}</tbody></table></div>`;
-}
-
-/** Marks the characters that differ in texts of equal length, such as national IDs. */
-const marked = (text: string, other: string): HtmlValue =>
-  text.length !== other.length
-    ? text
-    : [...text].map((character, i) => (character === other[i] ? character : html`<mark>${character}</mark>`));

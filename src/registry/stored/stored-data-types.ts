@@ -1,8 +1,8 @@
 /** Types of the stored data that the operator's commands and the desk read row by row, with every value. */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
-import type { ChangedEntity } from '../changes/correction-kinds.ts';
 import type { HistoryEntry } from '../changes/record-changes.ts';
+import type { ChangedEntity } from '../changes/tables.ts';
 
 /**
  * Values of a row by the names of bodies and import files, as stored: amounts in minor units, weights in

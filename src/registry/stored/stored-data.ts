@@ -29,7 +29,8 @@ import type {
 } from './stored-data-types.ts';
 
 /** Columns of a `FoundMember`. */
-export const FOUND_MEMBER = `m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName`;
+export const FOUND_MEMBER =
+  'm.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName';
 
 function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
   const findNumber = db.prepareOnce<{ number: string }>(

@@ -1,8 +1,7 @@
 /** Conformance of the sequence of changes: what followers read, and how they wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FeedRequest } from '../../../src/events/feed.ts';
-import type { RegistryEvent } from '../../../src/registry/changes/events.ts';
+import type { FeedRequest, RegistryEvent } from '../../../src/events/feed.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';

@@ -1,8 +1,8 @@
 /** The corrections of a random history, and what people must have before and after each. */
 import assert from 'node:assert/strict';
+import type { CorrectionOptions } from '../../../src/journal/correction-kinds.ts';
 import type { CorrectionResult } from '../../../src/people/correction-result.ts';
 import type { CorrectionStore } from '../../../src/people/corrections/correction-store.ts';
-import type { CorrectionOptions } from '../../../src/registry/changes/correction-kinds.ts';
 import { DAY_SECONDS } from '../../../src/values/date-time.ts';
 import { NOW, nid } from '../conformance/import-rows.ts';
 import { type Row, type Rows, rowsOf, writtenBetween } from './rows.ts';

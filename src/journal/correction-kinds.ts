@@ -1,8 +1,8 @@
 /** Corrections of people and their rows: kinds, reasons, options, and the rows and members they affect. */
 
-import { FieldError } from '../../values/errors.ts';
-import { mayContainIdentityCard } from '../../values/identity-card.ts';
-import { parseText } from '../../values/text.ts';
+import { FieldError } from '../values/errors.ts';
+import { mayContainIdentityCard } from '../values/identity-card.ts';
+import { parseText } from '../values/text.ts';
 
 const CORRECTION_KINDS = [
   'nid_replace',
@@ -31,14 +31,6 @@ export function parseReason(text: string): string | FieldError {
   if (reason instanceof FieldError) return reason;
   return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
 }
-
-/** Entities whose rows corrections change, under their names in the history; parents before children. */
-export const CHANGED_ENTITIES = [
-  ...(['cooperatives', 'members', 'production', 'loans'] as const),
-  ...(['payments', 'accounts', 'savings'] as const),
-] as const;
-
-export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
 export interface CorrectionOptions {
   /** Reason for the history: 1 to 500 characters, without national IDs. */

@@ -252,7 +252,7 @@ export class EndpointDelivery {
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
       // Checked before each attempt: the key may have been disabled while this message waited for its turn.
       const { visible } = this;
-      if (!this.maySee() || this.isStopped) return false;
+      if (this.isStopped || !this.maySee()) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);

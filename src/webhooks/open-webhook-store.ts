@@ -285,11 +285,14 @@ export class WebhookStore {
       this.statements.trimAttempts.run({ id, isDelivered, most: KEPT_ATTEMPTS });
   }
 
-  /** True if another process has made changes since the last call. */
-  hasChanged(): boolean {
-    const before = this.dataVersion;
-    this.dataVersion = this.connection.value<number>('PRAGMA data_version');
-    return before !== this.dataVersion;
+  /** Returns all endpoints at the first call, and when another process has made changes since the last one. */
+  listIfChanged(): readonly WebhookEndpoint[] | undefined {
+    const version = this.connection.value<number>('PRAGMA data_version');
+    if (version === this.dataVersion) return undefined;
+    const endpoints = this.list();
+    // Set last: after an error, the next call tries again.
+    this.dataVersion = version;
+    return endpoints;
   }
 
   /**

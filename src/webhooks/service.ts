@@ -4,7 +4,7 @@ import type { AddToService, ComposedService } from '../module.ts';
 import { packageVersion } from '../runtime/process.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './delivery.ts';
-import { hasWebhooks, openWebhooks, type WebhookStore } from './open-webhook-store.ts';
+import { hasWebhooks, openWebhooks, type WebhookEndpoint, type WebhookStore } from './open-webhook-store.ts';
 import { Connections } from './post.ts';
 import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
@@ -73,7 +73,8 @@ class WebhookService {
   private lookAt(store: WebhookStore): void {
     this.hasClaim ||= store.claim();
     if (!this.hasClaim) return;
-    if (store.hasChanged()) this.read(store);
+    const endpoints = store.listIfChanged();
+    if (endpoints !== undefined) this.takeOver(endpoints);
     if (this.isStuck) this.store();
     if (this.isClosed) return;
     for (const delivery of this.deliveries.values()) delivery.wake();
@@ -100,8 +101,7 @@ class WebhookService {
   }
 
   /** Takes over the stored endpoints: adds new ones, updates changed ones, stops removed ones. */
-  private read(store: WebhookStore): void {
-    const endpoints = store.list();
+  private takeOver(endpoints: readonly WebhookEndpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const [id, delivery] of this.deliveries) {
       if (ids.has(id)) continue;

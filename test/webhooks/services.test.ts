@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WebhookStore } from '../../src/webhooks/open-webhook-store.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -111,6 +112,18 @@ test('what cannot be stored is reported once, and deliveries go on when it can',
     receiver.deliveries.map(({ json }) => json.sequence),
     [1, 2, 3],
   );
+});
+
+test('a change that cannot be read is read later', async (context) => {
+  const { app, receiver, add, create } = await startWebhooks(context);
+  const list = context.mock.method(WebhookStore.prototype, 'list', () => {
+    list.mock.restore();
+    throw new Error('disk I/O error');
+  });
+  await add();
+  await until(() => app.logLines.some((line) => line.includes('webhooks: disk I/O error')));
+  await create('C-1');
+  await receiver.waitFor(1);
 });
 
 test('after a restore receivers are told to start again, and get what follows', async (context) => {

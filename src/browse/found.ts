@@ -1,5 +1,6 @@
 /**
- * The desk's search results: persons by number, name, telephone or member code, cooperatives by code or name.
+ * The desk's start page, and its search results: persons by number, name, telephone or member code,
+ * cooperatives by code or name.
  */
 
 import { findBox } from '../desk/layout.ts';
@@ -37,7 +38,7 @@ export function withOneWrongDigit(number: string): string[] {
   return [...numbers];
 }
 
-/** With more matches, a mistyped digit identifies no person. */
+/** Maximum of similar numbers to show; among more, nobody can tell which one was meant. */
 const MOST_SIMILAR_NUMBERS = 5;
 /** Number of persons listed; the rest are only counted. */
 const SHOWN = 50;
@@ -80,7 +81,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
     const results = byMembers(stores, rows);
     return { ...results, memberCount: count };
   }
-  // Seeks in every cooperative, so texts without a digit are treated as names.
+  // Codes are looked up in each cooperative, which is not worth it for texts without a digit: these are names.
   const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
   const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
@@ -89,7 +90,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // For an unknown code, a message that its words are too short would be misleading.
+  // Of an unknown code, it would be misleading to say that its words are too short.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
   return { ...byMembers(stores, coded), cooperatives: byNames.cooperatives };
 }

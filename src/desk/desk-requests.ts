@@ -125,7 +125,7 @@ const readAssets = () =>
 
 // Routing of paths to screens
 
-/** A place in a path. It cannot hold a national ID, so an address with one leads nowhere. */
+/** Pattern of a place in a path. No national ID matches it, so that an address with one leads nowhere. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
 /** Returns a function that finds the screen of a path, with the values of the places in it. */
@@ -150,7 +150,7 @@ export function createRouter(screens: readonly Screen[]) {
 /** Hosts under which the desk is reached; a tunnel keeps the port. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/** True if the browser addresses this desk: the name of another site may lead to this machine, too. */
+/** True if the host is one of this desk's: another site can let its own name lead to this machine. */
 const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
   host !== undefined && hostsOf(port).includes(host.toLowerCase());
 

@@ -15,7 +15,7 @@ import { type Column, form, input, select } from './parts.ts';
 import type { Action, Visit } from './screen.ts';
 
 const PAGE_SIZE = 50;
-/** Requests all rows as a single page. */
+/** Request for all rows as a single page. */
 const ALL: PageRequest = { page: 1, pageSize: 2 ** 31 - 1 };
 
 export interface Choice {
@@ -108,8 +108,8 @@ export const orderLinks =
   };
 
 /**
- * Returns a page of a list that is stored in one order. For another order, the whole list is read and sorted
- * here: of the members of a cooperative, or of all cooperatives.
+ * Returns a page of a list in any order. Stores have one order only: for another one, the entire list, such
+ * as all members of a cooperative, is read and sorted.
  * @param valueIn returns a row's value in the column; undefined for the stored order
  */
 export async function listInOrder<Row>(

@@ -6,7 +6,7 @@ import { hideIdentityCards } from '../values/identity-card.ts';
 import type { Text } from '../values/message.ts';
 import type { Page, Visit } from './screen.ts';
 
-/** Responds to input that cannot be parsed; nothing was attempted. */
+/** Returns a page that refuses input that cannot be parsed, before anything was done. */
 export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
   body: html`<h1>${visit.translate(heading)}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -66,7 +66,7 @@ interface FormOptions {
   readonly saves?: true;
 }
 
-/** Renders a form with the session's token: the only way to write one. */
+/** Renders a form of a screen, with the session's token. */
 export const form = (
   visit: Visit,
   { path, action, hidden = {}, body, button, look, takesFiles, saves }: FormOptions,

@@ -16,7 +16,7 @@ import type { Writing } from './writing.ts';
 
 // Numbers that represent persons and searches in addresses, which browsers keep: one set per session
 
-/** Maximum of stored numbers. Beyond it the oldest are removed; their links ask to search again. */
+/** Maximum of stored numbers. Beyond it, the oldest are removed, and their links lead nowhere. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -24,12 +24,12 @@ export class Numbers {
   private readonly numbers = new Map<string, number>();
   private readonly next: () => number;
 
-  /** @param next returns a number unused by other sessions, where an address must not mean another person */
+  /** @param next returns a number that no other session uses, so that no address leads to another person */
   constructor(next: () => number) {
     this.next = next;
   }
 
-  /** Returns the number of a value, the same as long as it is kept. */
+  /** Returns the number of a value: the same one until the value is removed. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;
@@ -56,14 +56,14 @@ export interface ActionNotice extends Pick<Continuation, 'operationId' | 'anothe
 
 /** Milliseconds after which a session without requests ends. */
 export const IDLE_MS = 30 * 60_000;
-/** Milliseconds before that at which the page warns of it. */
+/** Milliseconds before the end of a session at which its pages warn. */
 export const WARNING_MS = 5 * 60_000;
 
 /** A browser that has opened a link. The session ends after half an hour without a request. */
 export interface Session {
   /** Name under which changes are recorded. */
   readonly user: string;
-  /** Included in every form; another site cannot know it. */
+  /** Secret in every form of the session, unknown to other sites. */
   readonly token: string;
   /** National IDs by the numbers of `/person/…`. */
   readonly persons: Numbers;
@@ -176,7 +176,7 @@ export interface Screen {
   readonly title: Message;
   /** Name in the menu; screens without one are reached from others. */
   readonly menu?: Message;
-  /** Declares if it shows personal data, for the access ledger; required, like a route's `access`. */
+  /** Whether pages show personal data, to be recorded in the access ledger. */
   readonly personal: 'none' | 'some';
   readonly read: ReadPage;
   /** True if its forms send files (docs/desk.md). */

@@ -4,12 +4,12 @@ import type { Clock } from '../runtime/scheduler.ts';
 import { IDLE_MS, Numbers, type Session } from './screen.ts';
 
 const LINK_MS = 60_000;
-/** Milliseconds after its end during which a new link resumes a session: forms begun before still work. */
+/** Milliseconds during which a new link resumes an ended session, so that forms begun in it still work. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
 interface StoredSecret<T> {
-  /** The secret itself is not stored. */
+  /** SHA-256 of the secret, which is not stored. */
   readonly digest: Buffer;
   /** Monotonic milliseconds. */
   endsAtMs: number;
@@ -19,7 +19,7 @@ interface StoredSecret<T> {
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** Secrets of one purpose, each with its value and an end. */
+/** Secrets that stand for values, such as sessions, and end. */
 class Secrets<T> {
   private stored: StoredSecret<T>[] = [];
   private readonly clock: Clock;
@@ -65,7 +65,7 @@ class Secrets<T> {
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
-/** Range of the random start of a desk's numbers: those of two desks hardly ever overlap. */
+/** Limit of the random start of the numbers in addresses: those of two desks rarely overlap. */
 const FARTHEST_NUMBER = 1_000_000_000;
 
 export class Sessions {
@@ -75,7 +75,7 @@ export class Sessions {
   private lastPerson: number;
   private lastSearch: number;
 
-  /** @param before number before the first; random, so that those of an earlier desk are different */
+  /** @param before number before the first; random, so that an address of an earlier desk leads to nobody */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.clock = clock;
     this.lastPerson = before;
@@ -125,7 +125,7 @@ export class Sessions {
     return session.value;
   }
 
-  /** Ends a session, as when the user leaves the machine. It can be resumed like an expired one. */
+  /** Ends a session early, when the user leaves the desk. A new link resumes it like an expired one. */
   end(secret: string): void {
     const session = this.sessions.find(secret);
     if (session !== undefined) session.endsAtMs = this.clock.monotonicMs();

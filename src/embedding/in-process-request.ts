@@ -15,7 +15,7 @@ export interface Answer {
   /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
   /**
-   * The value that JSON says, and undefined where nothing was sent. Anything else, such as an export, is a
+   * The parsed JSON; undefined if nothing was sent. A response of another type, such as an export, is a
    * Readable of bytes, to be read or destroyed.
    */
   readonly body: unknown;
@@ -36,7 +36,7 @@ export type Request = (
 ) => Promise<Answer>;
 
 /**
- * Both ends are those of node:http, so that nothing of a request is imitated.
+ * Client and server are those of node:http, so that nothing about a request is imitated.
  * @param connect gives a new connection to the service
  */
 export const openRequests =

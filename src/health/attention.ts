@@ -39,9 +39,9 @@ export interface StatusFacts extends FactsForIssues {
 /** A day, with some slack for a backup that takes longer or starts later than the day before. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
-/** A record dated further ahead than this shows a wrong clock, now or when it was made. */
+/** A record that is dated further ahead shows that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
-/** Requests of one key in a day. */
+/** Refused requests of a key in a day. */
 const REFUSED_OFTEN = 100;
 /** Maximum number of keys or files named in one issue. */
 const NAMED = 3;

@@ -55,10 +55,10 @@ interface ReadModelStatus {
   readonly unindexed: number;
 }
 
-/** Counting more would take longer than a metrics scrape should. */
+/** Maximum of counted members: counting more would take too long for a metrics scrape. */
 export const STALE_COUNTED = 10_000;
 
-// Status of what can be left out: its room reads it, and is not known here
+// Status of modules, each of which reads its own
 
 export interface Attention {
   readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
@@ -89,7 +89,7 @@ export interface AddedStatus {
   readonly metrics: (nowSeconds: number) => object;
 }
 
-/** Reads it before the registry is read: its file is one of its own. */
+/** Reads the module's own file; the returned function completes the status from the registry. */
 export type ReadAdded = (
   databaseFile: string,
   waitMs: number,

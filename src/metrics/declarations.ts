@@ -138,7 +138,7 @@ export interface Distribution {
   readonly sum: number;
 }
 
-/** Values of one metric; where it has labels, with those of each value in the order of the declaration. */
+/** Value of one metric, or its values with their labels in the order of the declaration. */
 type ValuesOf<Declared> =
   Declared extends Declaration<infer Type, infer Labels>
     ? LabelledOr<Labels, Type extends 'histogram' ? Distribution : number>

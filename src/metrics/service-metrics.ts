@@ -19,7 +19,7 @@ import {
 
 // Histograms
 
-/** Observing allocates nothing, so that counting does not slow down a lookup of 100 µs. */
+/** Counts values by bucket, without any allocation that would slow down a lookup of 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
   /** Counts by bucket, then the sum. */
@@ -56,7 +56,7 @@ interface RouteCounts {
 
 /** One slot for every number of up to three digits. */
 const STATUSES = 1_000;
-/** Refusals that concern keys or load; all others are mistakes of the client. */
+/** Statuses of refusals because of a key or of load; the others are mistakes of the client. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
@@ -252,7 +252,7 @@ function end(outgoing: ServerResponse, status: number, text: string, type = 'tex
   outgoing.writeHead(status, headers).end(text);
 }
 
-/** Allows for several Prometheus servers and an operator's browser. */
+/** Connections of several Prometheus servers and an operator's browser. */
 const MAX_CONNECTIONS = 16;
 
 /** Minimum interval between reads of the condition, however often metrics are scraped. */

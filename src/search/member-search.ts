@@ -147,7 +147,7 @@ const missingNames = (): RegistryError =>
 
 // Searches for commands and the desk, on a connection of their own
 
-/** In a shorter word, a typo makes another name. */
+/** Minimum length of a word in which a typo is assumed: shorter names differ in one letter. */
 const SHORTEST = 4;
 const PLAIN = /^[a-z]+$/;
 

@@ -8,7 +8,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { openMemberSearch } from './member-search.ts';
 
-/** Each search indexes at most this much of what a killed import left, which takes about a second. */
+/** Limit of the members that a search indexes after a killed import, in about a second. */
 const LEFT = { pause: letOthersWrite, most: 15 };
 
 serveTasks((file: string) => {

@@ -84,7 +84,7 @@ const PATH = '/compare';
 const COUNTRY_PATH = '/statistics';
 /** Maximum number of named cooperatives. */
 const MOST = 12;
-/** Maximum number of suggestions, which a browser can still search while the user types. */
+/** Maximum number of suggestions that a browser can search while the user types. */
 const MOST_PROPOSED = 1_000;
 const GROUPS: { readonly [by in GroupedBy]: Message } = {
   district: say('By district'),

@@ -84,7 +84,7 @@ const seesFinancials = ({ caller }: Pick<ApiRequest, 'caller'>): boolean =>
 /** Limit of queued requests for several cooperatives. */
 const MAX_WAITING = 64;
 
-/** The few totals of one cooperative are summed here, those of thousands in a thread. */
+/** Opens a connection for statistics of one cooperative, and a thread for those of thousands. */
 function openServed(storage: Storage) {
   const setup = { file: storage.pathForOpening(), zone: storage.zone };
   const module = moduleBeside(import.meta.url, 'statistics-thread');
@@ -95,7 +95,7 @@ function openServed(storage: Storage) {
 }
 type Served = ReturnType<typeof openServed>;
 
-/** @param open opens at the first request what all share */
+/** @param open opens the connection and the thread at the first request */
 const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Route[] => [
   {
     ...SHARED,

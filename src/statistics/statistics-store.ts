@@ -34,7 +34,7 @@ export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
 
 /** Limit of cached sums of several cooperatives. */
 const CACHED_SUMS = 16;
-/** For an operator, who has to recompute the totals. */
+/** Time for an operator to recompute the totals. */
 const RETRY_AFTER_SECONDS = 60;
 
 interface CooperativeRow {
@@ -47,8 +47,8 @@ interface CooperativeRow {
 type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
- * Call the methods inside one snapshot. They throw RegistryError `unavailable` if the totals have another
- * version or zone.
+ * Opens a reader whose methods have to be called in a transaction. They throw RegistryError `unavailable` if
+ * the stored totals have another version or zone.
  * @param zone in which months and years begin
  */
 export function openStatisticsReader(db: Connection, zone: TimeZone) {
@@ -116,7 +116,7 @@ export interface Counts {
 /** Value for members without a registered gender. */
 export const UNKNOWN_GENDER = 'unknown';
 
-export type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
+type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
 
 export interface Statistics extends CooperativeTotals {
   /** Epoch seconds. */
@@ -125,7 +125,7 @@ export interface Statistics extends CooperativeTotals {
   readonly sequence: number;
 }
 
-/** Two columns of an exact sum. */
+/** SQL of the two columns that hold an exact sum. */
 const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
@@ -208,7 +208,7 @@ function openTotals(db: Connection) {
         count,
         amountMinor: toExact(amount, amountRest),
         paidAmountMinor: toExact(paid, paidRest),
-        // Other loans need not be repaid.
+        // Loans of other statuses need not be repaid.
         outstandingMinor: status === 'approved' || status === 'defaulted' ? toExact(...outstanding) : 0,
       };
     return sums as { readonly [status in LoanStatus]: LoanTotals };

@@ -75,7 +75,7 @@ export class EndpointDelivery {
   private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
-  /** On the monotonic clock, so that a step of the wall clock neither delays nor hastens a retry. */
+  /** Time of the next attempt on the monotonic clock, which has no steps. */
   private dueMs: number;
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
@@ -83,7 +83,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** Same array while the key's cooperatives stay the same, so that its identity shows a change. */
+  /** Cooperatives of the key; replaced by another array only if they have changed. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -196,7 +196,7 @@ export class EndpointDelivery {
     return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
   }
 
-  /** Restarts at the end of the feed: the epoch has changed, or the next events are no longer kept. */
+  /** Restarts at the end of the feed, as its epoch has changed or the next events are no longer stored. */
   private restart(): void {
     const end = { after: undefined, limit: 1, epoch: undefined };
     const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);

@@ -31,7 +31,7 @@ interface WebhookEndpointValues {
 
 export interface WebhookProgress {
   readonly position: FeedPosition;
-  /** True while the receiver has yet to be notified that it must restart from the position. */
+  /** True until the receiver has been notified that the sequence restarts after the position. */
   readonly isRestarted: boolean;
   /** Number of failures of the next message. */
   readonly failures: number;
@@ -278,7 +278,7 @@ export class WebhookStore {
   }
 
   private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
-    // Skips attempts that trimming would remove at once.
+    // More attempts would be trimmed at once.
     for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
       this.statements.insertAttempt.run({ ...attempt, id });
     for (const isDelivered of [1, 0])

@@ -20,7 +20,7 @@ export type Resolve = (
 /** Thrown when a name resolves to an address that is not public. */
 export class PrivateAddressError extends Error {}
 
-/** Resolves names for a connection, and refuses any that has an address that is not public. */
+/** Resolves names for connections; refuses a name if one of its addresses is not public. */
 export const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (host, { family, all }, done) => {
@@ -57,7 +57,7 @@ const MAX_LENGTH = 2_000;
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /** True if the host is an address, which needs no resolution. */
-export const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(':');
+const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(':');
 
 /** @param allowsPrivate allows plain HTTP and private addresses */
 export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldError {

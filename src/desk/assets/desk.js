@@ -1,4 +1,4 @@
-/** What the pages gain from a script; all of them work without it. */
+/** Conveniences of the pages, all of which work without scripts. */
 
 const box = document.querySelector('#find');
 const isTyping = (target) => target.closest('input, textarea, select, [contenteditable]') !== null;
@@ -10,7 +10,7 @@ document.addEventListener('keydown', (event) => {
     box.focus();
     box.select();
   }
-  // From the box into the list of what was found, and up and down in it.
+  // Arrow keys move from the box into the list of results, and up and down in it.
   const hits = [...document.querySelectorAll('.hit, .hits a')];
   const place = hits.indexOf(document.activeElement);
   const next = { ArrowDown: place + 1, ArrowUp: place - 1 }[event.key];
@@ -26,12 +26,12 @@ document.addEventListener('submit', (event) => {
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   event.target.dataset.sent = '';
 });
-// Gone back to, a page is as it was left.
+// A page that the user goes back to is as it was left: its forms can be sent again.
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
-// What is shown once is gone before the browser keeps the page for going back to it.
+// Removes a secret that is shown once, before the browser keeps the page to go back to.
 addEventListener('pagehide', () => document.querySelector('[data-once]')?.remove());
 
 if (document.querySelector('.drop') !== null) await import('/assets/import.js');

@@ -1,11 +1,11 @@
-/** Says before a session ends, and keeps what was typed on the page when it has (docs/desk.md#coming-back). */
+/** Warns before a session ends, and keeps the input on the page afterwards (docs/desk.md#coming-back). */
 
 const panel = document.querySelector('#idle');
 const [lifeMs, warningMs] = [Number(panel.dataset.life), Number(panel.dataset.warning)];
 const LOOK_MS = 5_000;
-/** While somebody types, the desk hears of it this often. */
+/** Milliseconds between the requests that extend the session of a user who types. */
 const TYPING_MS = 60_000;
-/** The other pages of the desk in this browser: they have the same session. */
+/** Channel to the other pages of the desk in this browser, which have the same session. */
 const others = new BroadcastChannel('desk');
 let askedAt = Date.now();
 
@@ -21,11 +21,11 @@ function show() {
   panel.hidden = now === 'open';
 }
 
-/** Asks the desk, so that the session goes on; one that was opened again is the same one. */
+/** Extends the session by a request; a session that a new link has resumed is the same one. */
 async function keep() {
   const token = document.querySelector('input[name="token"]')?.value ?? '';
   const sent = { method: 'POST', body: new URLSearchParams({ token }) };
-  // A session lasts from the request: an answer that was long on its way does not extend it.
+  // The session lasts from the request, not from the response, which may be late.
   const sentAt = Date.now();
   const answer = await fetch('/session', sent).catch(() => undefined);
   if (answer?.status === 204) {
@@ -43,7 +43,7 @@ addEventListener('input', () => {
   if (state() !== 'ended' && Date.now() - askedAt > TYPING_MS) void keep();
 });
 
-// Sent now, a form would be lost.
+// A form that is sent after the end would be lost.
 addEventListener(
   'submit',
   (event) => {

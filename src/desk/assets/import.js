@@ -1,9 +1,9 @@
-/** Files that are dropped, or chosen, are sent one after the other as they are, with their progress. */
+/** Sends dropped or chosen files one after the other, and shows the progress. */
 
 const zone = document.querySelector('.drop');
 const form = zone?.closest('form');
 
-/** @returns the page that the file has now; undefined when it could not be sent */
+/** @returns the address of the file's page; undefined if the file could not be sent */
 const send = (file, onProgress) =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -39,7 +39,7 @@ async function sendAll(files) {
 }
 
 if (form) {
-  // A file that misses the zone would be opened in place of the page.
+  // The browser would replace the page by a file that is dropped beside the zone.
   for (const type of ['dragover', 'drop']) addEventListener(type, (event) => event.preventDefault());
   zone.addEventListener('dragover', () => zone.classList.add('over'));
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));

@@ -81,7 +81,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
     const results = byMembers(stores, rows);
     return { ...results, memberCount: count };
   }
-  // Codes are looked up in each cooperative, which is not worth it for texts without a digit: these are names.
+  // A code is looked up in each cooperative, so a text without a digit is treated as a name.
   const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
   const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))

@@ -285,7 +285,7 @@ export class WebhookStore {
       this.statements.trimAttempts.run({ id, isDelivered, most: KEPT_ATTEMPTS });
   }
 
-  /** Returns all endpoints at the first call, and when another process has made changes since the last one. */
+  /** Returns all endpoints if another process has changed the file since the last call; also at the first. */
   listIfChanged(): readonly WebhookEndpoint[] | undefined {
     const version = this.connection.value<number>('PRAGMA data_version');
     if (version === this.dataVersion) return undefined;

@@ -10,8 +10,8 @@ import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
 import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
 
 /**
- * Blocks that only keys with `members:financials` see. Loans and savings do not depend on the time of the
- * request: they are opaque here, already serialized by storage.
+ * Parts of a lookup for keys with `members:financials`. Loans and savings are JSON texts from storage, as
+ * they do not depend on the time of the request.
  */
 export interface Financials {
   readonly production: ProductionSummary;
@@ -33,7 +33,7 @@ export interface Membership extends LookedUpMember {
   readonly financials: Financials | null;
 }
 
-/** The consolidated values are from the newest registration in which they are not null. */
+/** A person's lookup. Each consolidated value is from the newest registration where it is not null. */
 export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;

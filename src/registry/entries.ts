@@ -1,4 +1,4 @@
-/** Entries of a member (deliveries and savings transactions), and the summaries of them that lookups show. */
+/** Entries of a member (deliveries and savings transactions), and their summaries in lookups. */
 
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { type ExactInteger, MONEY, narrow, WEIGHT } from '../values/decimal.ts';
@@ -76,7 +76,9 @@ export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, Val
   readonly id: number;
 }
 
-/** Checked values of a request. Without a reference, the entry gets one derived from its other values. */
+/**
+ * Checked values of a request. Without a reference, the entry gets a reference derived from its other values.
+ */
 export type NewDelivery = GivenValues<typeof PRODUCTION_FIELDS>;
 export type NewSavingsTransaction = GivenValues<typeof ACCOUNT_FIELDS> & GivenValues<typeof SAVINGS_FIELDS>;
 
@@ -96,11 +98,9 @@ export interface DeliveryFilter extends Period {
 export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** Prefix of the references derived for entries that came without one. */
+/** Prefix of derived references, for entries that came without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
-/**
- * Prefix of the references of entries that were deliberately entered again although they equal stored ones.
- */
+/** Prefix of the references of entries entered again on purpose, although equal entries are stored. */
 export const TYPED_AGAIN = 'DESK-';
 
 /** All entries of a member, or the entry with a reference in a cooperative. */
@@ -128,7 +128,7 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** A delivery in the window, with the epoch second at which it leaves the window. */
+/** A delivery in the window; `expiresAt` is the epoch second from which the window excludes it. */
 export interface ExpiringDelivery {
   readonly expiresAt: number;
   readonly grams: number;
@@ -156,8 +156,8 @@ export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECOND
 const MAX_EXPIRING = 64;
 
 /**
- * Computes the summary at a moment. It changes only when a delivery happens or reaches the age of the window.
- * @param deliveries all since `knownFrom` in time order, including those later than `at`
+ * Returns the summary at a moment. The summary changes only when a delivery happens, or leaves the window.
+ * @param deliveries all since `knownFrom` in time order, including deliveries later than `at`
  * @param at epoch seconds
  * @param knownFrom epoch seconds, not after the start of the window
  */
@@ -203,7 +203,7 @@ export function summarizeProduction(
 const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
 
 /**
- * Computes a later summary from an earlier one by subtracting the deliveries that have expired since.
+ * Returns a later summary: an earlier one less the deliveries that have left the window since.
  * @param at epoch seconds, before `knownUntil`
  */
 export function subtractExpired(

@@ -1,6 +1,6 @@
 /**
- * Columns of each kind of import file in staging order: first those that identify the row and its owner, then
- * its values, which are declared fields.
+ * Columns of each kind of import file, in staging order: identifiers of the row and of its owner, then the
+ * declared fields.
  */
 
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
@@ -29,7 +29,7 @@ export const IMPORT_KINDS = [
   'savings',
 ] as const;
 
-/** Ordered so that kinds refer only to earlier ones. */
+/** In an order in which each kind refers only to earlier kinds. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 export interface FileColumn {
@@ -40,8 +40,8 @@ export interface FileColumn {
   readonly label: Message;
   readonly field: NamedField;
   /**
-   * Role for a stored row: names its owner, identifies the row, may change it, or is only compared with the
-   * owner.
+   * Role of the column: it names the owner of the row, identifies the row, sets a value, or is only compared
+   * with the owner.
    */
   readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
@@ -98,7 +98,8 @@ const FILES: {
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
 
 /**
- * Files identify other rows by their labels instead of ids, and cannot set what payments and corrections set.
+ * True for fields with a column in files: files name other rows by labels instead of ids, and cannot set
+ * values that payments and corrections set.
  */
 const isInFiles = ({ kind, setBy }: Field): boolean =>
   kind !== 'reference' && setBy !== 'payments' && setBy !== 'corrections';
@@ -137,7 +138,7 @@ export const FAULTS_COLUMN = 'registry_faults';
 /** Column with the source file of each refused row, needed for rows without a reference. */
 export const FILE_COLUMN = 'registry_file';
 
-/** Column that marks refused rows that occur twice in their file. */
+/** Column that marks a refused row whose file contains the same row twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
 /** Display names of these columns, for files of refused rows meant for people. */

@@ -210,8 +210,8 @@ export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string |
 type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
 
 /**
- * @param stored dates of the stored loan. An import may have stored an end before the start, which is
- *   accepted until either date changes (docs/api.md#loans).
+ * @param stored dates of the stored loan. A stored end before the start, from an import, is accepted until
+ *   either date changes (docs/api.md#loans).
  * @returns a message for a loan that would end before it starts
  */
 export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string | undefined {
@@ -290,9 +290,9 @@ function compareLoans(a: Ordered, b: Ordered): number {
 }
 
 /**
- * Selects the loan history: granted loans (approved, defaulted or paid) first, then pending ones, then
- * rejected and cancelled ones; within each group those without a start date first, then the latest start
- * date, then the higher id (docs/api.md#looking-up-a-person).
+ * Returns the loan history, in this order: granted loans (approved, defaulted or paid), pending loans,
+ * rejected and cancelled loans. Within each group, loans without a start date come first, then the latest
+ * start date, then the higher id (docs/api.md#looking-up-a-person).
  * @param loans all loans of one membership, in any order
  */
 export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>

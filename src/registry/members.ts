@@ -1,4 +1,4 @@
-/** Members: a member is one person in one cooperative. Fields, filters and the comparison of names. */
+/** Members: fields, filters and names. A member is one person in one cooperative. */
 
 import type { Visible } from '../access/api-keys.ts';
 import {
@@ -43,13 +43,14 @@ export type MemberField = RecordedField & {
   readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
   /**
-   * A transfer copies the person's fields to the new membership, which starts without those of the
+   * Owner of the value: a transfer to another cooperative copies the values of the person, not those of the
    * membership.
    */
   readonly belongsTo: 'person' | 'membership';
   /**
-   * `keep`: the value of the remaining member. `fill`: the same, or if it is null, the other member's. `fill
-   * together`: like `fill` for all such fields at once, so that they come from one member.
+   * Value of a merged member. `keep`: that of the remaining member. `fill`: the same, but the other member's
+   * in place of null. `fill together`: as `fill`, for all such fields at once, so that all come from one
+   * member.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** Kept, set to null or to the given text, or replaced by a value unique to the row. */
@@ -225,7 +226,7 @@ export const LOOKED_UP = [
   'mobile',
 ] as const satisfies readonly (keyof MemberValues)[];
 
-/** Person fields of lookups, each taken from the newest registration that has it. */
+/** Person fields of lookups; each value is from the newest registration with a value. */
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
@@ -257,9 +258,8 @@ type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 
 /**
- * A member in a list. The engine writes the stored values as JSON while reading them: passing them
- * individually and serializing them later would cost a third of a page's speed
- * (docs/decisions/0018-lists-as-text.md).
+ * A member in a list. SQLite composes the JSON while it reads the row: serializing the values here would cost
+ * a third of a page's speed (docs/decisions/0018-lists-as-text.md).
  */
 export interface ListedMember {
   readonly id: number;

@@ -1,4 +1,4 @@
-/** Searches by name, which a module adds: the registry works without them. */
+/** Searches by name. A module adds them; without the module the registry works, but has no searches. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';
@@ -36,7 +36,7 @@ interface NameSearch {
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
   /**
-   * Ids of members that would match with one letter of the words corrected, up to `most`.
+   * Ids of members who match when one letter of the words is corrected, up to `most`.
    * @throws RegistryError as `searchMembers`
    */
   listSimilar(words: readonly string[], most: number): readonly number[];

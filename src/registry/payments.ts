@@ -116,8 +116,8 @@ export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
 
 /**
  * @param paidAt epoch seconds
- * @param zone for the end of the opening balance in the message
- * @returns a message for a payment that the opening balance of its loan already includes
+ * @param zone for the times in the message
+ * @returns a message for a payment already included in the opening balance of its loan
  */
 export const refuseCountedPayment = (
   { paidUntil }: Pick<LoanRecord, 'paidUntil'>,
@@ -130,8 +130,8 @@ export const refuseCountedPayment = (
 };
 
 /**
- * Accepts a new payment.
- * @throws RegistryError `invalid`: the loan accepts no payments, or its opening balance includes this one
+ * Values of a new payment.
+ * @throws RegistryError `invalid`: the loan accepts no payments, or its opening balance includes the payment
  */
 export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: TimeZone): PaymentValues {
   const faults = new FieldErrorList();
@@ -147,9 +147,8 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
 const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 
 /**
- * New values of a stored payment, corrected or voided, regardless of the status of its loan; a void payment
- * cannot change.
- * @throws RegistryError `invalid`, with every field that cannot change this way
+ * New values of a stored payment, corrected or void, whatever the status of its loan.
+ * @throws RegistryError `invalid`, with every field that cannot change; a void payment cannot change
  */
 export function decidePayment(
   stored: PaymentRecord,
@@ -174,7 +173,7 @@ export function decidePayment(
   return values;
 }
 
-/** Message for a payment that takes the paid amount of its loan beyond the largest amount. */
+/** Message for a payment with which the paid amount of its loan would exceed the largest amount. */
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
@@ -191,10 +190,10 @@ const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | u
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
- * Paid amount of a loan after a change of one of its payments, in minor units. A total that an import has
- * taken beyond three times the amount may stay there or decrease.
+ * Paid amount of a loan after a change of one of its payments, in minor units. If an import has taken the
+ * amount beyond three times the loan amount, it may stay there or decrease.
  * @param before undefined for a new payment
- * @throws RegistryError `invalid` for a total with too many digits, or beyond three times the loan amount
+ * @throws RegistryError `invalid` for an amount with too many digits, or beyond three times the loan amount
  */
 export function paidAfter(
   loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,

@@ -13,9 +13,9 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** Store for the holders of keys: no read or write without the cooperatives that the key may see. */
+/** The rows of the registry, reachable only by the cooperatives that the caller may see. */
 export interface NarrowableStore<Rows = OwnedRows> {
-  /** The same rows as far as they are visible; others do not exist, neither for reads nor for writes. */
+  /** Returns the visible rows. Other rows do not exist for the caller, neither for reads nor for writes. */
   readonly narrowedTo: StoreOf<Rows>;
 }
 

@@ -45,8 +45,8 @@ function namesByBit(
 }
 
 /**
- * Fields that an event may name, by their names in bodies and import files. The index of a field is its bit
- * in stored events.
+ * Names of the fields that an event may report, as in bodies and import files. The index of a field is its
+ * bit in stored events.
  */
 export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
   cooperative: namesByBit(COOPERATIVE_FIELDS),
@@ -87,23 +87,23 @@ export function actorOfCode(code: number): Actor {
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
 }
 
-// Appending: events are written in the transaction that makes the change. An event's sequence number is its
-// SQLite rowid: one more than that of the newest event, which is never removed.
+// Appending: an event is written in the transaction of its change. Its sequence number is its SQLite rowid,
+// one more than that of the newest event; the newest event is never removed.
 
 const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 
 /** Events up to this epoch second have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/** More than one, so that an overlong table shrinks with each write. */
+/** Limit of a single write; above one, so that a table with too many events shrinks with each write. */
 const MOST_REMOVED_BY_WRITE = 4;
 /** Limit for an import or an undo, which may append any number of events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
- * Removes expired events from the start of the sequence, up to the first that has not expired. The newest
- * event is kept regardless of age, because it holds the current end of the sequence.
- * Parameters: `@most` events to remove at most; `@expiry` as computed by `expiryOf`.
+ * Removes expired events from the start of the sequence, up to the first unexpired event. The newest event
+ * stays whatever its age, because it holds the end of the sequence. Parameters: `@most`, the limit of removed
+ * events; `@expiry`, from `expiryOf`.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -124,7 +124,9 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     'SELECT at FROM events ORDER BY sequence LIMIT 1',
   );
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Epoch second of the last check that found nothing expired; not repeated within that second. */
+  /**
+   * Epoch second of the last check without an expired event; the check is not repeated within that second.
+   */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (

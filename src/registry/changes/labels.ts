@@ -25,7 +25,8 @@ export const SHOWN_CHANGE = (() => {
   };
 })();
 
-// Origin of rows: the operation whose range contains their id, or the key that created them
+// Origin of a row: the operation whose range of new rows contains the row's id, or the key that created the
+// row
 
 export interface Origin {
   readonly at: number;

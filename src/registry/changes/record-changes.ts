@@ -1,6 +1,6 @@
 /**
- * Records changes of single rows in the transaction that makes them: each value in the history, which holds
- * personal data and former values, and one event.
+ * Records changes of single rows in the transaction that makes them: each changed value in the history, and
+ * one event. The history holds personal data and former values.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -41,7 +41,7 @@ export interface HistoryEntry {
 }
 
 /**
- * SQL of the user of the operation, or of its undo, that made a change; null for a key.
+ * SQL of the user who ran or undid the operation behind a change; null for a change with a key.
  * @param actor SQL of the actor
  */
 export const userOf = (actor: string): string =>
@@ -62,7 +62,7 @@ interface ChangedValues {
   readonly new: readonly Value[];
 }
 
-/** @param entity one whose rows have their own events */
+/** @param entity an entity whose rows have their own events */
 export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   const insert = openInsert(db, entity);
   const append = openEventAppender(db, announcedEntity(entity));
@@ -87,8 +87,8 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
 }
 
 /**
- * Records new rows of one member as a single event of the member: the entry, and rows created for it.
- * @param entities entities without their own events, all reported by one field of the member
+ * Records a new entry of a member, with the rows created for it, as one event of the member.
+ * @param entities entities without their own events, all reported by the same field of the member's event
  */
 export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity[]) {
   const inserts = entities.map((entity) => ({ entity, insert: openInsert(db, entity) }));

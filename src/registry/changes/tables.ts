@@ -34,7 +34,7 @@ export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
 
 /**
- * SQL statement that marks a column as stale.
+ * Statement that marks a column as stale.
  * @param members condition on the members whose entries changed
  */
 export const markStaleSql = (column: ReadModelColumn, members: string): string =>
@@ -103,7 +103,7 @@ function describeTable(entity: ChangedEntity): Table {
   return { entity, ...description, hasTimestamps, unique };
 }
 
-/** Ordered so that tables refer only to earlier ones. */
+/** In an order in which each table refers only to earlier tables. */
 export const TABLES: readonly Table[] = CHANGED_ENTITIES.map(describeTable);
 
 export const tableOf = (entity: ChangedEntity): Table =>

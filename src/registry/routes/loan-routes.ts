@@ -68,7 +68,7 @@ export const statusFilter = <T extends string>(
 
 // Body of a loan → its values, with all faults: of fields, rules and conflicts with stored rows
 
-/** Skips the check of the dates if one of them is invalid itself. */
+/** Adds a fault for an end before the start, unless one of the dates is itself invalid. */
 function addEndFault(
   faults: FieldErrorList,
   { loanStartDate = null, loanEndDate = null }: Partial<GivenLoan>,

@@ -75,7 +75,7 @@ const declared = declareResource(MEMBER_FIELDS, {
 
 export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
 
-/** Completes the JSON object from storage, which lacks the fields that depend on more than the row. */
+/** Adds the properties that depend on more than the member's row to the JSON object from storage. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
@@ -173,7 +173,7 @@ const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];
-  /** The number that replaced the requested one. */
+  /** Current number of the person, if the requested number was replaced. */
   readonly current?: string | undefined;
 }
 
@@ -197,7 +197,7 @@ function respondWith(
     : { ...response, headers: { 'Content-Location': `${API_PREFIX}${path}${current}` } };
 }
 
-/** Adds to the record of a replaced number the one that replaced it. */
+/** Adds the current number to the record of a person found by a replaced number. */
 const withCurrent = (json: string, memberships: readonly Membership[]): Match => {
   const current = memberships[0]?.identityCard;
   return { json: `${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, current };
@@ -213,8 +213,8 @@ export const lookUp = (
   consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
 
 /**
- * Looks up a national ID; if it was replaced, its former holder, under the requested number
- * (docs/api.md#a-replaced-national-id).
+ * Looks up a national ID. For a replaced number, looks up the current number and shows the person under the
+ * requested one (docs/api.md#a-replaced-national-id).
  * @returns undefined if the person has no active membership
  */
 function findPerson(
@@ -331,7 +331,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Limit of one request, which takes the event loop a few milliseconds. */
+/** Limit of one request: that many lookups occupy the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 

@@ -35,7 +35,7 @@ import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../shown-rows.ts';
 import type { EntryStore, EntryWrites } from '../stores/entry-store.ts';
 import { MEMBER_ID, readMemberId } from './lookup.ts';
 
-/** The entries of a member of one kind: its routes list them and add one. */
+/** Declaration of the routes for one kind of entry: a list, and the creation of an entry. */
 interface EntryRoutes<New, Entry> {
   /** Last segment of the path. */
   readonly name: string;
@@ -43,7 +43,7 @@ interface EntryRoutes<New, Entry> {
   /** Used in the names of schemas and operations. */
   readonly title: string;
   readonly plural: string;
-  /** Summary of the route that adds one. */
+  /** Summary of the route for creation. */
   readonly adding: string;
   readonly fields: Fields;
   readonly properties: ShownProperties<Entry>;

@@ -115,7 +115,7 @@ const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZo
   }),
 ];
 
-/** Omits filters that were not given: an absent filter is not an undefined one. */
+/** Omits absent filters: the store expects them to be missing, not undefined. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
   const { id: ids, identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
   return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
@@ -137,8 +137,8 @@ function readNames(
 }
 
 /**
- * Values from a checked body, in which invalid fields are missing; incomplete if there are faults. Adds the
- * faults that depend on several fields or on the stored member.
+ * Values from a checked body. Invalid fields are missing in the body, so with faults the values are
+ * incomplete. Adds the faults that depend on several fields or on the stored member.
  * @param stored undefined for a new member
  */
 function readMemberValues(
@@ -154,7 +154,7 @@ function readMemberValues(
   return {
     ...body,
     ...names,
-    // Conflicts with other members are not looked up in a cooperative that was refused.
+    // In a refused cooperative, conflicts with other members are not looked up.
     cooperativeId: faults.has('cooperative_id') ? undefined : cooperativeId,
     registrationDate: body.registrationDate ?? stored?.registrationDate ?? nowSeconds,
   } as Partial<MemberValues>;

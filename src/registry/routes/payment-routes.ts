@@ -37,14 +37,14 @@ import { lendingFilters, statusFilter } from './loan-routes.ts';
 // Body of a payment → its values, with all faults: of fields, rules and conflicts
 
 /**
- * Placeholders for missing or invalid fields, whose faults are known already, so that the rules can check the
- * rest.
+ * Placeholders for missing or invalid fields, so that the rules can check the other fields. The faults of the
+ * replaced fields are already recorded.
  */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /**
- * Values of a new payment from a checked body, with a function that checks them against the loan as it is at
- * the time of the write. Adds all faults against the loan as it is now.
+ * Values of a new payment from a checked body, with a function that checks them against the loan in the
+ * transaction of the write. Adds all faults against the present loan.
  */
 function readNewPayment(
   loans: OwnedRows['loans'],

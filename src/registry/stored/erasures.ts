@@ -29,8 +29,8 @@ export function readErasures({ raw }: Connection): Erasures {
 }
 
 /**
- * True if the erasures belong to the registry in a file, that is, include its own secret; also for erasures
- * without secrets.
+ * True if the erasures include the secret of the registry in a file, and so belong to it; also true for
+ * erasures without secrets.
  */
 export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
   secrets.length === 0 ||
@@ -58,7 +58,7 @@ const INSERT = {
 
 /**
  * Adds missing erasures in one transaction.
- * @param to kind of file that the connection is open on
+ * @param to kind of the file behind the connection
  */
 export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to: keyof typeof INSERT): void {
   const { raw } = db;
@@ -87,8 +87,8 @@ const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
   withDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command }, use);
 
 /**
- * Adds erasures to a file of erasures, creating it with the first one.
- * @returns true if there was anything to add
+ * Adds erasures to a file of erasures; the first erasure creates the file.
+ * @returns true if any were added
  * @throws StorageError
  */
 export function addToErasuresFile(file: string, erasures: Erasures): boolean {
@@ -145,7 +145,9 @@ function erased({ property, erasure }: NamedField<MemberField>): string | undefi
   return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
 }
 
-/** SQL of the values that columns get in an erasure. The other columns stay because totals need them. */
+/**
+ * SQL of the values of an erased member by column. Columns without one keep their value, which totals need.
+ */
 export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
   listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
     const value = erased(field);
@@ -160,8 +162,8 @@ export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): 
   createHmac('sha256', secret).update(identityCard).digest();
 
 /**
- * Hash input for a number that an erased person had by mistake. It includes the membership, as the number
- * itself may be another person's.
+ * Hash input for a number that an erased person had by mistake, with the membership: the number alone may be
+ * another person's.
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 

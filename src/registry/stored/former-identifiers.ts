@@ -1,8 +1,8 @@
 /**
- * Redirects of former keys: a replaced national ID leads to the current one, a merged member to the member
- * that took over its entries. A row in force leads to the current target in one step. A row ended by a later
- * correction is kept, so that undoing that correction puts it back in force; lookups use the views of rows in
- * force.
+ * Redirects of former keys: a replaced national ID leads to the current one, and a merged member to the
+ * member with its entries. A redirect in force leads to the current target in one step. A redirect ended by a
+ * later correction stays in its table, so that an undo of the correction can put it back in force. Lookups
+ * use the views of redirects in force.
  */
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -46,7 +46,7 @@ export const redirectSql = ({ inForce, from, to }: Redirects, key = '?'): string
 export const currentNumberSql = (value: string): string =>
   `coalesce((${redirectSql(REPLACED_NUMBERS, value)}), ${value})`;
 
-/** @returns undefined for a key that is not a former one */
+/** @returns undefined for a key without a redirect in force */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
@@ -63,7 +63,7 @@ export const forgetNumbers = (db: Connection, numbers: string): void =>
 
 /**
  * Ends the redirect of a former key.
- * @returns true if there was one in force
+ * @returns true if a redirect was in force
  */
 export const endRedirect = (
   db: Connection,
@@ -103,7 +103,7 @@ export function undoRedirects(db: Connection, correctionId: number): void {
 }
 
 /**
- * SELECT of the members that members with this former code were merged into.
+ * SELECT of the members into which members with a former code were merged.
  * @param code SQL of the code
  */
 export const mergedByCodeSql = (code: string): string =>
@@ -129,8 +129,8 @@ const option = (name: keyof TransferOptions): string => `json_extract(o.options,
 export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
- * SELECT of `member_id, code, day`: memberships ended by a transfer, and memberships that such ones were
- * merged into. A membership that was active again since is not included.
+ * SELECT of `member_id, code, day`: memberships ended by a transfer, also after a merge into another
+ * membership. Memberships that became active again are left out.
  * @param reversed SELECT of actors whose changes do not count
  */
 export const transfersSql = (reversed: string): string =>
@@ -143,9 +143,9 @@ export const transfersSql = (reversed: string): string =>
        AND h.actor NOT IN (${reversed}))`;
 
 /**
- * New entries that a membership may not have after its transfer to another cooperative
- * (docs/correcting.md#a-change-of-cooperative). Withdrawals and payments, which end old savings and loans,
- * are allowed.
+ * New entries that are refused after the transfer of a membership
+ * (docs/correcting.md#a-change-of-cooperative). Withdrawals and payments are accepted, as they end old
+ * savings and loans.
  */
 const BEGINNINGS = {
   production: { column: 'delivered_at', condition: 'true' },
@@ -160,7 +160,7 @@ type BeginningKind = keyof typeof BEGINNINGS;
 /** True for kinds with entries that are refused after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
-/** The date column of a new row `r`, and SQL that is true if `r` is dated after its member's transfer `t`. */
+/** Date column of a new row `r`, and SQL that is true for a date after the member's transfer `t`. */
 export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
   const { column, condition } = BEGINNINGS[kind];
   const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;

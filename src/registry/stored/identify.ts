@@ -13,11 +13,9 @@ export interface Person {
   readonly members: readonly number[];
   /** Ids of the memberships, and of the members merged into them. */
   readonly rows: readonly number[];
-  /**
-   * National IDs under which the person is or was registered, except those that now lead to another person.
-   */
+  /** National IDs under which the person is or was registered, without those in `mistaken`. */
   readonly numbers: readonly string[];
-  /** National IDs that now lead to another person: they were registered by mistake. */
+  /** National IDs that the person had by mistake: they now lead to another person. */
   readonly mistaken: readonly string[];
 }
 
@@ -37,7 +35,7 @@ const mergedInto = (db: Connection, members: readonly number[]): number[] =>
     `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
   );
 
-/** Former numbers that lead to this one. */
+/** Former numbers that lead to a current number. */
 export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   db.values<string>(
     `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
@@ -46,8 +44,8 @@ export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   );
 
 /**
- * @param given current national ID, or one that leads to it
- * @returns undefined if nobody holds it
+ * @param requested current national ID, or a former one that leads to it
+ * @returns undefined if nobody holds the number
  */
 export function identifyPerson(db: Connection, requested: string): Person | undefined {
   const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, requested) ?? requested;
@@ -72,14 +70,14 @@ export function personOf(db: Connection, identityCard: string, members: readonly
   return { identityCard, members, rows, numbers, mistaken };
 }
 
-/** A number that finds another person was a mistake in these rows, and remains that person's. */
+/** SELECT that finds a row if a number belongs to another person, and was a mistake in the person's rows. */
 const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
 /**
- * Responses to new entries have no Location: they are recognized by their id and a field that no other
- * response has.
+ * Responses to new entries, which have no Location: the id and a field that only these responses have
+ * identify them.
  */
 const ENTRY_RESPONSES = [
   { entity: 'production', field: 'delivered_at' },
@@ -87,8 +85,8 @@ const ENTRY_RESPONSES = [
 ] as const;
 
 /**
- * FROM and WHERE of the kept responses about a person: matched by the rows that they created, and by the
- * numbers that they contain.
+ * FROM and WHERE of the kept responses about a person: responses to the creation of the person's rows, and
+ * responses with one of the person's numbers.
  */
 export function keptResponsesSql({ rows, numbers }: Person): string {
   const loans = `SELECT id FROM main.loans WHERE member_id IN (${listOf(rows)})`;

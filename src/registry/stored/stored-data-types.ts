@@ -35,9 +35,9 @@ export interface MemberName {
   /** Current or former. */
   readonly identityCard?: string;
   /**
-   * Set for input that a person typed for a search. A code or reference without a match is then retried in
-   * upper case, and a former code finds the member that its holder was merged into. Corrections need exact
-   * identifiers.
+   * Set for input of a search, which may differ in case or be outdated: without a match, codes and references
+   * are tried in upper case, and former codes find the member into which their holder was merged. Corrections
+   * need exact identifiers.
    */
   readonly isTyped?: true;
   /** Reference of a delivery, savings transaction, loan or payment of the member. */

@@ -38,10 +38,9 @@ import { openColumnRefresh } from './refresh-read-model.ts';
 import type { StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
-// References of rows that come without one (docs/import-reference.md#entries-without-a-reference). They are
-// derived from some columns of the row before any lookup: a row with the same values in these columns,
-// rejected from the same files, always gets the same reference, whatever has become of its member. Equal rows
-// of a file are numbered.
+// References of rows without one (docs/import-reference.md#entries-without-a-reference), derived from some
+// columns as the file has them. A row with the same values, refused from the same files, always gets the same
+// reference, even if its member has changed since. Equal rows of a file are numbered.
 
 /** Long enough for a SHA-256 prefix not to collide by chance among the entries of a country. */
 const HASH_CHARACTERS = 20;
@@ -49,10 +48,9 @@ const HASH_CHARACTERS = 20;
 type DerivedKind = 'production' | 'savings';
 
 /**
- * Columns whose values are hashed. Frozen: stored entries have these hashes. With other columns or another
- * order, a ledger imported again would not be recognized and would be credited to the members who hold its
- * codes by then. The empty reference is included only for compatibility; the member's name is excluded
- * because the next file may spell it differently.
+ * Columns whose values are hashed, in order. They must never change: stored references are these hashes, and
+ * with other columns an old file would be imported twice. The reference is always empty here, but part of
+ * stored hashes; the member's name is left out because the next file may spell it differently.
  */
 const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [
@@ -95,16 +93,16 @@ export function openDerivation(
 }
 
 /**
- * SQL of the reference of one of several equal entries.
- * @param first SQL of the reference of the first one
- * @param place SQL of the number of this one
+ * SQL of the reference of an entry among equal entries.
+ * @param first SQL of the reference of the first entry
+ * @param place SQL of the place of the entry, from 1
  */
 const referenceSql = (first: string, place: string): string =>
   `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
 
 /**
- * SELECT of the first free reference for another entry equal to stored ones in `@cooperativeId`, of which the
- * first has the reference `@first`.
+ * SELECT of the next free reference among equal entries of `@cooperativeId`; `@first` is the reference of the
+ * first entry.
  */
 const nextReferenceSql = (table: string): string =>
   `WITH RECURSIVE places (place, reference) AS (
@@ -143,7 +141,7 @@ function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fi
   };
 }
 
-/** @param fields those that files have as columns */
+/** @param fields fields with a column in files */
 function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   const { table } = tableOf(kind);
   const columns = FILE_COLUMNS[kind].map(({ name }) => name);
@@ -162,7 +160,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Reference that a file row without one would get if it named the member by code. */
+    /** Reference of the same entry in a file, in a row that names the member by code and has no reference. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
       const cells: { readonly [column: string]: Value | undefined } = {
         ...Object.fromEntries(declared.map(({ name, property }) => [name, (values as Values)[property]])),
@@ -175,7 +173,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   };
 }
 
-/** @returns a function that adds a fault if an entry begins after its member's transfer elsewhere */
+/** @returns a function that adds a fault for an entry after its member's transfer to another cooperative */
 function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   const { column, isAfter } = beginningAfterTransfer(kind, zone);
   const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
@@ -335,7 +333,10 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
   CROSS JOIN savings_transactions t ON t.id = page.id
   CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`;
 
-/** @param rows FROM and WHERE of the rows that `page` selects one page of */
+/**
+ * @param rows FROM and WHERE of all rows
+ * @param page SELECT of one page of them
+ */
 function preparePages<Wanted extends object, Entry>(db: Connection, rows: string, page: string) {
   const select = db.prepare<[Wanted & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
   const countAll = db.prepare<[Wanted], { count: number }>(

@@ -35,8 +35,8 @@ import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 
-// Lists of loans and payments: those of ids, a person, member, loan, reference or time of change use the
-// index of that filter, others the count index.
+// Lists of loans and payments. Filters by ids, person, member, loan, reference or time of change use their
+// own index, others the count index.
 
 const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
 const PAYMENTS: ListRows = {
@@ -251,8 +251,8 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
       /**
-       * @param decide the values from the loan as it is in the transaction. It may throw a RegistryError, as
-       *   for an update; `invalid` also for a total with too many digits.
+       * @param decide returns the values, from the loan in the transaction. It may throw a RegistryError, as
+       *   for an update; an amount with too many digits is `invalid` too.
        */
       create: (
         submitted: PaymentValues,

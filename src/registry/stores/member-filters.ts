@@ -83,8 +83,8 @@ function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: 
 }
 
 /**
- * @param condition on the members `m`, after those of the filter; it may use `@match`
- * @returns a function that gives a page of them, or undefined if no filter is selective
+ * @param condition further condition on the members `m`, after those of the filter; may use `@match`
+ * @returns a function that gives a page of members, or undefined if no filter is selective
  */
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
   const open = (way: Way) => {

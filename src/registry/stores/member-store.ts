@@ -89,7 +89,10 @@ export function openMembers(
     return undefined;
   }
 
-  /** Refuses to change a number that has replaced another: the former one would lead to someone else. */
+  /**
+   * Refuses to change a number that has replaced a former number, as the former number would then lead to
+   * another person.
+   */
   function refuseChange(stored: Member, { identityCard }: MemberValues): void {
     if (identityCard !== stored.identityCard && selectFormerNumber.get(stored.identityCard) !== undefined)
       refuseFields({
@@ -138,7 +141,7 @@ export function openMembers(
     ): Membership | undefined =>
       snapshot.read(() => activeOf(identityCard, at, visibleGroups(visible, cooperativeId))[0]),
 
-    /** Current number of the person whose former number was replaced; undefined for any other number. */
+    /** Current number for a replaced number; undefined for any other number. */
     findCurrentIdentityCard: (former: string): string | undefined =>
       snapshot.read(() => selectCurrentNumber.get(former)?.to),
   });

@@ -1,6 +1,6 @@
 /**
- * The full-text indexes of names: their format, match expressions, and what completes them where triggers do
- * not, after large imports and erasures.
+ * The full-text indexes of names: format, match expressions, and completion after large imports and erasures,
+ * which bypass the triggers.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -10,12 +10,14 @@ import type { Groups } from '../../sqlite/list-pages.ts';
 import { isBusy } from '../../sqlite/sqlite-errors.ts';
 import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 
-// Match expressions for the full-text index of names, and its format, which existing files have: a change
-// needs a migration that rebuilds the index (docs/decisions/0027-search.md).
+// Format and match expressions. Existing files have this format: a change needs a migration that rebuilds the
+// index (docs/decisions/0027-search.md).
 
 /** Texts have no control characters, so a word that begins with this mark cannot be part of a name. */
 const MARK = 31;
-/** Range of characters that the tokenizer treats as letters; two of them encode the id of a cooperative. */
+/**
+ * Range of characters that the tokenizer treats as letters; two characters encode the id of a cooperative.
+ */
 const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
 
 /** Index word of all members of a cooperative. */
@@ -39,7 +41,8 @@ const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
 /**
- * Nearly all members are active: excluding the other statuses is faster than scanning the rows of this one.
+ * The status of nearly all members: excluding the other statuses is faster than reading all rows of this
+ * status.
  */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
@@ -57,8 +60,8 @@ export const matchOfSpellings = (spellings: readonly (readonly string[])[]): str
   spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
 
 /**
- * Result of an index query, or `nothing` if FTS5 refuses it: a letter newer than its Unicode tables splits a
- * word in two, and the index supports no phrases.
+ * Result of an index query, or `nothing` if FTS5 refuses the query. FTS5 splits a word at a letter newer than
+ * its Unicode tables, and this index supports no phrases.
  */
 export function orNothing<T>(find: () => T, nothing: T): T {
   try {
@@ -82,11 +85,11 @@ export const matchOf = (words: readonly string[], groups: Groups, status: string
 /** Members per transaction: it holds the lock for about 50 ms. */
 const BATCH = 10_000;
 
-/** SQL of the first member that an import left unindexed; no row if none. */
+/** SELECT of the first member that an import left unindexed; empty if the index is complete. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
 /**
- * Marks the new members of a large import, and those of an incomplete batch, to be indexed after its lock.
+ * Marks the new members of a large import, and of an incomplete batch, for indexing after the import's lock.
  */
 export function leaveUnindexed(db: Connection): void {
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
@@ -102,7 +105,10 @@ interface Indexing {
   readonly most?: number;
 }
 
-/** Indexes the remaining members in small transactions, so that other writers wait for one at most. */
+/**
+ * Indexes the remaining members in small transactions, so that another writer waits for one transaction at
+ * most.
+ */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));
@@ -152,8 +158,8 @@ export function rebuildNames(db: Connection): void {
   });
 }
 
-// Names of the newest members, whose batch is incomplete, are not in the stored index: each search builds a
-// second index of them in memory.
+// The stored index lacks the newest members, whose batch is incomplete: each search indexes their names in
+// memory.
 
 /**
  * SELECT of matching members in both indexes.

@@ -1,11 +1,9 @@
 /**
- * The read model: what a lookup needs of a member's entries, stored in the member's own row. It holds nothing
- * of the cooperative, so renaming one rewrites no members.
- *
- * Triggers mark a column as stale in the transaction that changes its entries, and each column carries the
- * version of the rules that wrote it. A column of this version that is not stale is therefore correct.
- * Lookups never write: they compute the others. `refresh-read-model.ts` stores them, after an import or by
- * command.
+ * The read model: values of a member's entries, stored in the member's row for lookups. Values of the
+ * cooperative are not included, so that a new name of a cooperative rewrites no members. Triggers mark a
+ * column as stale in the transaction that changes its entries, and each column has the version of the rules
+ * that wrote it. A column is correct if it is not stale and has the current version. Lookups never write, and
+ * compute other columns each time; `refresh-read-model.ts` stores them, after an import or by command.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -27,8 +25,8 @@ import {
 import { type Loan, selectLoanHistory } from '../loans.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
-// Format: each column is prefixed with the version that wrote it. Production is stored as data, because it
-// depends on the time of the request; loans and savings are stored as they are sent.
+// Format: each column begins with the version that wrote it. Production follows as data, because lookups show
+// it as of the request; loans and savings follow as they are sent.
 
 /** Version and time zone of stored columns. */
 export interface ReadModelFormat {
@@ -67,7 +65,7 @@ type CurrentProduction = [
 const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
 const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
 
-/** The summary with its period of validity, without the deliveries that expire later. */
+/** Summary with its period of validity; the deliveries that leave the window later are not read. */
 export function unpackProduction(content: string): DatedSummary {
   const current = JSON.parse(content.slice(0, content.indexOf(';'))) as CurrentProduction;
   return {
@@ -102,7 +100,7 @@ export function packProduction(dated: DatedProduction): string {
     packExact(dated.totalGrams),
     dated.lastDeliveryAt,
   ];
-  // Times are stored as seconds since the previous one, which is usually shorter.
+  // Times are stored as seconds since the previous time: mostly fewer digits.
   const flat = dated.expiring.flatMap(({ expiresAt, grams }, i) => [
     expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
@@ -111,9 +109,9 @@ export function packProduction(dated: DatedProduction): string {
 }
 
 /**
- * Version of all rules that decide what is stored, in two characters: the window, the length and order of the
- * loan history, the sums and their format. A test compares the stored columns of a sample with a fingerprint
- * and fails after a change of a rule; increase this version then.
+ * Version of all rules for stored columns, in two characters: the window, the length and order of the loan
+ * history, sums and their format. Increase it with each change of a rule: a test compares the columns of a
+ * sample with a fingerprint.
  */
 export const RULES_VERSION = '02';
 

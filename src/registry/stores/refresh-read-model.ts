@@ -76,7 +76,7 @@ function refreshAll(
   let refreshed = 0;
   let afterId = 0;
   for (;;) {
-    // Members are found without the lock and checked again with it: only the latter makes other writers wait.
+    // Members are found without the lock, and checked again under the lock, during which other writers wait.
     const members = listNext(afterId, batch);
     if (members.length === 0) return refreshed;
     db.transaction.immediate(() => {
@@ -138,7 +138,7 @@ export const letOthersWrite = (): void => {
 
 /**
  * @returns a function that computes and stores a column of a member. Call it inside the transaction after the
- *   rows were written, because their triggers mark the column as stale.
+ *   rows are written: their triggers mark the column as stale.
  */
 export function openColumnRefresh(
   db: Connection,

@@ -1,6 +1,6 @@
 /**
- * Single rows of an entity that has events: conflicts of a write, and the write itself with its history,
- * event and counts.
+ * Single rows of entities with events: conflicts of a write, and the write with its history, event and
+ * counts.
  */
 
 import { isVisible, type Visible } from '../../access/api-keys.ts';
@@ -103,7 +103,7 @@ function openConflicts(
       ),
     }));
 
-  /** @param exceptId id of the row that is written; undefined for a new one */
+  /** @param exceptId id of the written row; undefined for a new row */
   return (values: Named<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
     const faults = new FieldErrorList();
     const reference = ownerField && (values[ownerField.property] as number | undefined);

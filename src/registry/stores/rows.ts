@@ -80,7 +80,7 @@ export const toListedMember = (
   cooperative: CooperativeSummary,
 ): ListedMember => ({ id, json, cooperative, registrationDate });
 
-// Cache of the few thousand cooperatives as other resources show them: lookups read no rows of cooperatives
+// Cache of the few thousand cooperatives as other resources show them, so that lookups read no cooperatives.
 
 export type CooperativeSummaries = ReturnType<typeof openCooperativeSummaries>;
 

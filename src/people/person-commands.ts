@@ -28,7 +28,7 @@ import { declareCorrections } from './correction-command.ts';
 import { describeRow, formatStoredRows } from './member-commands.ts';
 
 /** Limit of latest accesses shown; `ledger person` shows all. */
-const SHOWN_READINGS = 10;
+const SHOWN_ACCESSES = 10;
 
 export function declarePersons(persons: Command, context: CliContext): void {
   declareCorrections(persons, context);
@@ -52,7 +52,7 @@ async function show(run: Run, nid: string): Promise<void> {
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'No person has this national ID.');
   const [own, everybody] = [ofPerson(accesses), ofEverybody(accesses).length];
-  const last = own.slice(-SHOWN_READINGS).reverse();
+  const last = own.slice(-SHOWN_ACCESSES).reverse();
   if (options.json === true) {
     const entries = last.map((access) => describeAccess(access, shown));
     const readings = { count: own.length, last: entries, everybody };

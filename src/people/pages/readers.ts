@@ -89,19 +89,19 @@ function describeRoute({ desk }: Visit, route: string): Message {
   return what ?? say('the command {command}', { command: `\`${route}\`` });
 }
 
-function readers(visit: Visit, readings: readonly PersonAccess[], names: ReadonlyMap<number, string>): Html {
+function readers(visit: Visit, accesses: readonly PersonAccess[], names: ReadonlyMap<number, string>): Html {
   const { say } = visit;
   const headings = [say('When'), say('Who'), say('Asked for'), say('How'), say('Purpose'), say('Receipt')];
   return table(
     say('Who has seen this record'),
     headings.map((heading) => ({ heading })),
-    readings.map((reading) => [
-      visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
-      visit.translate(formatReader(reading.entry, names)),
-      visit.translate(HOW_READ[reading.how]),
-      withCommands(visit.translate(describeRoute(visit, reading.entry.route))),
-      [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
-      html`<code>${reading.entry.receipt}</code>`,
+    accesses.map(({ entry, how }) => [
+      visit.write.moment(Math.floor(Date.parse(entry.time) / 1000)),
+      visit.translate(formatReader(entry, names)),
+      visit.translate(HOW_READ[how]),
+      withCommands(visit.translate(describeRoute(visit, entry.route))),
+      [entry.purpose, entry.end_user].filter((text) => text !== undefined).join('; '),
+      html`<code>${entry.receipt}</code>`,
     ]),
   );
 }

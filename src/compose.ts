@@ -27,7 +27,7 @@ import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
 
-/** Additions of modules to a service, loaded before one is composed: that waits for nothing. */
+/** Additions of modules to a service, loaded here because `composeRegistry` is synchronous. */
 export const ADDED: readonly AddToService[] = await Promise.all(
   MODULES.flatMap(({ service }) => service?.() ?? []),
 );
@@ -42,7 +42,7 @@ export interface RegistryDependencies {
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
   /** Additions of modules; all of them when not given. */
   readonly added?: readonly AddToService[] | undefined;
-  /** Where readings are recorded; as configured when not given. */
+  /** Ledger for accesses to personal data; as configured when not given. */
   readonly ledger?: AccessLedger | undefined;
 }
 
@@ -131,14 +131,14 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   };
 }
 
-/** The log, with each request of a key counted: it is called once a response was sent. */
+/** Returns a log that also counts the requests of each key, as each request is logged. */
 function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
   return {
     ...log,
     request(entry) {
       const { keyId, reason, time } = entry;
       const at = Math.floor(time / 1000);
-      // The service being unavailable says nothing of the key.
+      // A 503 is not a refusal of the key.
       if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
         keys.countUse(keyId, 'refused', reason, at);
       else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);
@@ -147,7 +147,7 @@ function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): Acce
   };
 }
 
-/** Logs what never became a request. */
+/** Logs refused connections and unreadable requests. */
 const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   refused(requestId, status) {
     const unknown = { keyId: undefined, method: 'OTHER', route: '' };

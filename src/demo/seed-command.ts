@@ -112,7 +112,7 @@ interface IssuedDemoKey extends DemoKey {
 
 const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
 
-/** The last key has a limit so low that a user can see it being reached. */
+/** Demo keys. The last one has a limit that a user can reach by hand. */
 const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
@@ -160,7 +160,7 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
   });
 }
 
-/** @returns undefined if the database was not filled by `seed` */
+/** Reads the demo keys. @returns undefined if the database was not filled by `seed` */
 function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
   const file = demoKeysFileOf(config);
   if (!existsSync(file)) return undefined;
@@ -210,7 +210,7 @@ async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
-/** @returns false, with nothing done, if the database already holds data */
+/** Imports the demo files. @returns false, with nothing done, if the database already holds data */
 async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
   const session = openImportSession(storage);
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));

@@ -68,7 +68,7 @@ function undoOperation(
   return { removed, restored: db.count(`(${rows})`) };
 }
 
-/** The operation's changes in reverse. */
+/** Returns the operation's changes in reverse. */
 function toChangeSet(operation: Operation, { table: { entity }, fields }: OperatedTable): ChangeSet {
   const restored = fields.includes(REMOVED) ? removedRows(operation, entity) : undefined;
   const values = `SELECT NULL AS line, c.row_id, c.field, c.new AS old, c.old AS new FROM main.changes c
@@ -81,7 +81,7 @@ function toChangeSet(operation: Operation, { table: { entity }, fields }: Operat
   };
 }
 
-/** @returns the number of rows, without accounts, which are removed with their transactions */
+/** Returns the number of removed rows, without savings accounts: they go with their transactions. */
 function removeCreated(
   db: Connection,
   operation: Operation,
@@ -94,13 +94,13 @@ function removeCreated(
   const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
   if (last !== null) keepRemovedId(db, table, last);
   if (entity === 'accounts') return 0;
-  // Removed for good, so values of a person in their history would escape a later erasure.
+  // A later erasure would not find the values of a removed row's history.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
     WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
   return changes;
 }
 
-/** Numbers of accounts that transactions were moved to, for the list of the import's changes. */
+/** Saves the numbers of accounts that transactions were moved to, for the list of the import's changes. */
 function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new
@@ -168,7 +168,7 @@ export type UndoResult =
       readonly removed: number;
       /** Number of stored rows that were reset to their former values, or restored after a removal. */
       readonly restored: number;
-      /** Set if nothing was undone: after a dry run, and if the changes differ from the confirmed ones. */
+      /** Set if nothing was undone: after a dry run, or if the changes differ from the confirmed ones. */
       readonly fingerprint?: string | undefined;
       /** Time during which other writers were locked out, in milliseconds. */
       readonly lockMs: number;
@@ -176,13 +176,13 @@ export type UndoResult =
       readonly errorAfterCommit?: unknown;
     }
   | { readonly outcome: 'unknown' }
-  /** Erased values no longer exist anywhere. */
+  /** Refuses the undo of an erasure, whose values no longer exist. */
   | { readonly outcome: 'irreversible' }
   | { readonly outcome: 'undone_before'; readonly undoneAt: number }
   | {
       readonly outcome: 'refused';
       readonly count: number;
-      /** The first ones, up to the requested number. */
+      /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
       /** Imports and corrections to undo first, including those that build on them in turn; newest first. */
       readonly first: readonly number[];
@@ -204,8 +204,8 @@ export function openJournal(storage: Storage) {
     find: (id: number) => findOperation(db, id),
     listChanges: (id: number) => listChanges(db, findOperation(db, id)),
     /**
-     * Existing rows that the operation created or changed; meant for operations on few rows. Savings accounts
-     * are left out because they belong to their transactions.
+     * Lists rows that an operation on few rows created or changed, without savings accounts: they belong
+     * to their transactions.
      */
     listRows(id: number): readonly OperatedRow[] {
       const operation = findOperation(db, id);
@@ -241,10 +241,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/**
- * Operations that build on the refused one, directly or through others. Only later operations build on
- * earlier ones.
- */
+/** Finds the operations that build on the refused one, directly or through others; all of them are later. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -271,7 +268,7 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
 }
 
 /**
- * Every stored value that an operation changed, even if it was undone since, in order of line. Rows removed
+ * Yields each stored value that an operation changed, also if it was undone, in order of line. Rows removed
  * since are left out.
  */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {

@@ -8,19 +8,19 @@ import type { CorrectionKind } from './correction-kinds.ts';
 
 /** Inputs of an import that the registry cannot derive itself. */
 export interface ImportRecord {
-  /** Without folders. */
+  /** Name without its folders. */
   readonly fileName: string;
   /** Hash of the file's bytes, 64 hexadecimal digits. */
   readonly sha256: string;
-  /** JSON value, like `options` and `notes`: the mapping used to read the file; null without one. */
+  /** Mapping with which the file was read, or null; a JSON value, like `options` and `notes`. */
   readonly map: unknown;
   readonly options: unknown;
   /** Leniently read or skipped parts of the file, without any of its values. */
   readonly notes: unknown;
   readonly systemUser: string;
   /**
-   * True for a single row entered by hand. It is recorded as a correction, so that later files keep its
-   * values, with the kind of the row as its reason.
+   * True for a single row entered by hand. It is recorded as a correction whose reason is the row's kind, so
+   * that later files keep its values.
    */
   readonly isEntered?: true;
 }
@@ -32,7 +32,7 @@ export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Values that the file would change but that are kept as stored. */
+  /** Stored values that the file would change, but may not. */
   readonly kept: number;
   /** Rows of the replaced import that are missing in this file. */
   readonly removed: number;
@@ -88,7 +88,7 @@ export const replacementOf = (id: string): string =>
   `SELECT g.operation_id FROM main.imported_files g CROSS JOIN main.operations u
      ON u.id = g.operation_id AND u.undone_at IS NULL WHERE g.replaces = ${id}`;
 
-/** Columns of files are null for a correction. */
+/** Columns from `imported_files` are null for a correction. */
 const OPERATIONS = `SELECT o.id, o.kind, coalesce(f.file_name, '') AS fileName,
     coalesce(f.sha256, '') AS sha256, f.map, o.options, o.notes, o.reason, o.system_user AS systemUser,
     o.performed_at AS importedAt, o.created, o.changed, coalesce(f.unchanged, 0) AS unchanged,
@@ -108,7 +108,7 @@ const toOperation = (row: OperationRow): Operation => ({
   notes: JSON.parse(row.notes ?? 'null'),
 });
 
-/** Oldest first: all, or the last `limit` operations before an id. */
+/** Lists operations, oldest first: all, or the last `limit` operations before an id. */
 export const listOperations = (
   db: Connection,
   {
@@ -126,11 +126,11 @@ export function findOperation(db: Connection, id: number): Operation | undefined
   return row && toOperation(row);
 }
 
-/** FROM clause of imports `o` of @kind that were not undone, with their files `f` with the hash @sha256. */
+/** FROM clause: imports `o` of @kind that were not undone, whose file `f` has the hash @sha256. */
 export const OF_SAME_BYTES = `main.imported_files f CROSS JOIN main.operations o
   ON o.id = f.operation_id AND f.sha256 = @sha256 AND o.kind = @kind AND o.undone_at IS NULL`;
 
-/** @returns the last import of these bytes as this kind that was not undone */
+/** Finds the last import of the same bytes and kind that was not undone. */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
   db.value<number | undefined>(`SELECT max(o.id) FROM ${OF_SAME_BYTES} HAVING count(*) > 0`, {
     kind,

@@ -1,6 +1,6 @@
 /**
- * Finds the changes of a piece of work by comparing rows before and after it, in sets, and records them. The
- * work itself is plain SQL on the tables; it only reports the ids of created rows.
+ * Records the changes that an operation's SQL makes, by comparing the rows before and after it, in sets. The
+ * operation itself reports only the ids of the rows that it creates.
  */
 
 import {
@@ -120,7 +120,7 @@ function finishRows(
 /** A table that an operation touched. */
 export interface OperatedTable {
   readonly table: Table;
-  /** Created rows as SQL that follows an id, such as `IN (SELECT …)`; undefined if it created none. */
+  /** SQL after an id for the created rows, such as `IN (SELECT …)`; undefined if there are none. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
@@ -128,7 +128,7 @@ export interface OperatedTable {
 
 const within = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
 
-/** Condition on the changes `c` of an operation. */
+/** SQL condition for changes `c` of an operation. */
 export const operationChanges = ({ firstChange, lastChange }: Operation): string =>
   `c.id ${within({ first: firstChange, last: lastChange })}`;
 
@@ -143,7 +143,7 @@ export const changedRows = (operation: Operation, entity: ChangedEntity, conditi
 export const removedRows = (operation: Operation, entity: ChangedEntity): string =>
   changedRows(operation, entity, `c.field = '${REMOVED}'`);
 
-/** Parents before children. */
+/** Returns the tables that an operation touched, parents before children. */
 export function readOperatedTables(db: Connection, operation: Operation): OperatedTable[] {
   const created = createdRows(db, operation.id);
   const changed = db.rows<{ entity: ChangedEntity; field: string }>(
@@ -160,7 +160,7 @@ export function readOperatedTables(db: Connection, operation: Operation): Operat
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
-/** SQL of the labels of the parent of the row `t`, besides the member. */
+/** SQL of the account number or loan reference of the row `t`, by entity. */
 const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
   payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
   savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",

@@ -1,7 +1,7 @@
 /**
- * Finds rows that prevent the undo of an operation: rows changed since, rows that refer to one it created or
- * moved, owners moved since, rows that took unique values which would be restored, and rows of persons erased
- * since, because the totals of their cooperatives stay. Changes that were undone themselves do not count.
+ * Finds rows that prevent the undo of an operation: rows changed since; rows that refer to a created or moved
+ * row; owners moved since; rows with a unique value that would be restored; and rows of persons erased since,
+ * because the totals of their cooperatives stay. Changes that were undone do not count.
  */
 
 import { openOrigins } from '../registry/changes/labels.ts';
@@ -47,15 +47,15 @@ export interface UndoBlocker {
 // Each function below returns SELECTs of `kind, id, reason, actor`; a null actor stands for the origin of the
 // row.
 
-/** Condition on a later change: it was made after the operation, and has not been undone. */
+/** SQL condition for a change that was made after the operation and was not undone. */
 const isSince = ({ lastChange }: Operation, change: string): string =>
   `${change}.id > ${lastChange} AND ${change}.actor NOT IN (${REVERSED_ACTORS})`;
 
-/** The plus keeps SQLite from reading all changes of the entity by their index. */
+/** The same for one entity. The plus keeps SQLite from reading all changes of the entity by their index. */
 const isSinceIn = (operation: Operation, entity: ChangedEntity): string =>
   `${isSince(operation, 'c')} AND +c.entity = '${entity}'`;
 
-/** Condition on the id of a row: the operation created, changed or removed it. */
+/** SQL condition for the id of a row that the operation created, changed or removed. */
 const isOperated = (operation: Operation, { table, created, fields }: OperatedTable, id: string): string =>
   [
     ...(created === undefined ? [] : [`${id} ${created}`]),
@@ -63,7 +63,7 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Changes since then that conflict with a national ID that the undo would restore, or with a former one that
+ * Returns later changes that conflict with a national ID that the undo would restore, or a former ID that
  * would find its person again.
  * @param members undefined for an operation without any
  */
@@ -118,7 +118,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
       OR EXISTS (SELECT 1 FROM main.changes g WHERE ${isSince(operation, 'g')}
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL))`;
-  // A former number that would lead to its person again now belongs to another person, or leads to one.
+  // A former number that would find its person again now belongs to, or finds, another person.
   const leadsElsewhere = `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
     FROM ${replaced} r CROSS JOIN (SELECT old, old AS number, NULL AS actor FROM ${replaced}
       UNION SELECT old, new, 'correction:' || correction_id FROM ${replaced} WHERE ended_by IS NULL) q
@@ -126,7 +126,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     CROSS JOIN main.members o ON o.identity_card = q.number
     WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
       AND o.id NOT IN (${changed})`;
-  // The person that it would lead to has a different number since.
+  // The person whom a former number would find again has a different number since.
   const leadsToNobody = `SELECT 'members' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
@@ -144,13 +144,13 @@ const changedSince = (operation: Operation, operated: OperatedTable): string =>
   `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
    WHERE ${isSinceIn(operation, operated.table.entity)} AND (${isOperated(operation, operated, 'c.row_id')})`;
 
-/** The newer version of the file may contain the same rows. */
+/** Newer version of an import's file, which may contain the same rows. */
 const replacedSince = ({ id, kind }: Operation): string =>
   `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
    FROM (${replacementOf(String(id))})`;
 
 /**
- * Rows that refer to one that would be removed, now or after the undo of a later change or removal.
+ * Returns rows that refer to a row that would be removed, now or after the undo of a later change.
  * @param all every table of the operation: their references to the row go with it
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
@@ -175,7 +175,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Rows added since to a parent (a member, say) that the undo would move back to its former cooperative. */
+/** Rows added since to a row, such as a member, that the undo would move back to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -276,7 +276,7 @@ function paymentBlockers(
   ];
 }
 
-/** SELECT of each blocker once per reason and actor. */
+/** SELECT of the blockers: each row once per reason and actor. */
 function blockersSql(db: Connection, operation: Operation, tables: readonly OperatedTable[]): string {
   const members = tables.find(({ table }) => table.entity === 'members');
   const all = [
@@ -317,8 +317,7 @@ export function findBlockers(
 }
 
 /**
- * Reasons and actors of rows that build on an operation, limited so that waiting writers are not blocked
- * long.
+ * Finds reasons and actors of rows that build on an operation: a limited number, as writers wait.
  */
 export function findActors(db: Connection, operation: Operation, tables: readonly OperatedTable[]) {
   const originOf = openOrigins(db);

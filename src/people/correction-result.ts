@@ -40,7 +40,7 @@ export interface CorrectionDone {
   readonly members: readonly NamedMember[];
   /** Points for the operator to check, without personal data. */
   readonly notes: readonly Text[];
-  /** Previous holder of a new national ID. */
+  /** Both people, where a new national ID had another holder. */
   readonly compared?: ComparedPeople | undefined;
   readonly isFinal?: boolean;
   /** True if nothing was done because an earlier correction, with this id, has done the same. */
@@ -69,7 +69,7 @@ export type CorrectionResult = CorrectionDone | CorrectionRefused;
 /** Limit of collisions shown; the rest is only counted. */
 const SHOWN_COLLISIONS = 20;
 
-/** Some cooperatives use national IDs as codes. */
+/** Hides national IDs, which some cooperatives use as codes. */
 const withoutNumbers = (text: string): Text =>
   mayContainIdentityCard(text)
     ? new Message(hideIdentityCards(text, '{hidden}'), { hidden: asMessage('(hidden)') })

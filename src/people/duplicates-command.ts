@@ -39,7 +39,7 @@ const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(
 /** Limit of persons shown; the rest is only counted. */
 const SHOWN_PERSONS = 50;
 
-/** Commands that resolve it: another number for one of the memberships, or confirmation as one person. */
+/** Returns the commands for both cases: another number for a membership, or confirmation as one person. */
 function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
   return {

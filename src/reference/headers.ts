@@ -20,7 +20,8 @@ export class Components {
   };
 
   /**
-   * @returns a reference to the value, which is registered under the name
+   * Registers a value under a name.
+   * @returns a reference to it
    * @throws Error for two different values with one name
    */
   refer(kind: Kind, name: string, value: unknown): Json {
@@ -117,7 +118,7 @@ export const header = (components: Components, name: ResponseHeader, isRequired:
   }),
 });
 
-/** Headers of every response that a key gets: its rate limits, and its end if that is near. */
+/** Returns headers of every response to a key: its rate limits, and its expiry if that is near. */
 export const usage = (components: Components): Json =>
   Object.assign(
     {},

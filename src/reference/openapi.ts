@@ -237,7 +237,7 @@ const TAGS = [
 const ROOT = '/';
 const SERVER = JSON.stringify({ url: ROOT });
 
-/** Messages that the service sends to other systems on its own. */
+/** Webhooks: messages that the service sends to other systems. */
 export interface OutgoingMessages {
   /** The `webhooks` part of the description. */
   describe(components: Components): Json;

@@ -92,7 +92,7 @@ function prefersHtml(header: string | undefined): boolean {
 
 /** Placeholders in the rendered reference for the addresses. */
 const PLACES: Addresses = { baseUrl: 'https://base-address.invalid', prefix: '/prefix-of-paths.invalid' };
-/** Takes a third of the default level's time, for a page of 25 KB. */
+/** gzip in a third of the time of the default level; the page has 25 KB. */
 const FASTEST = { level: 1 };
 
 interface Rendered {
@@ -115,7 +115,7 @@ export function pageRoutes(
   let template: string | undefined;
   let last: Rendered | undefined;
 
-  /** Renders once. Clients choose the Host, so substituting another address must be cheap. */
+  /** Renders the reference once, and substitutes the address, which clients choose by their Host header. */
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;
     if (last?.baseUrl !== baseUrl) {

@@ -33,7 +33,7 @@ export const isExport = ({ access }: Route): boolean =>
 /** Quotes any text as one word of the shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Uses the key in the variable KEY, and the examples that the route declares. */
+/** Returns a curl command with the key in the variable KEY, and the route's examples. */
 function curlLine(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const parts = [
@@ -62,7 +62,7 @@ const indented = (lines: readonly string[], by: string): string =>
     .map((line) => `${by}${line}\n`)
     .join('');
 
-/** Uses the standard library alone, as docs/clients.md#python does. */
+/** Returns a program that uses only the standard library, as docs/clients.md#python does. */
 function pythonProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const isCreating = 'creation' in route;
@@ -101,7 +101,7 @@ const pythonLiteral = (value: unknown): string =>
     (word) => PYTHON_WORDS[word] ?? word,
   );
 
-/** For Node and browsers, as in docs/clients.md#typescript. */
+/** Returns a program for Node and browsers, as in docs/clients.md#typescript. */
 function typescriptProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const headers = [

@@ -143,7 +143,7 @@ export const SCRIPT = `{
     try {
       await navigator.clipboard.writeText(code.textContent);
     } catch {
-      // Without TLS there is no clipboard but this one.
+      // Pages without TLS have no other access to the clipboard.
       getSelection().selectAllChildren(code);
       document.execCommand('copy');
     }

@@ -168,7 +168,7 @@ export function readConfig(
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
-  // On another address too: which of them 0.0.0.0 or a name covers is known only to the system.
+  // Even on different addresses: only the system knows which ones 0.0.0.0 or a name covers.
   if (config.metrics?.port === config.port && config.port !== 0)
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);

@@ -40,7 +40,7 @@ export function pragmasOf({
 }: ConnectionSettings) {
   const pragma = (name: string, value: string, expected: number | string) => ({ name, value, expected });
   return [
-    // A reader leaves the file as it is: those of a backup have no -wal until something writes.
+    // A reader leaves the file as it is: a backup's file has no write-ahead log until something writes.
     ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
     // FULL: with NORMAL, a power cut loses acknowledged writes.
     pragma('synchronous', 'FULL', 2),
@@ -218,7 +218,7 @@ const withFixedPlan = (sql: string): string =>
     ? sql.replace(/'[^']*'|\?|@\w+/g, (part) => (part.startsWith("'") ? part : `+${part}`))
     : sql;
 
-/** A connection that keeps a list of its prepared statements, so that a test can inspect their plans. */
+/** A connection. It lists its prepared statements, so that a test can inspect their plans. */
 export class Connection {
   readonly raw: Database.Database;
   readonly transaction: Transactions;
@@ -274,7 +274,7 @@ export class Connection {
     return this.raw.prepare(sql).iterate(params) as IterableIterator<Row>;
   }
 
-  /** @returns a function that reads the rows for given parameters, for use within one piece of work */
+  /** Returns a function that reads the rows for its parameters, for use in a single operation. */
   prepareOnce<Row>(sql: string): (params: Parameters) => Row[] {
     const statement = this.raw.prepare(sql);
     return (params) => statement.all(params) as Row[];

@@ -92,10 +92,10 @@ export function sizeSql(counts: Totals): string {
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
-/** Reason why the query below adds up few rows. */
+/** Bound of statements with `activeMembersSql`. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
-/** SQL for the number of a cooperative's active members. Used for many at once; new members have an index. */
+/** SQL for the number of active members of a cooperative. @param cooperative SQL of its id */
 export const activeMembersSql = (cooperative: string): string => {
   const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
   return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})

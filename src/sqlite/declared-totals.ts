@@ -1,13 +1,15 @@
-/** Version of these rules, raised when they change: totals stored under another version are not used. */
+/**
+ * Declares the totals for statistics, which triggers update with each write
+ * (docs/decisions/0029-stored-totals.md). They are part of files in use: a change needs a migration that
+ * recreates the triggers, and a new version of the rules.
+ */
+
+/** Totals stored under another version are not used (./stored-totals.ts). */
 export const RULES_VERSION = '1';
 
 export const TOTALS_VERSION = 'SELECT version FROM main.totals_zone';
 
-/**
- * Declares the totals for statistics, one declaration per table; they are updated with each write
- * (docs/decisions/0029-stored-totals.md). They are part of files in use: a change needs a migration that
- * recreates the triggers, and a new version of the rules (sqlite/stored-totals.ts).
- */
+/** SQL of a value of a row. @param row alias of the row */
 type Sql = (row: string) => string;
 
 export interface Totals {

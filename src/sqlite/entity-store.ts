@@ -56,10 +56,9 @@ export interface EntityStore<
   conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
    * Adds a row, with its origin in the history and one event.
-   * @param row the values; the time in epoch seconds; the actor; and the response to keep in the same
-   * transaction, unless there is one under its key
-   * @throws RegistryError `repeated` if there is, `invalid` for a conflict, `unavailable` if the database is
-   * busy or the disk nearly full
+   * @param row the values; the time in epoch seconds; the actor; and a response to save in one transaction
+   * @throws RegistryError `repeated` if a response is saved under that key already, `invalid` for a conflict,
+   * `unavailable` if the database is busy or the disk nearly full
    */
   create(
     ...row: [...New, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Row> | undefined]
@@ -113,7 +112,7 @@ export function openIdempotentWrites(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Latest instant up to which no expired rows were left: it is not searched again. */
+  /** Time up to which no expired rows are left, so that they are not searched again. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;

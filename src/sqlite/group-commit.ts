@@ -216,7 +216,7 @@ export interface EndOfIteration {
   atEnd(step: 'storage', work: () => void): void;
 }
 
-/** Must not throw. @param durationMs time from BEGIN until the transaction of the writes was on disk */
+/** Receives each group commit; must not throw. @param durationMs from BEGIN until the writes are on disk */
 export type CommitMeasure = (writes: number, durationMs: number) => void;
 
 // Reads of one event-loop iteration share a transaction: SQLite's locks cost more than a read.

@@ -1,6 +1,6 @@
 /**
- * Pages of a list in order of id, with the count of all its rows. Either from a counted table, over all rows
- * or inside groups, with or without a status; or from the few rows that a filter finds.
+ * Reads pages of lists in order of id, with the exact count of all rows: from counted tables (./counts.ts),
+ * or from the few rows that a filter finds.
  */
 
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -33,11 +33,10 @@ const FIRST: SeekPosition = { firstId: 0, skip: 0 };
 /** Row counts by block. Its keys are integers, so they iterate in ascending order. */
 type Counts = Readonly<Record<string, number>>;
 
-/** Creates the error for counts that do not match the rows. */
 const wrongCounts = (table: string): Error =>
   new Error(`The counters of ${table} do not match their blocks. Run ${typedCommand('check')}`);
 
-/** Finds the block that contains a row, its row count, and the number of its rows before that row. */
+/** Finds the block of the row at `offset`, its count, and how many of its rows to skip. */
 function locate(table: string, blocks: Counts, offset: number) {
   let skip = offset;
   for (const [block, count] of Object.entries(blocks)) {
@@ -185,7 +184,7 @@ const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
 const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
-/** @returns functions that prepare the query for a page of ids; rows before the page are never read */
+/** Returns functions that prepare the query for a page. Rows before the page are never read. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;

@@ -27,8 +27,8 @@ export const ledgerFolderOf = beside('.ledger');
 /** File by which an open desk is found. */
 export const deskFileOf = beside('.desk.json');
 /**
- * Folder of files that the user of this process has given to the desk, by the uid. The desk's commands write
- * there, so it is not one of the registry's own files.
+ * Folder of the files that a user has given to the desk, by the user's id. Commands write there, so it is not
+ * one of the registry's own files.
  */
 export const deskFolderOf = beside(`.desk-${process.getuid?.() ?? 'user'}`);
 

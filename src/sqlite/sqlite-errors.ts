@@ -9,7 +9,7 @@ const codeOf = (error: unknown): string => (error instanceof Database.SqliteErro
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
 /**
- * True if the disk is full; nothing of the transaction was kept. SQLite reports ENOSPC so, but not a quota.
+ * True if the disk is full or refuses to be written; nothing of the transaction was kept.
  */
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);

@@ -41,7 +41,7 @@ export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   }
 }
 
-/** Each finds a total that differs from the sum of all rows; no check applies before totals were computed. */
+/** Queries for totals that differ from the sum of their rows; empty before totals were first computed. */
 export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
   name: `totals of ${totals.rows}`,
   sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,

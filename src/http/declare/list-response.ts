@@ -17,7 +17,7 @@ import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, invalidPage, JsonText, ok } from './response.ts';
 import type { ApiRequest, SuccessResponse } from './route.ts';
 
-/** Page number. Not a number becomes NaN: a 404, but only after all parameters are checked. */
+/** Page number. Other texts become NaN, which is refused with 404 once all parameters are checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
@@ -63,7 +63,8 @@ export function respondWithPage<T>(
 }
 
 /**
- * Links to another page of a request, with sorted keys; page 1 has no `page`, as in Django REST framework.
+ * Returns the address of another page, with sorted parameters; page 1 has no `page`, as in Django REST
+ * framework.
  */
 function linkTo(request: ListRequest, number: number): string {
   const query = new URLSearchParams(request.search);
@@ -76,6 +77,7 @@ function linkTo(request: ListRequest, number: number): string {
 
 /**
  * Declares the response of a list.
+ * @param rows noun for the rows
  * @param path path of the list, for the links of the example
  * @param row schema of a row, with a title
  */

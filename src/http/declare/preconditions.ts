@@ -29,9 +29,9 @@ const digest = (text: string): string => hash('sha256', text, 'base64url').slice
 export const represent = (text: string): Representation => ({ text, tag: `"${digest(text)}"` });
 
 /**
- * Represents a resource with a number that changes without a write of the resource. Its tag has two parts:
- * If-None-Match compares both, If-Match only the first.
- * @param values the text with a constant in place of the number
+ * Represents a resource that shows a count of other rows, which changes without a write of the resource.
+ * If-None-Match compares both parts of its tag, If-Match only the first.
+ * @param values the text with a constant in place of the count
  */
 export const representCounted = (text: string, values: string, count: number): Representation => ({
   text,
@@ -113,12 +113,12 @@ function readTags(
   return text.match(new RegExp(ONE_TAG, 'g')) ?? [];
 }
 
-// Idempotency keys: a request that was answered gets the same answer again (docs/api.md#repeating-a-request)
+// Idempotency keys: a repeated request gets the saved response (docs/api.md#repeating-a-request)
 
 /** Handles POST requests as their routes declare. */
 export type Create = ReturnType<typeof openCreate>;
 
-/** @returns the handler of POST requests for one registry */
+/** Returns the handler of POST requests for one registry. */
 export function openCreate(responses: IdempotentWrites, clock: Clock) {
   const running = new Set<string>();
 
@@ -144,7 +144,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
     try {
       await creation.create(request, {
         ...identified,
-        // Again when the work runs again, after waiting for its lock or beside a write that is refused.
+        // Called again if the transaction is repeated, after waiting for a lock or a refused write in it.
         compose(row) {
           response = creation.respond(row, request);
           return toStored(response);

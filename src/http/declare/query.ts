@@ -23,10 +23,10 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Limit of a list of ids: as many rows as one page has at most. */
+/** Maximum ids in a filter: the largest page size. */
 const MOST_IDS = 200;
 
-/** Declares a filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
+/** Filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
     `Only those with these ids: 1 to ${MOST_IDS} different ones, separated by commas. ` +

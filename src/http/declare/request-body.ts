@@ -175,13 +175,13 @@ export interface BodyDeclaration<Body = unknown> {
   readonly fields: { readonly [property: string]: BodyField };
   /** Response fields of the resource, accepted and ignored in bodies. */
   readonly readOnly?: readonly string[];
-  /** Sets of fields of which one must be given, where no single field is required. */
+  /** Sets of fields of which one must be complete, where no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
   /** True for a JSON merge patch (RFC 7396): omitted fields stay as they are. */
   readonly isPatch?: boolean;
   /** Body of the matching PATCH; PUT requires all of its fields. */
   readonly patch?: BodyDeclaration;
-  /** Never present: it carries the type. */
+  /** Never present; only carries the type. */
   readonly [BODY]?: Body;
 }
 
@@ -192,9 +192,9 @@ const REQUIRED = 'This field is required.';
 const NOT_NULL = 'This field may not be null.';
 
 /**
- * Checks a parsed JSON body against its fields. Values of invalid fields are missing: check for faults before
- * using them. So are those that PATCH omits, and optional ones that PUT omits: they keep the stored value.
- * Those that POST omits are null, the fallback or undefined.
+ * Checks a parsed JSON body against its declared fields.
+ * @returns the faults, and the values of valid fields. A field that PATCH or PUT may omit has no value then,
+ * and keeps the stored one; one that POST omits is null, its fallback or undefined.
  * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Body>(

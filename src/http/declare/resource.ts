@@ -73,7 +73,7 @@ interface Named {
   readonly narrowed: Narrowing;
 }
 
-/** The properties of a resource that its list shows: all of them, or fewer. */
+/** A resource as its list shows it, with all properties or fewer. */
 interface ListedResource<Row> extends Named {
   readonly description?: string;
   readonly schema: Schema;
@@ -134,7 +134,7 @@ export function declareResource<Declared extends Fields, Stored>(
   };
 }
 
-/** Returns a function that finds the data subjects of rows; undefined where rows show no person. */
+/** Returns a function from rows to their data subjects; undefined where rows show no person. */
 export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
   memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
 
@@ -199,14 +199,14 @@ export const getRoute = <Stored>(
   },
 });
 
-/** Receives the faults of values in combination, or with the stored row. */
+/** Collects faults that depend on several values, or on the stored row. */
 export interface Decision {
   readonly faults: FieldErrorList;
   /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
-/** Properties in which a route that creates rows differs from the others. */
+/** Properties that differ between routes that create rows. */
 interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
   readonly summary: string;
   readonly description?: string;
@@ -369,7 +369,7 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
     return decided as Values;
   };
   const after = resource.represent(await store.update(id, decide, now, actorOf(request)), zone);
-  // A write-only key is shown the result of a change, but must not read by requesting no change.
+  // A write-only key sees the result of a change, but must not read a row by a request that changes nothing.
   const readScope = `${resource.tag}:read` as const;
   const mayShow =
     caller?.scopes.includes(readScope) === true || resource.represent(before, zone).text !== after.text;

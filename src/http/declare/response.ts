@@ -31,7 +31,7 @@ export const RESPONSE_HEADERS = [
 ] as const;
 export type ResponseHeader = (typeof RESPONSE_HEADERS)[number];
 
-/** JSON text already serialized, sent as it is. */
+/** A body that is JSON text already. */
 export class JsonText {
   readonly text: string;
 
@@ -42,7 +42,7 @@ export class JsonText {
 
 export const JSON_TYPE = 'application/json';
 
-/** A body in parts, each of which is made once the client has taken those before it. */
+/** A body in parts. Each part is made once the client has received the parts before it. */
 export class BodyParts {
   readonly parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
   /** Media type. */
@@ -54,7 +54,7 @@ export class BodyParts {
   }
 }
 
-/** Marks a response with a request already queued behind it, which must not end the connection. */
+/** Marks a response behind which another request waits, so that it must not end the connection. */
 export const IS_FOLLOWED = Symbol('is followed');
 
 export interface ApiResponse {
@@ -151,8 +151,8 @@ const SERVER_ERROR: ApiResponse = {
 };
 
 /**
- * @returns the response, with the reason of a 503 for the log; `isUnexpected` for an error of neither class,
- * which belongs in the log only
+ * Returns the response to an error. `isUnexpected` is true for an error of another class, which only the log
+ * may show.
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {

@@ -38,15 +38,15 @@ export type RequestHeader =
   | 'X-Purpose';
 
 /**
- * Access to a route: a key with a scope (or two), and for an export the right to it; any active key; or the
- * public. A route without this does not compile.
+ * Who may call a route: keys with one or two scopes, and for an export with the right to export; any active
+ * key; or the public.
  */
 export type Access =
   | { readonly scope: Scope; readonly alsoScope?: Scope; readonly isExport?: true }
   | 'any key'
   | 'public';
 
-/** The scopes that a key needs, all of them. */
+/** Returns the scopes that a key needs, all of them. */
 export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
   if (typeof access === 'string') return [];
   const { scope, alsoScope } = access;
@@ -54,9 +54,8 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
 }
 
 /**
- * The persons whose data the responses show (none, one person, those of the requested numbers, those on a
- * page, or all rows) and the groups of fields, all that a key may see. Such responses are recorded and name
- * their data subjects (`ApiResponse.subject`). A route without this does not compile.
+ * Persons whose data the responses show, and the groups of fields that a key may see at most. Such responses
+ * name their data subjects (`ApiResponse.subject`), and are recorded.
  */
 export type Personal =
   | 'none'
@@ -82,19 +81,19 @@ export interface Parameter {
 export interface SuccessResponse {
   readonly description: string;
   readonly schema: Schema;
-  /** True for many of these, one per line or as CSV. */
+  /** True if the body holds many of these, one per line or as CSV. */
   readonly isExport?: true;
   /** Fictitious example, where the schema does not provide one. */
   readonly example?: unknown;
-  /** Additional headers; optional ones are in some of these responses only. */
+  /** Additional headers; an optional one is in some of these responses only. */
   readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }
 
 /** The two steps of a POST: adding the row, and responding. */
 export interface Creation<Created> {
-  /** @param keep passed on to the store, which keeps the response together with the row */
+  /** @param keep passed on to the store, which saves the response together with the row */
   create(request: ApiRequest, keep: ResponseToSave<Created> | undefined): Promise<Created>;
-  /** Composes the response, inside the transaction if it is kept; so it must not depend on other rows. */
+  /** Composes the response: inside the transaction if it is saved, so it must not depend on other rows. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
    * True, or a function of the body that returns true, if a 201 shows no personal data beyond the request's
@@ -121,9 +120,9 @@ interface SharedRoute<Query extends QueryParameters> {
   /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
   readonly path: string;
   readonly isOutsideApi?: boolean;
-  /** For people; left out of the OpenAPI description. */
+  /** True for a page for people, which OpenAPI does not describe. */
   readonly isPage?: true;
-  /** Answered even in an overload: a health check that is refused would restart the service. */
+  /** True if answered even in an overload: a refused health check would restart the service. */
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
@@ -193,7 +192,7 @@ export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
 
 // Limits of restricted keys on each route (docs/keys.md#restricted-keys)
 
-/** Required on every route: one without it does not compile. */
+/** Access of restricted keys to a route. */
 export interface Narrowing {
   /**
    * For a lookup-only key: allowed if the route shows no person; otherwise refused, or allowed for requests
@@ -250,7 +249,7 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   body: unknown;
   /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
   bodyHash: string | undefined;
-  /** Set for routes that show persons. */
+  /** Purpose and end user, on routes that show persons. */
   stated: Stated = NOTHING_STATED;
   /** Headers sent with any response, refusals too. */
   readonly headers: Headers = {};

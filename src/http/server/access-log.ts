@@ -17,7 +17,7 @@ interface RequestEntry {
   readonly durationMs: number;
   /** Reason for refusing the key, or for being unavailable. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** The scope a key lacks, or the cause of unavailability with its own causes. */
+  /** Scope that the key lacks, or the errors that made the service unavailable. */
   readonly cause?: string | undefined;
   /** True if the client disconnected before the entire response was sent. */
   readonly isAborted?: boolean;
@@ -111,7 +111,7 @@ const COUNTED_MS = 1_000;
 
 const MAX_CAUSES = 5;
 
-/** Returns the error's stack followed by those of its causes. */
+/** Returns the stacks of the error and of its causes. */
 function describe(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? error.message;

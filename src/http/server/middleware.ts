@@ -84,7 +84,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Time before the end of a secret from which responses name it (docs/keys.md#change-disable-rotate). */
+/** Responses announce the end of a secret this long before (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -122,7 +122,7 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
     let hash = hashes.get(token);
     if (hash === undefined) {
       if (hashes.size === 0) scheduler.atEnd('storage', forget);
-      // As text, which is four times as fast to compute and look up as bytes
+      // Text is four times as fast to compute and look up as bytes.
       hash = hashKeyAsText(token);
       hashes.set(token, hash);
     }
@@ -133,10 +133,10 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
 // Detection of addresses with many refused keys (docs/operating.md#log). They are counted and logged, never
 // refused: other clients with valid keys may share the address.
 
-/** Refusals within a minute that are worth a line in the log. */
+/** Refusals of an address within a minute after which the log names it. */
 export const OFTEN = 100;
 const MINUTE_MS = 60_000;
-/** Maximum counted addresses. One with more than one in this many refusals a minute is always detected. */
+/** Maximum counted addresses. An address with over a thousandth of the refusals is always detected. */
 const MOST_ADDRESSES = 1_000;
 
 export class RefusedAddresses {
@@ -162,7 +162,7 @@ export class RefusedAddresses {
     return true;
   }
 
-  /** Decrements every count and the newcomer's: only frequent addresses stay (Misra and Gries, 1982). */
+  /** Decrements every count instead of adding an address: frequent ones stay (Misra and Gries, 1982). */
   private countDown(): void {
     for (const [address, count] of this.counts) {
       if (count === 1) this.counts.delete(address);
@@ -262,7 +262,7 @@ export function matchesHost(pattern: string, domain: string): boolean {
 
 // Scopes (docs/api.md#authentication)
 
-/** @returns status 403 if the key lacks a scope of the route */
+/** Returns status 403 if the key lacks a scope of the route. */
 function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
   const scopes = scopesOf(route);
@@ -274,8 +274,8 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * @returns a function that takes requests from both windows, all or none, and refuses with status 429 while
- * they do not fit, or 400 if the limits could never admit so many; nothing else uses quota
+ * Returns a function that counts requests in the hourly and the daily window: all of them, or none. It
+ * refuses with status 429 while they do not fit, and with 400 if they never can.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -329,7 +329,7 @@ const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
 const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
-/** @returns 403 if a key may not make the request or not export, 400 if a required purpose is missing */
+/** Returns 403 if the key's restrictions forbid the request, or 400 if a required purpose is missing. */
 function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
@@ -345,7 +345,7 @@ function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   return caller.requiresPurpose && isPurposeMissing ? NO_PURPOSE : undefined;
 }
 
-/** @returns middleware that runs all checks in order until one refuses */
+/** Returns middleware that runs all checks in order until one refuses. */
 export function createMiddleware(dependencies: MiddlewareDependencies): Middleware {
   const { overload, trustedProxies, limiter, clock, noteAddress } = dependencies;
   const limit = limitRate(limiter, clock);

@@ -16,9 +16,9 @@ import type { ApiRequest } from '../declare/route.ts';
 export const SAMPLE_MS = 20;
 /** A sample that took longer than this is late. */
 const LATE_MS = 50;
-/** Milliseconds for which every sample must be late until the delay counts as lasting. */
+/** Milliseconds with late samples only, after which the service counts as overloaded. */
 const INTERVAL_MS = 500;
-/** Minimum number of late samples, because one long call makes a single late sample however long it takes. */
+/** Minimum number of late samples: a single long call makes one. */
 const LEAST_SAMPLES = 3;
 /**
  * While overloaded, requests read later than this many milliseconds after the event loop last polled are
@@ -28,7 +28,7 @@ const LEAST_SAMPLES = 3;
 const ADMITTING_MS = 50;
 /** Requests admitted in each iteration whatever the time: the process itself may have been suspended. */
 const LEAST_ADMITTED = 24;
-/** An overload ends after this long without a refusal: longer than a refused client is held. */
+/** Milliseconds without a refusal after which an overload ends; longer than `HELD_MS`. */
 const CALM_MS = 3_500;
 
 export class Overload {
@@ -77,7 +77,7 @@ export class Overload {
     this.admitted = 0;
   }
 
-  /** True if a request read now may have waited too long, as may those behind it. */
+  /** True if a request that is read now must be refused, as it may have waited too long. */
   refuses(nowMs: number): boolean {
     if (!this.isLasting) return false;
     if (nowMs - this.polledMs > ADMITTING_MS && this.admitted >= LEAST_ADMITTED) {
@@ -105,9 +105,9 @@ export type OverloadGuard = ReturnType<typeof openOverloadGuard>;
 /** Nothing is refused before `start`. */
 export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   const overload = new Overload(clock.monotonicMs());
-  /** End of each socket's hold, in the order in which the holds end. */
+  /** Monotonic milliseconds until which each socket is held, earliest first. */
   const holds = new Map<Socket, number>();
-  /** Sockets released in this iteration; bytes now read from them were sent earlier. */
+  /** Sockets released in this iteration. Bytes that are now read from them were sent while they were held. */
   const released = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
 

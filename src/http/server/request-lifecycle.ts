@@ -47,7 +47,7 @@ interface HandlerDependencies {
 
 export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** Marks a request whose client waits for `100 Continue`, on servers that leave this to the handler. */
+/** Marks a request whose client waits for `100 Continue` before it sends the body. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
 /** @throws Error at start-up for contradictory routes, or for a deprecation at too short notice */
@@ -120,7 +120,7 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
   });
   const { countRequests } = route;
   if (countRequests === undefined) return parsed.then(() => handle(request, route, create));
-  // 5. The limit of a request that counts as several: 429. One that cannot be read counts as one.
+  // 5. The limit of a request that counts as several: 429. A body that cannot be read counts as one.
   return parsed.then(
     () => limit(request, countRequests(request.body)) ?? handle(request, route, create),
     (error: unknown) => {
@@ -139,7 +139,7 @@ function handle(request: ApiRequest, route: Route, create: Create): Awaitable<Ap
   return 'creation' in route ? create(request, route.creation) : route.handle(request);
 }
 
-/** Request headers a key may need on every path, besides those that a route reads. */
+/** Request headers that every path accepts, besides those that its routes read. */
 const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
 /** Seconds for which a browser caches a preflight; Chromium's maximum. */
 const PREFLIGHT_MAX_AGE = '7200';
@@ -262,12 +262,11 @@ function parameterNode(
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-/** Statuses of refusals by key or rate limit: nothing deprecated was used. */
+/** Statuses with which the middleware refuses a request before anything deprecated is used. */
 const UNUSED: readonly number[] = [401, 403, 429];
 
 /**
- * @returns a sender that adds the headers to every response, refusals too; `send` itself while nothing is
- * deprecated
+ * Returns a sender that adds the headers to every response, refusals too; `send` itself if there are none.
  * @throws Error at start-up for a declaration that leaves clients less than six months
  */
 export function announceDeprecated({

@@ -29,7 +29,7 @@ interface SenderDependencies {
   readonly clock: Clock;
   /** True if connections should end after their response. */
   readonly isDraining: () => boolean;
-  /** Destination for records of access to personal data; without it, none are made. */
+  /** Without this, access to personal data is not recorded. */
   readonly recording?: Recording | undefined;
 }
 
@@ -40,7 +40,7 @@ interface Recording {
   readonly trustedProxies: AddressBlocks;
 }
 
-/** A response that leaves once its record is on disk. */
+/** A response that is sent once its access record is on disk. */
 interface Unrecorded {
   readonly request: ApiRequest;
   readonly response: ApiResponse;
@@ -106,7 +106,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(response.body);
     }
-    // Waking a client costs as much as making its response, so responses ready together are sent together.
+    // Waking a client costs as much as making its response: those of an iteration are sent together.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, response, text));
     const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);
@@ -159,7 +159,7 @@ const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Adds the prefix to paths. Done last, because a stored response may be repeated under another prefix. */
+/** Adds the prefix to paths in headers: last, as a saved response may be repeated under another prefix. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
@@ -185,7 +185,7 @@ function toList(headers: Headers): string[] {
   return list;
 }
 
-/** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
+/** Returns the faster encoding: Latin-1 for ASCII, whose bytes are the same in both. */
 function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Length'] = String(bytes);
@@ -221,7 +221,7 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
 /** Maximum parts per event-loop iteration: other requests must not wait for thousands of them. */
 const PARTS_AT_ONCE = 20;
 
-/** @returns a function whose `onError` receives the error of a part that failed; the response is truncated */
+/** Returns a function that sends a response in parts. If a part fails, the response ends there, truncated. */
 export function createPartSender() {
   /** Responses whose next part can be sent, in order of their turns. */
   let ready: (() => void)[] = [];
@@ -283,7 +283,7 @@ function logWhenSent(
 /**
  * Returns the data subjects to record before a response leaves.
  * @returns undefined for a response that shows no person
- * @throws Error for a response that shows persons without naming them: it must not leave
+ * @throws Error for a response that shows persons without naming them; such a response is not sent
  */
 function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
   const { route } = request;
@@ -332,7 +332,7 @@ function nameOf(route: Route): string {
   return name;
 }
 
-/** Describes the access, never including a value. @param timeMs epoch milliseconds */
+/** Returns the access record of a response, without any of its values. @param timeMs epoch milliseconds */
 function toRecord(
   { id, caller, incoming, route, stated }: ApiRequest,
   { status, fields }: ApiResponse,
@@ -359,7 +359,7 @@ function toRecord(
   };
 }
 
-/** Returns the response that replaces one that could not be recorded. */
+/** Returns the refusal that is sent in place of a response whose access could not be recorded. */
 function refuseUnrecorded(
   { incoming, route }: ApiRequest,
   unsent: ApiResponse,

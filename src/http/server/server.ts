@@ -28,7 +28,7 @@ import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 
 // Timeouts for sending a request, reading its response, and between requests
 
-/** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
+/** Timeouts after which a client that is too slow is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
   /** From the first byte to the end of the body; the body's own limit of 30 s is in request-body.ts. */
@@ -54,7 +54,7 @@ const MAX_CONNECTIONS = 4_096;
 const CROWDED = 0.9;
 /** Maximum unread response bytes, which are kept in memory, over all connections; checked by the sweep. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
-// Idle timeouts have no finer resolution than the sweep.
+/** Time between two sweeps, and so the resolution of idle timeouts. */
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
@@ -73,7 +73,7 @@ interface Address {
 
 export interface RunningServer {
   readonly address: AddressInfo;
-  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
+  /** Accepts no more connections, answers each received request, and resolves once all have ended. */
   close(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** The two ends of a connection within the process: the server's has what it asks of a socket. */
+/** Returns the ends of a connection within the process; the server's has the properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -118,7 +118,7 @@ function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   client.on('data', (part: Buffer) => {
     bytesReceived += part.length;
   });
-  // The process does not end while somebody waits, as with a socket.
+  // Keeps the process running while a client waits, as an open socket does.
   const isOpen = setInterval(() => {}, SWEEP_MS);
   // Neither end learns by itself that the other was destroyed.
   client.once('close', () => end.destroy());
@@ -148,13 +148,19 @@ function openServer(options: ConnectionOptions) {
     optimizeEmptyRequests: true,
     // The handler refuses a missing Host header itself, in the format of every other response.
     requireHostHeader: false,
-    shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
+    // A request to change the protocol is answered like any other (RFC 9110, section 7.8). But node's parser
+    // stops after it and drops the rest of the packet, perhaps half a request: the connection ends with the
+    // response (docs/api.md#responses-and-errors).
+    shouldUpgradeCallback(incoming) {
+      connections.get(incoming.socket)?.endAfter(incoming);
+      return false;
+    },
   });
   const { log, maxConnections = MAX_CONNECTIONS } = options;
   const connections = trackConnections(server, log, maxConnections);
   answerRequests(server, options.handler, connections);
 
-  /** Starts sweeping connections; the returned function closes them all. */
+  /** Starts the sweep. @returns a function that closes all connections */
   function serve(closeListeners: () => Promise<void>): () => Promise<void> {
     const { idleMs, closeMs } = timeouts;
     const sweep = setInterval(
@@ -213,17 +219,6 @@ function trackConnections(server: Server, log: ConnectionLog, maxConnections: nu
   return connections;
 }
 
-/**
- * Answers a request to change the protocol like any other (RFC 9110, section 7.8), since this server never
- * does. But node's parser stops after it and drops the rest of the packet, perhaps half a request: the next
- * bytes cannot be told apart from a request, so the connection ends with the response
- * (docs/api.md#responses-and-errors).
- */
-function ignoreUpgrade(incoming: IncomingMessage, connections: Connections): boolean {
-  connections.get(incoming.socket)?.endAfter(incoming);
-  return false;
-}
-
 function answerRequests(server: Server, handler: Handler, connections: Connections): void {
   const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
     outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
@@ -273,7 +268,7 @@ async function closeAll(
   const allClosed = closeListeners();
   server.closeIdleConnections();
   await allClosed;
-  // node:net counts a connection out before its `close` event, with which the last request on it is logged.
+  // node:net stops counting a connection before its `close` event, which logs the last request on it.
   while (connections.size > 0) await nextIteration();
   clearInterval(sweep);
   clearTimeout(deadline);
@@ -291,16 +286,16 @@ interface Exchange {
 export interface ConnectionLog {
   /** @param requestId the ID sent to the client */
   refused(requestId: string, status: number): void;
-  /** Logs a connection closed because there are too many. @param what says which one */
+  /** Counts connections closed for lack of room, by their kind. */
   closed(what: string): void;
 }
 
-/** node:net counts bytes still queued; only its handle knows how much of a write the system has taken. */
+/** A socket whose internal handle tells how many of the bytes written are still queued. */
 type SocketWithHandle = Duplex & {
   bytesRead?: number;
   bytesWritten?: number;
   _handle?: { writeQueueSize?: number } | null;
-  /** node:http's parser, which passes each request to it. */
+  /** node:http's parser, which calls `onIncoming` for each request. */
   parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
 };
 
@@ -314,9 +309,9 @@ const STOP_PARSING = 2;
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Responses of a connection finish in order, so the last one shows the state of all. */
+  /** The latest exchange: responses finish in order, so all are finished once its response is. */
   private last: Exchange | undefined;
-  /** The exchange being handled, or handled last; those behind it wait. */
+  /** The exchange that is being handled, or was last. */
   private current: Exchange | undefined;
   private hasBegun = false;
   private final: IncomingMessage | undefined;
@@ -325,8 +320,9 @@ export class Connection {
   /** True once more requests have arrived than may wait. */
   private isStopped = false;
   private movedBytes = -1;
-  private movedAtMs = 0;
-  /** Bytes the client has not taken, as of the last call of `dropIfIdle`. */
+  /** Monotonic milliseconds since which no byte has moved, as seen by `dropIfIdle`. */
+  stillSinceMs = 0;
+  /** Response bytes that the client had not taken at the last call of `dropIfIdle`. */
   unsentBytes = 0;
 
   constructor(socket: Duplex, log: ConnectionLog) {
@@ -443,11 +439,6 @@ export class Connection {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }
 
-  /** Monotonic milliseconds at which a byte last moved, as of the last call of `dropIfIdle`. */
-  get stillSinceMs(): number {
-    return this.movedAtMs;
-  }
-
   /** True if no request is being read, handled or answered. */
   get isUnused(): boolean {
     return this.last === undefined || this.last.outgoing.closed;
@@ -464,7 +455,7 @@ export class Connection {
    */
   dropIfIdle(nowMs: number, limits: { readonly idleMs: number; readonly keepAliveMs: number }): void {
     const { socket } = this;
-    // Forgets an answered request, and with it the key that it carried.
+    // Releases an answered request and the API key in it.
     if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
@@ -476,11 +467,12 @@ export class Connection {
     const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
-      this.movedAtMs = nowMs;
+      this.stillSinceMs = nowMs;
       return;
     }
     const isBetweenRequests = unsentBytes === 0 && this.hasBegun && this.last === undefined;
-    if (nowMs - this.movedAtMs >= (isBetweenRequests ? limits.keepAliveMs : limits.idleMs)) socket.destroy();
+    if (nowMs - this.stillSinceMs >= (isBetweenRequests ? limits.keepAliveMs : limits.idleMs))
+      socket.destroy();
   }
 }
 

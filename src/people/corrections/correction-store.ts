@@ -80,8 +80,8 @@ export type CorrectionName = keyof typeof CORRECTIONS;
 export type CorrectionStore = ReturnType<typeof openCorrections>;
 
 /**
- * A store whose methods throw a RegistryError: `unavailable` if other writers keep the lock or the disk is
- * full.
+ * Opens the store. Its methods throw a RegistryError `unavailable` if other writers keep the lock or the disk
+ * is full.
  * @throws StorageError `unusable` if there is no registry
  */
 export function openCorrections(storage: Storage, waitMs?: number) {
@@ -102,7 +102,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 }
 
 export interface PreparedCorrection {
-  /** Numbers and members given; includes everyone that the correction shows. */
+  /** Everybody whom the correction shows: the numbers and members that it names. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }

@@ -65,7 +65,7 @@ export const refuse = (message: Text, collisions: readonly Collision[] = []): Co
   collisions,
 });
 
-/** Result of a correction that an earlier one has made already. */
+/** Returns the result for a correction that an earlier correction has already made. */
 export const repeated = (
   db: Connection,
   correctionId: number,

@@ -62,7 +62,7 @@ ${FORMS.map(
 ${oneForm(visit, person, name)}</details>`,
 )}</section>`;
 
-/** A form again, with the submitted values and the fault. */
+/** Returns a form with the submitted values and their fault. */
 const misread = (visit: Visit, person: StoredPerson, name: FormName, submitted: Form, fault: Text): Html =>
   html`<h1>${visit.translate(HEADINGS[name])}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -125,7 +125,7 @@ function fieldsOf(
   }
 }
 
-/** Labels of given values. Memberships are named by the changes of the correction instead. */
+/** Labels of submitted values. The changes of the correction name its memberships instead. */
 const LABELS: { readonly [field: string]: Message } = {
   current: say('The right national ID'),
   on: say('Day'),

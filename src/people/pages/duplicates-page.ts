@@ -26,7 +26,7 @@ interface Search<Results, Group> {
   readonly progress: Message;
   /** Number of persons in a group; if it has changed, the group was resolved elsewhere. */
   readonly persons: 1 | 2;
-  /** Mutable: a group that was resolved is removed. */
+  /** Returns the array of groups in the results, from which resolved groups are removed. */
   readonly groupsOf: (results: Results) => Group[];
   readonly summary: (visit: Visit, results: Results) => Html;
   readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../runtime/scheduler.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 
-/** The data subjects of a reading. At least one property is given. */
+/** The data subjects of an access; at least one property is present. */
 export interface Subject {
   /** National IDs requested and shown. The ledger stores a keyed hash of each, never the number. */
   readonly identityCards?: readonly string[];
@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 /** The accessing party: a key over HTTP, or an operating-system user of a command or of the desk. */
-export type Reader = { readonly keyId: number } | { readonly user: string };
+type Reader = { readonly keyId: number } | { readonly user: string };
 
 export interface AccessRecord {
   /** Epoch milliseconds. */
@@ -39,37 +39,40 @@ export interface AccessRecord {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters; null if not given. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True for a page of a list, showing the subject's members; not for a single member or an export. */
+  /** True for a page of a list with the subject's members; not for a single member or an export. */
   readonly isPage?: boolean;
-  /** True if each of the subject's numbers was looked up by itself; the members are those of all of them. */
+  /**
+   * True for a batch of lookups, one for each national ID of the subject; its members belong to any of the
+   * numbers.
+   */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
 }
 
 export interface AccessLedger {
   /**
-   * Records readings together.
+   * Records accesses together.
    * @returns once they are on disk, the receipt of each: `{sequence}-{hexadecimal digits}`
    * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if they cannot be recorded;
-   * nothing of them may be shown then
+   *   their data may not be shown then
    */
   record(readings: readonly AccessRecord[]): Promise<readonly string[]>;
   /** False while the disk does not respond: nothing can be recorded then. */
   isRecording(): boolean;
   /** State of a service's ledger, for metrics. */
   state?(): LedgerState;
-  /** Completes the readings given to `record` so far, but does not wait for a disk that does not respond. */
+  /** Completes the accesses passed to `record` so far, but does not wait for a disk that does not respond. */
   close(): Promise<void>;
 }
 
 export interface LedgerState {
   /** Files found damaged or missing since the service started, and replaced by new ones. */
   readonly replacedFiles: number;
-  /** Approximate number of readings that fit when the disk is full; undefined before the first reading. */
+  /** Approximate number of accesses that fit when the disk is full; undefined before the first access. */
   readonly reservedAccesses: number | undefined;
 }
 
-// Readings without a key, by a user of this machine: a command, the desk
+// Accesses without a key, by a user of this machine: a command, the desk
 
 /** @param user name for the ledger @param access the data read, and further properties of the access */
 export const accessByUser = (

@@ -1,4 +1,4 @@
-/** Stores API keys in a separate file, so that a long import never delays disabling one. */
+/** Stores API keys in a separate file, so that a key can be disabled during a long import. */
 
 import type { Connection } from '../sqlite/connection.ts';
 import type { EndOfIteration } from '../sqlite/group-commit.ts';
@@ -20,8 +20,8 @@ export interface KeySecret {
 export interface KeyUse {
   readonly keyId: number;
   /**
-   * `admitted` counts every admitted request, `deprecated` those of them that used something deprecated, and
-   * `refused` the refusals of the last day.
+   * `admitted` counts all admitted requests, `deprecated` the admitted requests with a deprecated feature,
+   * and `refused` the refusals of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
   /**
@@ -39,7 +39,7 @@ export interface KeyUse {
 const WRITE_MS = 60_000;
 const HOUR_SECONDS = 3_600;
 
-/** Refusals are counted by the hour, so that old ones can be left out; other uses have hour 0. */
+/** Refusals are counted by the hour, so that old refusals can be left out; other uses have hour 0. */
 type UseRow = [
   keyId: number,
   kind: KeyUse['kind'],
@@ -64,8 +64,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Counts by key, then by kind, hour and name. The inner key is empty for admitted requests, nearly all, so
-   * that it costs nothing to make.
+   * Counts by key, then by kind, hour and name. For admitted requests, nearly all, the inner key is an empty
+   * text, which costs nothing.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
@@ -236,13 +236,13 @@ interface CachedKey {
 
 /**
  * Caches keys by the hash of a secret. Entries are valid until SQLite's data version shows a commit by
- * another connection; this connection's own changes clear them. They never expire by age: a disabled key must
- * be refused by the very next request.
+ * another connection; changes on this connection clear the cache. Age does not expire an entry: a disabled
+ * key must be refused by the very next request.
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const keys = new Map<string, CachedKey>();
-  // Unknown secrets are cached too, since programs with a wrong key retry it often. They are kept apart: a
-  // flood of different ones must not evict the keys in use.
+  // Unknown secrets are cached too, since programs with a wrong key retry often, but apart: a flood of
+  // different secrets must not evict the keys in use.
   const unknown = new Set<string>();
   let cachedVersion = -1;
   // Checked once per event-loop iteration, as the requests of an iteration had arrived when it began.
@@ -284,8 +284,8 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
     list,
 
     /**
-     * Finds the key that a secret belongs to, even a disabled or expired one; ended secrets are unknown. Its
-     * `expiresAt` is the end of this secret, if a rotation ends it earlier.
+     * Finds the key of a secret, also a disabled or expired key; ended secrets are unknown. If a rotation
+     * ends the secret before the key, `expiresAt` is the end of the secret.
      * @param hash SHA-256 of the entire key, hexadecimal
      */
     findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {
@@ -331,7 +331,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
       }),
 
     /**
-     * Adds a secret and ends the earlier ones.
+     * Adds a secret, and ends the earlier secrets.
      * @param overlapSeconds time for which the earlier secrets stay valid
      */
     rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined =>

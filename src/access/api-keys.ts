@@ -15,8 +15,8 @@ export const isVisible = (visible: Visible, cooperativeId: number): boolean =>
 
 /**
  * Returns the cooperatives of a list.
- * @param cooperativeId the cooperative that the list asks for; undefined for all
- * @returns undefined for all; empty if the requested one is not visible
+ * @param cooperativeId the requested cooperative; undefined for all
+ * @returns undefined for all; empty if the requested cooperative is not visible
  */
 export function visibleGroups(
   visible: Visible,
@@ -68,15 +68,15 @@ export interface ApiKeyValues {
   readonly allowedAddresses: readonly string[];
   /** Domains in lower case, with `*.` in front for subdomains of any depth; empty for any host. */
   readonly allowedHosts: readonly string[];
-  /** True if the key finds a person by the full national ID only. */
+  /** True if the key finds persons only by their full national ID. */
   readonly isLookupOnly: boolean;
-  /** True if the key may also export everything that its scopes let it read. */
+  /** True if the key may also export all data that its scopes let it read. */
   readonly mayExport: boolean;
-  /** Everything outside these does not exist for the key. */
+  /** Cooperatives of the key; for the key, no others exist. */
   readonly cooperatives: Visible;
-  /** Purpose recorded with its readings, unless a request states another; null for none. */
+  /** Purpose recorded with accesses by the key, unless the request has its own; null for none. */
   readonly purpose: string | null;
-  /** True if each request for personal data must state its own purpose. */
+  /** True if each request for personal data must have its own purpose. */
   readonly requiresPurpose: boolean;
   readonly limits: RateLimits;
   /** Epoch seconds from which the key is refused; null for never. */
@@ -123,9 +123,9 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * Issues a new key: `crs_`, 30 base62 characters, and 6 for the checksum of the preceding text
+ * Returns a new key: `crs_`, 30 base62 characters, and 6 for the checksum of the preceding text
  * (docs/api.md#authentication).
- * @returns its text, which is shown once, and the parts that are stored: the hash is the only form of it
+ * @returns the text, which is shown once and never stored, and the stored parts
  */
 export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => BASE62[randomInt(BASE62.length)]);
@@ -182,7 +182,7 @@ export type Refusal = keyof typeof REFUSALS;
 const MAX_STATED = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** Validates a stated purpose or end user, as the access ledger records it. */
+/** Validates a client's purpose or end user, as the access ledger records it. */
 export const parseStated = (text: string): string | FieldError =>
   text.trim() === '' || [...text].length > MAX_STATED || UNPRINTABLE.test(text)
     ? new FieldError(`Expected one text of 1 to ${MAX_STATED} printable characters.`)
@@ -191,7 +191,10 @@ export const parseStated = (text: string): string | FieldError =>
 const UNIT_SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: DAY_SECONDS };
 const LONGEST_OVERLAP_DAYS = 90;
 
-/** Parses the seconds for which a secret stays valid beside a new one: `90s`, `30m`, `24h` or `7d`. */
+/**
+ * Parses the time for which an old secret stays valid after a new one: `90s`, `30m`, `24h` or `7d`.
+ * @returns seconds
+ */
 export function parseOverlap(text: string): number | FieldError {
   const [, count, unit = ''] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (UNIT_SECONDS[unit] ?? Number.NaN);

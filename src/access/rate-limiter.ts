@@ -26,7 +26,7 @@ export interface WindowUsage {
   readonly limit: number;
   readonly windowMs: number;
   readonly remaining: number;
-  /** Milliseconds until at least one more is free; 0 if none in the window was used. */
+  /** Milliseconds until at least one more request is free; 0 if the window has none. */
   readonly resetMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface KeyUsage {
 
 export interface Decision extends KeyUsage {
   readonly admitted: boolean;
-  /** Milliseconds after which a request is admitted; 0 if this one was. */
+  /** Milliseconds after which a request is admitted; 0 for an admitted request. */
   readonly waitMs: number;
 }
 

@@ -36,7 +36,7 @@ export interface RecordedRow extends FoundMember {
 }
 
 /** A loan past its end date that is not fully paid back. */
-export interface LateLoan extends FoundMember {
+interface LateLoan extends FoundMember {
   readonly reference: string;
   readonly amountMinor: number;
   readonly paidAmountMinor: number;

@@ -16,14 +16,14 @@ import {
   type RegistryEvent,
 } from './feed.ts';
 
-// Followers waiting for the next event. Regardless of their number, they cost one query when something may
-// have happened, and one page for all at the same position.
+// Followers waiting for the next event. However many they are, they cost one query when something may have
+// happened, and one page for all followers at the same position.
 
 /** Maximum delay of events from other processes. */
 const LOOK_MS = 100;
 /**
- * Answers per event-loop iteration. Each costs as much as a small response; the write that caused them and
- * all other requests must not wait for thousands.
+ * Answers per event-loop iteration. Each costs as much as a small response, and thousands of them must not
+ * delay the write that caused them or other requests.
  */
 const ANSWERS_AT_ONCE = 100;
 
@@ -41,7 +41,7 @@ interface Follower {
 
 interface WaitingOptions {
   readonly feed: Feed;
-  /** Runs reads in a snapshot of the present, which ends with them. */
+  /** Runs reads in a snapshot of the present, which ends after them. */
   readonly read: <T>(work: () => T) => T;
 }
 
@@ -154,7 +154,7 @@ export class WaitingFollowers {
   }
 }
 
-/** Sequence numbers of the events of one import, or of its undo, which form one contiguous range. */
+/** Range of sequence numbers of the events of an import, or of its undo. */
 export interface ImportRange {
   readonly first: number;
   readonly last: number;
@@ -200,8 +200,8 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     /** As `read` of the feed. */
     read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
     /**
-     * Like `read`, but waits for an event: those of this process arrive at once, others soon after. The page
-     * is empty if the time ends without one, or the client leaves.
+     * Like `read`, but waits for an event. Events of this process arrive at once, events of other processes
+     * within 100 ms. The page is empty if the time ends first, or the client leaves.
      * @param whenLeft registers a callback for when the client has left
      * @throws RegistryError (also as a rejection) as `read`
      */
@@ -212,7 +212,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     /**
-     * Range of all events of the import, or undo of an import, that an event belongs to.
+     * Range of the events of an import, or undo of an import, by one of its events.
      * @returns undefined for any other event
      */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {

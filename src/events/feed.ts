@@ -55,7 +55,7 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Cache of the last full pages: thousands of followers of one import request the same ones. */
+/** Cache of the last full pages, as thousands of followers of one import request the same pages. */
 const CACHED_PAGES = 64;
 /** Maximum of events read for a filtered page; the next page continues after them. */
 const MOST_READ = 10_000;
@@ -93,7 +93,7 @@ export function openFeed(db: Connection) {
     return page;
   }
 
-  /** Filters events. `lastSequence` is the position up to which events were read, including unwanted ones. */
+  /** Filters events. `lastSequence` is the position of the last event that was read, wanted or not. */
   function readWanted(
     epoch: string,
     first: number,

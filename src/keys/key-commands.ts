@@ -153,7 +153,7 @@ interface Outcome {
   readonly secret?: string;
 }
 
-/** Changes a key, and prints it as it is then. */
+/** Changes a key and prints the result. */
 async function operate(
   run: Run<PrintOptions & { readonly create?: true }>,
   work: (operations: KeyOperations) => Awaitable<Outcome>,
@@ -163,7 +163,7 @@ async function operate(
   let opened: ApiKeyStore | undefined;
   const open = (): ApiKeyStore => {
     if (use === 'issue' && !storage.exists()) {
-      // Keys of no registry would be taken for those of one that is lost.
+      // A key without a registry would look like the key of a lost registry.
       if (run.options.create !== true) throw noRegistryHere(storage);
       void openRegistry(storage).close();
     }

@@ -41,7 +41,7 @@ export interface KeyChanges {
 
 export type NewKey = KeyChanges & { readonly name: string; readonly scopes: readonly string[] };
 
-/** Parses the name of a key, which says who holds it. */
+/** Parses the name of a key: the name of its holder. */
 function parseKeyName(text: string): string | FieldError {
   const name = text.trim();
   return name === '' || name.length > 100 || /\p{C}/u.test(name)
@@ -77,7 +77,7 @@ const parseRequestLimit = (limit: number): number | FieldError =>
     : // MAX_LIMIT, written out as the translations have it.
       new FieldError('Expected a number from 1 to 10000000.');
 
-/** Returns the epoch seconds at which a key ends: a date counts through its last second in the zone. */
+/** Returns the expiry of a key in epoch seconds; a date includes its last second in the zone. */
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
   // In some time zones, its end would be shown with a five-digit year.
   if (text.startsWith('9999'))
@@ -205,7 +205,8 @@ interface ChangedKey {
 }
 
 /**
- * An invalid value is a RegistryError `invalid` that names it, an id that no key has `not_found`.
+ * Operations on keys. They throw RegistryError: `invalid`, with the invalid field, or `not_found` for an
+ * unknown id.
  * @param openKeys called once the values are valid: a refusal creates no file
  */
 export function createKeys({
@@ -231,7 +232,7 @@ export function createKeys({
   });
 
   return {
-    /** @returns the secret too: this is the only time that it is shown */
+    /** @returns id, warnings, and the secret, which is never shown again */
     create(newKey: NewKey) {
       const values = { ...UNRESTRICTED, ...parseChanges(newKey, undefined, now(), zone) } as ApiKeyValues;
       const secret = issueSecret();
@@ -244,7 +245,10 @@ export function createKeys({
     },
     disable: (id: number) => activate(id, false),
     enable: (id: number) => activate(id, true),
-    /** @param overlap time for which the old secret stays valid, such as `24h`; without, it ends at once */
+    /**
+     * @param overlap time for which the old secret stays valid, such as `24h`; without it, the secret ends at
+     *   once
+     */
     rotate(id: number, overlap: string | undefined) {
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
       if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });

@@ -74,8 +74,8 @@ const listOf = (text: string): string[] | null => {
 };
 
 /**
- * @param stored undefined for a new key; an existing key keeps its expiry unless the form changes it
- * @throws RegistryError `invalid` for a code that no cooperative has
+ * @param stored undefined for a new key; an existing key keeps its expiry unless the form changes the expiry
+ * @throws RegistryError `invalid` for a code without a cooperative
  */
 function toChanges(
   fields: KeyFields,
@@ -364,7 +364,7 @@ function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []):
   if (key === undefined) return undefined;
   const { session, now, translate, desk } = visit;
   const { issued } = session;
-  // Removed before it is shown, so that no other response can contain it.
+  // The secret is removed before the response is sent, so that no other response can contain it.
   session.issued = undefined;
   const others = read.keys.filter(({ id }) => id !== key.id);
   const warnings = warningsOf(key, { now, others });

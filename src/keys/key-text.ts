@@ -21,9 +21,9 @@ export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): nu
   usesOf(key, uses, 'refused').reduce((sum, { requests }) => sum + requests, 0);
 
 /**
- * Returns the codes of the cooperatives that a key sees; null: all. A cooperative whose creation was undone
- * appears as its id, which is never reused.
- * @param codes of all cooperatives, by id
+ * Returns the codes of a key's cooperatives; null for all. A cooperative whose creation was undone appears as
+ * its id, which is never reused.
+ * @param codes codes of all cooperatives by id
  */
 export const codesOf = (
   { cooperatives }: Pick<ApiKey, 'cooperatives'>,
@@ -126,7 +126,7 @@ export const formatKeys = (keys: readonly KeyDescription[]): string =>
     DEPRECATED: deprecatedText,
   });
 
-/** Abbreviates an allowlist, which may be long; `keys show` prints all of it. */
+/** Abbreviates a long allowlist; `keys show` prints all of it. */
 const inShort = (texts: readonly string[]): string =>
   texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
 

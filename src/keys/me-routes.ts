@@ -78,7 +78,7 @@ export function meRoutes(
   limiter: Pick<RateLimiter, 'usage'>,
   zone: TimeZone,
 ): Route[] {
-  /** In the order in which the key lists them. */
+  /** In the order of the key's list. */
   async function codesOf(visible: Visible): Promise<string[] | null> {
     if (visible === null) return null;
     const { cooperatives } = store.narrowedTo(visible);

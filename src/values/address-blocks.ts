@@ -6,15 +6,15 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Parses an address into comparable form; IPv4-mapped IPv6 counts as IPv4 (docs/keys.md#create). */
 export function parseAddress(text: string): Address | undefined {
-  // A zone index (`%eth0`) names a link of this machine, not a client. Short forms such as `127.1` and octal
-  // numbers are refused, as programs interpret them differently.
+  // Refused forms: a zone index (`%eth0`), as it names a link of this machine and not a client; short forms
+  // such as `127.1` and octal numbers, as programs interpret them differently.
   if (text.includes('%') || !(ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text))) {
     return undefined;
   }
   return ipaddr.process(text);
 }
 
-/** Range of all public IPv6 addresses; outside it are, among others, IPv4 addresses written as IPv6. */
+/** Range of all public IPv6 addresses. Others are outside, such as IPv4 addresses written as IPv6. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**

@@ -131,7 +131,7 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
 }
 
 /**
- * Returns the last second that `text` includes, in epoch seconds: for a date, that of its day in the zone.
+ * Returns the last second of a moment in epoch seconds; for a date, the last second of the day in the zone.
  */
 export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = parseDateTime(text, zone);

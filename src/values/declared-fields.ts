@@ -49,7 +49,7 @@ export type ValueKind =
   | { readonly kind: 'instant' | 'past_instant' }
   /** Minor units, or grams. */
   | { readonly kind: 'decimal'; readonly decimal: DecimalKind }
-  /** Id of another row. Files name that row by the identifier that people use. */
+  /** Id of another row; in files, an identifier of that row for people. */
   | { readonly kind: 'reference' };
 
 /** Groups of personal data, by which the ledger names the data shown. */
@@ -76,17 +76,17 @@ export type Field = ValueKind & {
   readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
   /** Origin of the value, where bodies do not set it. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
-  /** Group of personal data that it belongs to. */
+  /** Group of personal data of the field. */
   readonly group?: FieldGroup;
   /** True if responses omit it. */
   readonly isHidden?: true;
   /** True if it identifies the stored row of a file's row. */
   readonly isKey?: true;
-  /** True if every row of a file must have it, although it is optional in requests. */
+  /** True if every row of a file must have the field, although requests may omit it. */
   readonly isRequiredInFiles?: true;
   /** For a nullable field: true if an empty cell of a file keeps the stored value. */
   readonly isKeptByEmptyCell?: true;
-  /** True if it is composed from other fields when not given. */
+  /** True if a missing value is composed from other fields. */
   readonly isComposed?: true;
 };
 
@@ -96,8 +96,8 @@ export const NOW = 'now';
 /** A field of an entity that has events. */
 export type RecordedField = Field & {
   /**
-   * Bit in stored events, which a field keeps for ever; null for a field that no event names. A new field
-   * takes the next unused bit of the entity: `EVENT_FIELDS` in events.ts lists all.
+   * Bit in stored events; null for a field that events do not report. A field keeps its bit for ever, and a
+   * new field takes the next unused bit of the entity: `EVENT_FIELDS` in events.ts lists all.
    */
   readonly eventBit: number | null;
 };
@@ -116,7 +116,7 @@ type KnownValue<F> = F extends { readonly choices: readonly (infer Choice)[] }
     : string;
 
 /** The type of a field's value as stored. */
-export type ValueOf<F> = KnownValue<F> | (F extends { readonly isNullable: true } ? null : never);
+type ValueOf<F> = KnownValue<F> | (F extends { readonly isNullable: true } ? null : never);
 
 export type ValuesOf<Declared extends Fields> = {
   readonly [property in keyof Declared]: ValueOf<Declared[property]>;
@@ -209,8 +209,8 @@ export interface StagedRow {
    */
   readonly values: readonly StagedValue[];
   /**
-   * Earlier files in which the row was rejected, as `sha256:` and the first 16 digits, separated by spaces. A
-   * row without a reference is never taken for an accepted entry of one of these files.
+   * Earlier files from which the row was refused, as `sha256:` and the first 16 digits, separated by spaces.
+   * Without a reference, the row never counts as an accepted entry of one of these files.
    */
   readonly rejectedFrom?: string | undefined;
 }

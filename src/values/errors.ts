@@ -45,7 +45,7 @@ export const UNAVAILABLE_REASONS = {
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
-/** A refusal that the caller can understand and act on. Any other error is unexpected. */
+/** A refusal that the caller can understand and act on; other errors are unexpected. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
@@ -74,9 +74,7 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/**
- * Reveals that the person in a body is a member of its cooperative, which counts as access by national ID.
- */
+/** Message that reveals a membership of the person in a body, and so counts as access by national ID. */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
@@ -106,8 +104,7 @@ export class FieldErrorList {
   }
 
   /**
-   * Adds the faults of a rule, except for fields that already have one: there, the rule saw a substitute
-   * value.
+   * Adds the faults of a rule. Fields with an earlier fault are skipped, as the rule saw a substitute value.
    * @param rule throws a RegistryError `invalid` for its faults
    */
   addFoundBy(rule: () => unknown): void {
@@ -156,8 +153,8 @@ export function mayEcho(text: string): boolean {
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
- * Returns the name under which the fault of a field or parameter is reported: its own, if that may be
- * repeated and is not `detail`, which names the text of other errors (docs/api.md#responses-and-errors).
+ * Returns the name for a fault of a field or parameter: its own name, unless the name may not be repeated or
+ * is `detail`, the name of the text of other errors (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;

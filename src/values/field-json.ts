@@ -118,7 +118,7 @@ function kindOfValue(field: Field): FieldKind {
 
 /**
  * @param parse parses a string that is not blank
- * @param bodySchema schema in bodies, where they accept more than responses show
+ * @param bodySchema schema for bodies, if they accept more than responses show
  */
 const textField = (
   schema: Schema,
@@ -195,11 +195,11 @@ export const decimal = <Value>(
 
 // Properties of responses
 
-/** A property of a response: its schema and its serializer. */
-export interface Shown<Value> {
+/** A property of a response: schema and serializer. */
+interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
-  /** Groups of personal data that it belongs to. */
+  /** Groups of personal data in the property. */
   readonly groups?: readonly FieldGroup[];
 }
 
@@ -273,8 +273,8 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
 }
 
 /**
- * Declares an object of a response from its properties, in their order.
- * @param optional properties that few responses have, after the others; the serializer does not write them
+ * Declares an object of a response from its properties, in order.
+ * @param optional properties of few responses, after the others; the caller writes them
  */
 export function shownObject<Value>(
   title: string,

@@ -24,6 +24,9 @@ export function parseIdentityCard(text: string): string | FieldError {
 
 export const mayContainIdentityCard = (text: string): boolean => text.search(IDENTITY_CARD_LIKE) >= 0;
 
-/** Removes anything that may be a national ID: some cooperatives use them as member codes. */
+/**
+ * Removes all possible national IDs from a text, such as a member code: some cooperatives use national IDs as
+ * codes.
+ */
 export const hideIdentityCards = (text: string, by = '(hidden)'): string =>
   text.replace(IDENTITY_CARD_LIKE, by);

@@ -26,7 +26,9 @@ export class Written {
   }
 }
 
-/** A nested message is shown in the language of the outer one, and a list with commas between its texts. */
+/**
+ * A nested message is shown in the language of the outer message, and a list with commas between its texts.
+ */
 type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
@@ -72,7 +74,7 @@ export const say = <const Template extends string>(
   ...[values]: InPlaces<Template>
 ): Message => new Message(template, values ?? {});
 
-/** Makes a text a message, so that it can be nested in another one and translated there. */
+/** Turns a text into a message, so that it can be nested in another message and translated there. */
 export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
 
 /** Joins texts with a separator other than a comma. */
@@ -98,7 +100,7 @@ export interface Wording {
   /** @returns undefined for a template without a translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
-  /** Formats a value or count; without it, they are as commands write them. */
+  /** Formats a value or count; by default as commands write them. */
   write?(value: Written | number): string;
 }
 

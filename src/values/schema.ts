@@ -90,11 +90,11 @@ export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Sche
   };
 }
 
-/** Keywords by which a schema, parameter or operation declares its deprecation. */
+/** Keywords for the deprecation of a schema, parameter or operation. */
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
-/** An object that has all of the properties, and perhaps others that a later version adds. */
+/** Schema of an object with all of the properties, and perhaps with more in a later version. */
 export const object = <P extends Properties>(
   properties: P,
   keywords: Annotations = {},
@@ -130,8 +130,8 @@ const BY_PATTERN: { readonly [pattern: string]: string } = {
 };
 
 /**
- * Returns a value that fits a schema: its declared example, else one of its kind, else one composed of the
- * examples of its parts. An object has its required properties.
+ * Returns a value that fits a schema: the declared example, else an example of its kind, else a value
+ * composed of the examples of its parts. An object has its required properties.
  */
 export function exampleOf(schema: Schema): unknown {
   const {

@@ -23,7 +23,7 @@ interface SplitWords {
   readonly short: readonly string[];
 }
 
-/** Removes words too short to be searched for, such as initials, if others are left. */
+/** Removes words too short for a search, such as initials, if other words remain. */
 export function splitShortWords(text: string): SplitWords {
   const words = wordsOf(text);
   const long = words.filter((word) => !isShort(word));

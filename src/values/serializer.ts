@@ -1,14 +1,14 @@
 /**
- * Writes JSON text field by field, for the most frequent responses, without building an object first. A
- * serializer has an entry for each field of the schema's type, in the order in which they are sent; a missing
- * one does not compile. The text is the same as that of JSON.stringify.
+ * Writes the most frequent responses as JSON text, field by field, without an object in between. A serializer
+ * has an entry for each field of the schema's type, in the order of the response; without an entry it does
+ * not compile. The text is equal to that of JSON.stringify.
  */
 import { formatDateTime, type TimeZone } from './date-time.ts';
 
 /** Returns the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** A string or null. Its quotes are joined with the text around them, which a JSON function could not do. */
+/** A string or null, whose quotes are part of the text around it. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   /** True if JSON may have to escape a character of it. */

@@ -71,10 +71,10 @@ export const isSameIgnoringCase = (one: string, other: string): boolean => foldC
 export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
   texts.find((each) => isSameIgnoringCase(each, text));
 
-// By way of upper case, so that the two lower-case sigmas of Greek are one letter.
+// Compares in upper case, so that the two lower-case sigmas of Greek are one letter.
 const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
-/** Parses one of the given values; the error shows an invalid value only if it may be repeated. */
+/** Parses one of several values; the error repeats an invalid value only if that is allowed. */
 export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;
   return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');

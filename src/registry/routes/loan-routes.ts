@@ -104,7 +104,7 @@ function readLoanValues(
 }
 
 /** A loan in bodies and responses, derived from its declared fields. */
-export const LOAN = declareResource(LOAN_FIELDS, {
+const LOAN = declareResource(LOAN_FIELDS, {
   tag: 'loans',
   title: 'Loan',
   narrowed: SHOWS_PERSONS,

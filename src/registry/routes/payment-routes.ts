@@ -93,7 +93,7 @@ function readPaymentValues(
 }
 
 /** A payment in bodies and responses, derived from its declared fields. */
-export const PAYMENT = declareResource(PAYMENT_FIELDS, {
+const PAYMENT = declareResource(PAYMENT_FIELDS, {
   tag: 'payments',
   title: 'Payment',
   narrowed: SHOWS_PERSONS,

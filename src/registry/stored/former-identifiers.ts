@@ -9,7 +9,7 @@ import type { TimeZone } from '../../values/date-time.ts';
 import type { ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES } from '../members.ts';
 
-export interface Redirects {
+interface Redirects {
   readonly table: string;
   /** View of the rows in force. */
   readonly inForce: string;

@@ -96,8 +96,8 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
 }
 
 /**
- * Finds numbers with one mistyped digit or two swapped ones. Returns nothing if there are too many to tell
- * which one was meant.
+ * Finds members whose number differs in one digit, or in two swapped ones; nobody if there are too many such
+ * numbers.
  */
 function bySimilarNumber(stores: Stores, digits: string): FoundThings {
   const numbers = stores.stored.listHeldNumbers(withOneWrongDigit(digits));
@@ -178,7 +178,7 @@ export const foundPage = (search: Search | undefined): Screen => ({
   },
 });
 
-/** Even the answer that a national ID is not registered concerns its holder. */
+/** The answer that a national ID is not registered concerns its holder, too. */
 function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
   if (members.length === 0 && identityCard === undefined) return 'nobody';
   const subject = {

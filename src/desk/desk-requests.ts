@@ -32,7 +32,7 @@ import { writingIn } from './writing.ts';
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
-/** Instructions for coming back, those for users without a shell first. */
+/** Instructions for opening the desk again, those for users without a shell first. */
 const COME_BACK: readonly Text[] = [
   say('Open "Registry desk" among the programs of this machine, if it is there.'),
   say('If the desk is on another machine, ask its administrator for a new link.'),
@@ -72,7 +72,7 @@ const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
 // A visit: a request of a session as screens see it, with the stores it opens
 
-/** @returns the result of `work`, once everything that it opened is closed */
+/** Returns the result of `work` after closing the stores that the visit opened. */
 async function visiting<T>(
   desk: DeskDependencies,
   request: Pick<Visit, 'session' | 'language' | 'places' | 'query'>,
@@ -147,7 +147,7 @@ export function createRouter(screens: readonly Screen[]) {
 // A page of another site can make a browser send requests here, and can point its own name to 127.0.0.1
 // (docs/desk.md#security).
 
-/** Hosts under which the desk is reached; a tunnel keeps the port. */
+/** Hosts in the addresses of the desk, also through a tunnel, which keeps the port. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
 /** True if the host is one of this desk's: another site can let its own name lead to this machine. */
@@ -155,8 +155,8 @@ const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
   host !== undefined && hostsOf(port).includes(host.toLowerCase());
 
 /**
- * True if a page of the desk has sent the form. As no referrer is sent, browsers give `null` as the origin of
- * a form, and `Sec-Fetch-Site` tells its site; one of the two must identify the desk.
+ * True if a page of the desk has sent the form. As these pages send no referrer, the origin may be `null`:
+ * then `Sec-Fetch-Site` has to identify the desk.
  */
 export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   const { origin = 'null' } = headers;
@@ -179,7 +179,7 @@ const languageCookie = (port: number): string => `desk_language_${port}`;
 
 /**
  * Sets a cookie that is sent only with requests by pages of the desk, and inaccessible to scripts.
- * @param seconds until it ends; without them, it lasts until the browser is closed
+ * @param seconds life of the cookie; by default, until the browser is closed
  */
 const setCookie = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;
@@ -353,7 +353,7 @@ class DeskPages {
     const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
-    // Without the requested path, which the page would repeat, whatever it contains.
+    // Another path than the requested one, which the page would repeat even with a national ID in it.
     const page = { body, status: 404 };
     const url = new URL('/nothing', received.url);
     this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);

@@ -86,7 +86,7 @@ export const findBox = (
 <button>${say('Find')}</button>
 </form>`;
 
-/** Shown only by a script (assets/idle.js): before a session ends, and when it has ended. */
+/** Warning that a session ends or has ended, which only a script shows (assets/idle.js). */
 const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"

@@ -40,7 +40,7 @@ export function askedOf({ query, session }: Visit) {
   const words = text === '' ? undefined : parseSearch(text);
   return {
     page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE } satisfies PageRequest,
-    /** As typed; empty if there is none. */
+    /** Search text as typed; empty without one. */
     text,
     words: words instanceof FieldError ? undefined : words,
     /** Reason why the text cannot be searched for. */
@@ -121,7 +121,7 @@ export async function listInOrder<Row>(
   if (valueIn === undefined) return list(page);
   const { rows, count } = await list(ALL);
   // M-2 sorts before M-10, and missing values last.
-  // Intl has no rules for Kinyarwanda, and would take those of the machine's language.
+  // English after Kinyarwanda, for which Intl has no rules: it would take those of the machine's language.
   const { compare } = new Intl.Collator([language, 'en'], { numeric: true });
   const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
   valued.sort(({ value: one }, { value: other }) => {

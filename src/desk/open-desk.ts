@@ -1,4 +1,4 @@
-/** The desk open on a registry, by which another `registry desk` finds it (docs/desk.md#the-link). */
+/** The file by which a second `registry desk` finds the open desk of a registry (docs/desk.md#the-link). */
 
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,8 +10,8 @@ interface OpenDesk {
 }
 
 /**
- * Writes the file by which an open desk is found. It belongs to the user who runs the desk, even root, since
- * its reader may open the desk.
+ * Writes the file by which the open desk is found. The file belongs to the user who runs the desk, even root:
+ * whoever can read the file can open the desk.
  * @param file `deskFileOf` the database
  * @returns a function that removes the file
  */
@@ -75,8 +75,8 @@ export function otherOwner(file: string): number | undefined {
 /** The opener that desktops provide. */
 const OPENER = 'xdg-open';
 /**
- * Milliseconds after which the link counts as handed over: failures are faster, and the opener may have
- * become the browser itself, which keeps running.
+ * Milliseconds after which the link counts as handed over: a failure is faster, and an opener that still runs
+ * has become the browser.
  */
 const HANDED_OVER_MS = 5_000;
 

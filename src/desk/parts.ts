@@ -92,7 +92,7 @@ export interface InputOptions {
   readonly max?: string;
   readonly isNumeric?: true;
   readonly isOptional?: true;
-  /** True if it gets the focus first. */
+  /** True if the input has the focus when the page opens. */
   readonly isFirst?: true | undefined;
   /** Suggestions while typing. */
   readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;

@@ -20,8 +20,7 @@ const MOST_LABELS = 8;
 export const MOST_PARTS = 5;
 
 /**
- * Renders bars from zero, with the largest value at its line. The same values are in a table beside the plot,
- * or in the titles of the bars.
+ * Renders bars from zero, with a label for the largest value. The values are also in the titles of the bars.
  * @param label quantity plotted, with its unit
  * @param most the largest value, formatted for the language
  */
@@ -29,7 +28,7 @@ export function bars(label: string, values: readonly Bar[], most: string): Html 
   const largest = Math.max(...values.map(({ value }) => value), 1);
   const every = Math.ceil(values.length / MOST_LABELS);
   const labels = values.filter((_, i) => i % every === 0);
-  // Slots for complete groups, so that each label begins under its bar
+  // Complete groups of slots, so that each label begins under its bar
   const width = Math.max(labels.length * every, 1) * SLOT;
   return html`<div class="plot" role="img" aria-label="${label}"><small>${most}</small>
 <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${values.map((bar, i) =>
@@ -109,7 +108,7 @@ interface LineFigure {
   readonly rows: readonly LineRow[];
 }
 
-/** Renders a table with a bar in each row, which needs no second table for its numbers. */
+/** Renders a table with a bar in each row. */
 export function lineFigure({ title, headings: [names, values], parts, rows }: LineFigure): Html {
   const sumOf = (row: LineRow) => row.parts.reduce((sum, part) => sum + part, 0);
   const largest = Math.max(...rows.map(sumOf), 1);

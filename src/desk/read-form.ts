@@ -6,7 +6,7 @@ import { type Html, toDocument } from '../values/html.ts';
 import type { Download, Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
-/** Maximum of a form with files, which is held in memory; a script streams each file separately instead. */
+/** Maximum of a form with files, which is held in memory; scripts stream each file in its own request. */
 const MAX_FORM_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -52,19 +52,13 @@ function formOf(fields: URLSearchParams | FormData): Form {
  */
 function readFile(request: IncomingMessage): Form | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
-  const fields: { readonly [name: string]: string } = { token: header('x-desk-token'), action: 'add' };
-  let name: string;
+  const fields = new URLSearchParams({ token: header('x-desk-token'), action: 'add' });
   try {
-    name = decodeURIComponent(header('x-file-name'));
+    const name = decodeURIComponent(header('x-file-name'));
+    return { ...formOf(fields), files: [{ name, content: limited(request) }] };
   } catch {
     return undefined;
   }
-  const all = (field: string) => fields[field] ?? [];
-  return {
-    get: (field) => fields[field] ?? '',
-    all: (field) => [all(field)].flat(),
-    files: [{ name, content: limited(request) }],
-  };
 }
 
 async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
@@ -77,7 +71,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * @returns undefined beyond the limit; the rest is read too, as browsers show no response before they finish
+ * @returns undefined beyond the limit, but only after the entire body: browsers show no response before
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];

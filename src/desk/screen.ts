@@ -99,7 +99,7 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** Epoch seconds. */
   readonly now: number;
-  /** Returns a sentence in the language of the page; the catalogue must contain it (values/language.ts). */
+  /** Returns a sentence in the language of the page, from the catalogue (values/language.ts). */
   say<const Template extends string>(template: Template, ...values: InPlaces<Template>): string;
   /** Translates a text from elsewhere into the language of the page. */
   translate(text: Text): string;

@@ -25,7 +25,7 @@ export interface Writing {
   written(value: Written | number): string;
 }
 
-/** Cached, as creating the formatters takes longer than a page uses them. */
+/** Formatters by language and zone: creating them takes longer than their use on a page. */
 const cache = new Map<string, Writing>();
 
 export function writingIn(language: Language, zone: TimeZone): Writing {

@@ -1,6 +1,6 @@
 /**
- * The API for programs that embed the registry (docs/embedding.md). Its types lead to no library without
- * types of its own: those of the program compile without more.
+ * The API for programs that embed the registry (docs/embedding.md). No type refers to a library without
+ * types, so that such programs compile without further packages.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
 
-/** A registry that listens. Written out: the server's own type leads to those of the database driver. */
+/** A registry that listens. The server's own type would lead to those of the database driver. */
 export interface RunningServer {
   readonly address: AddressInfo;
   /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
@@ -31,7 +31,7 @@ export interface Registry {
   readonly handler: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   /** Serves on the configured host and port, with limits on slow clients, and delivers webhooks. */
   listen(): Promise<RunningServer>;
-  /** Answers as over HTTP, in this process and without a socket: as a client on this machine would be. */
+  /** Answers a request as if a client on this machine had sent it, but without a socket. */
   readonly request: Request;
   /**
    * Resolves when writing has failed in a way that leaves the disk in doubt, with the error to report.

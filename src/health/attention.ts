@@ -187,7 +187,7 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
       key.expiresAt < now + EXPIRES_SOON_SECONDS,
   );
 
-/** Keys refused so often in the last day that an operator should look into it. */
+/** Keys with so many refused requests in the last day that an operator should look for the cause. */
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 

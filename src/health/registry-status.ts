@@ -47,8 +47,8 @@ interface ReadModelStatus {
   /** Number of stale members, whose lookups compute their read model each time; at most `STALE_COUNTED`. */
   readonly stale: number;
   /**
-   * True if members were stored by a release with other rules. Based on a sample, which detects one percent
-   * of all members in one stretch but may miss a few.
+   * True if a sample of the members includes one stored by a release with other rules. The sample may miss a
+   * few such members, but not one percent of all in one stretch.
    */
   readonly hasOtherRules: boolean;
   /** Members that name searches do not find yet. */
@@ -79,7 +79,7 @@ export interface FactsForIssues {
 export interface AddedStatus {
   /** A line of `status`. */
   readonly line: readonly [label: string, value: string];
-  /** Its part of the document of `--json`. */
+  /** The module's part of the document of `--json`. */
   readonly document: object;
   /** @returns the issues, worst first */
   readonly attention: (facts: FactsForIssues) => readonly Attention[];
@@ -132,7 +132,7 @@ export async function readStatus(
   });
 }
 
-/** A backup of another epoch is of another registry, or of this one before a restore. */
+/** Returns null for a backup of another epoch: of another registry, or of this one before a restore. */
 function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;

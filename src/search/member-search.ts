@@ -147,7 +147,7 @@ const missingNames = (): RegistryError =>
 
 // Searches for commands and the desk, on a connection of their own
 
-/** Minimum length of a word in which a typo is assumed: shorter names differ in one letter. */
+/** Minimum length of a word with an assumed typo: a shorter word may be another name. */
 const SHORTEST = 4;
 const PLAIN = /^[a-z]+$/;
 

@@ -17,7 +17,7 @@ import { openStatisticsOf, type Statistics, type StatisticsStore } from './stati
 
 type GroupedBy = 'district' | 'province';
 
-/** One cooperative, or those of a district or province; a null name groups those that have none. */
+/** One cooperative, or all of a district or province; the name is null for cooperatives without one. */
 interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */
@@ -194,7 +194,7 @@ function toCode(word: string): string {
   return typeof code === 'string' ? code : word;
 }
 
-/** Reads the codes from the address, where dots separate them, since codes contain none. */
+/** Reads the codes from the address, where dots separate them: no code contains a dot. */
 const codesOf = ({ query }: Visit): string[] =>
   (query.get('of') ?? '')
     .split('.')

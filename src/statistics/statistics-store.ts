@@ -242,7 +242,7 @@ interface LoanTotals {
   readonly outstandingMinor: ExactInteger;
 }
 
-/** Cooperatives of a district or sector; a null name stands for those without one. */
+/** Cooperatives of a district or sector; the name is null for cooperatives without one. */
 export interface GroupTotals {
   readonly name: string | null;
   readonly cooperatives: number;

@@ -1,4 +1,4 @@
-/** Delivers to one endpoint: one message at a time, each until the receiver accepts it. */
+/** Delivers to one endpoint: one message at a time, again until the receiver accepts the message. */
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { ApiKeyStore } from '../access/api-key-store.ts';
 import type { Visible } from '../access/api-keys.ts';
@@ -114,7 +114,7 @@ export class EndpointDelivery {
     this.isChanged = true;
   }
 
-  /** Applies changes made by a command. The rest of the progress is newer here than in the file. */
+  /** Applies the changes of a command. All other progress is newer in memory than in the file. */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
       const { nextAttemptAtMs, disabledAt } = endpoint;

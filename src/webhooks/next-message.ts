@@ -1,4 +1,4 @@
-/** Finds an endpoint's next message in the shared sequence of changes, of which no copy is kept. */
+/** Finds an endpoint's next message in the sequence of changes, which all endpoints share. */
 
 import { type ApiKey, hasExpired, type Visible } from '../access/api-keys.ts';
 import type { RegistryEvent } from '../events/feed.ts';
@@ -22,7 +22,7 @@ export interface Next {
 export const wants = ({ types }: WebhookEndpoint, type: WebhookType): boolean =>
   types === null || types.includes(type);
 
-/** Returns an event's message: its own, or the one of the import that it belongs to. */
+/** Returns the message about an event, or about the entire import that the event belongs to. */
 export async function messageOf(
   stores: NarrowableStore<ServedRows>,
   visible: Visible,
@@ -108,7 +108,7 @@ const HOUR_MS = 3_600_000;
 /** Waits of the example in Standard Webhooks 1.0.0, in milliseconds; the last one repeats. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Relative variation of a wait, so that messages that failed together are not retried together. */
+/** Relative variation of waits: messages that failed together are retried at different times. */
 const JITTER = 0.1;
 export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 

@@ -35,7 +35,7 @@ export interface WebhookProgress {
   readonly isRestarted: boolean;
   /** Number of failures of the next message. */
   readonly failures: number;
-  /** Sequence number of that message; null while nothing fails, and for `feed.restarted`. */
+  /** Sequence number of the failing message; null for `feed.restarted`, and if no message fails. */
   readonly failingSequence: number | null;
   /** Time of the next attempt, in epoch milliseconds; 0: immediately. */
   readonly nextAttemptAtMs: number;
@@ -158,7 +158,7 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Number of successful attempts, and of failed ones, kept for each endpoint. */
+/** Maximum of stored successful attempts of an endpoint, and of failed ones. */
 const KEPT_ATTEMPTS = 100;
 
 interface WebhooksOptions {

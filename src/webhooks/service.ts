@@ -10,7 +10,7 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** Results are stored after this time or number of attempts: a kill repeats at most these deliveries. */
+/** Time, or number of attempts, after which results are stored. A kill repeats the rest. */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
 /** Time that running attempts get at shutdown; aborted ones are repeated later. */

@@ -62,7 +62,7 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** Same in each attempt, even after a kill, since it is derived from the endpoint and its events. */
+  /** Derived from the endpoint and the events, so that each attempt has the same id, even after a kill. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
   /** Range of events that the message covers, by sequence number; undefined for a test. */
@@ -116,7 +116,7 @@ export function importMessage(
   return toMessage(idOf(to, String(last)), { first, last }, message);
 }
 
-/** Notifies the receiver that the sequence was interrupted: it has to start again from a complete copy. */
+/** Tells the receiver to start again from a complete copy, as the sequence was interrupted. */
 export function restartMessage(
   to: Addressed,
   sequence: number,

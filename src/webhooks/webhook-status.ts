@@ -15,7 +15,7 @@ export interface EndpointStatus {
   readonly endpoint: WebhookEndpoint;
   /** Events after the last delivered or skipped one; null if the endpoint has to restart. */
   readonly behind: number | null;
-  /** Time of the oldest of these events, in epoch seconds; null if there is none. */
+  /** Time of the oldest event not delivered yet, in epoch seconds; null without one. */
   readonly oldestAt: number | null;
 }
 

@@ -14,7 +14,6 @@ import { TABLES } from '../registry/changes/tables.ts';
 import { type Erasures, erasedSince, readErasures } from '../registry/stored/erasures.ts';
 import { FIRST_UNINDEXED, wordsOnlySql } from '../registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
-import { countOutOfDate, findWrongColumn } from '../registry/stores/refresh-read-model.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { COUNT_CHECKS, type CountCheck } from '../sqlite/counts.ts';
@@ -30,6 +29,7 @@ import { formatRows } from '../terminal/output.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
+import { countOutOfDate, findWrongColumn } from './check-read-model.ts';
 
 export interface Finding {
   readonly check: string;

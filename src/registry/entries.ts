@@ -2,7 +2,7 @@
 
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { type ExactInteger, MONEY, narrow, WEIGHT } from '../values/decimal.ts';
-import type { Fields, GivenValues, ValuesOf } from '../values/declared-fields.ts';
+import type { Fields, InputValues, ValuesOf } from '../values/declared-fields.ts';
 import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
@@ -79,8 +79,8 @@ export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, Val
 /**
  * Checked values of a request. Without a reference, the entry gets a reference derived from its other values.
  */
-export type NewDelivery = GivenValues<typeof PRODUCTION_FIELDS>;
-export type NewSavingsTransaction = GivenValues<typeof ACCOUNT_FIELDS> & GivenValues<typeof SAVINGS_FIELDS>;
+export type NewDelivery = InputValues<typeof PRODUCTION_FIELDS>;
+export type NewSavingsTransaction = InputValues<typeof ACCOUNT_FIELDS> & InputValues<typeof SAVINGS_FIELDS>;
 
 /** Both ends are inclusive; an omitted end is open. */
 export interface Period {

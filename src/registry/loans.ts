@@ -4,7 +4,7 @@ import { MONEY, MONEY_OR_ZERO, RATE } from '../values/decimal.ts';
 import {
   type DecidedValues,
   findFixed,
-  type GivenValues,
+  type InputValues,
   isGiven,
   listFields,
   type RecordedField,
@@ -189,7 +189,7 @@ export interface LoanFilter extends LendingFilter {
   readonly status?: LoanStatus;
 }
 
-export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}
+export interface LoanInput extends InputValues<typeof LOAN_FIELDS> {}
 
 const GIVEN = listFields(LOAN_FIELDS).filter(isGiven);
 
@@ -227,7 +227,7 @@ export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string 
  * @throws RegistryError `invalid` for a status that a new loan cannot have
  */
 export function decideNewLoan(
-  submitted: GivenLoan & { readonly memberId: number },
+  submitted: LoanInput & { readonly memberId: number },
   nowSeconds: number,
 ): LoanValues {
   const faults = new FieldErrorList();
@@ -243,7 +243,7 @@ export function decideNewLoan(
  * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
  * @throws RegistryError `invalid`, with every field that cannot change this way
  */
-export function decideLoan(stored: LoanRecord, submitted: GivenLoan, nowSeconds: number): LoanValues {
+export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds: number): LoanValues {
   const faults = new FieldErrorList();
   const memberId = submitted.memberId ?? stored.memberId;
   const status = submitted.status ?? stored.status;

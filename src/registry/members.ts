@@ -4,7 +4,7 @@ import type { Visible } from '../access/api-keys.ts';
 import {
   type DecidedValues,
   type FieldGroup,
-  type GivenValues,
+  type InputValues,
   NOW,
   type RecordedField,
 } from '../values/declared-fields.ts';
@@ -230,7 +230,7 @@ export const LOOKED_UP = [
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
-export interface GivenMember extends GivenValues<typeof MEMBER_FIELDS> {}
+export interface MemberInput extends InputValues<typeof MEMBER_FIELDS> {}
 
 export interface Member extends MemberValues {
   readonly id: number;

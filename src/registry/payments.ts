@@ -6,7 +6,7 @@ import {
   completeValues,
   type DecidedValues,
   findFixed,
-  type GivenValues,
+  type InputValues,
   isGiven,
   listFields,
   NOW,
@@ -99,7 +99,7 @@ export interface PaymentFilter extends LendingFilter {
   readonly status?: PaymentStatus;
 }
 
-export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}
+export interface PaymentInput extends InputValues<typeof PAYMENT_FIELDS> {}
 
 /** Loan values that decide about a payment (docs/api.md#loans-and-payments). */
 export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
@@ -153,7 +153,7 @@ const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 export function decidePayment(
   stored: PaymentRecord,
   loan: PaidLoan,
-  submitted: GivenPayment,
+  submitted: PaymentInput,
   zone: TimeZone,
 ): PaymentValues {
   const values: PaymentValues = completeValues(PAYMENT_FIELDS, submitted, stored);

@@ -135,7 +135,7 @@ type Kept = { readonly isFixed: true } | { readonly initial: string | number };
 type Composed = { readonly isComposed: true };
 
 /** The checked body of a request; undefined leaves the stored value as it is. */
-export type GivenValues<Declared extends Fields> = {
+export type InputValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends { readonly setBy: string } | Kept
     ? never
     : property]: ValueOf<Declared[property]> | (Declared[property] extends Composed ? null : never);
@@ -181,7 +181,7 @@ export function findFixed(fields: readonly NamedField[], stored: object, values:
 /** Completes the values of a request with the stored value wherever one is undefined. */
 export function completeValues<Declared extends Fields>(
   fields: Declared,
-  bodyValues: Partial<GivenValues<Declared>>,
+  bodyValues: Partial<InputValues<Declared>>,
   stored: DecidedValues<Declared>,
 ): DecidedValues<Declared> {
   const [values, before] = [bodyValues, stored] as { readonly [property: string]: unknown }[];

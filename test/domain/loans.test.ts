@@ -5,8 +5,8 @@ import {
   decideLoan,
   decideLoanStatus,
   decideNewLoan,
-  type GivenLoan,
   LOAN_STATUSES,
+  type LoanInput,
   type LoanRecord,
   refuseLoanEnd,
   selectLoanHistory,
@@ -16,7 +16,7 @@ import { RegistryError } from '../../src/values/errors.ts';
 const GIVEN = {
   ...{ memberId: 3, reference: 'L-1', amountMinor: 500_000_00, interestRateHundredths: 18_00 },
   ...{ loanStartDate: null, loanEndDate: null },
-} as const satisfies GivenLoan;
+} as const satisfies LoanInput;
 
 const STORED: LoanRecord = {
   ...GIVEN,

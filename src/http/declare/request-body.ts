@@ -5,7 +5,7 @@ import { visit } from 'jsonc-parser';
 import {
   type Field,
   type Fields,
-  type GivenValues,
+  type InputValues,
   isGiven,
   listFields,
   type NamedField,
@@ -269,7 +269,7 @@ export interface Bodies<Body> {
 export function declareBodies<Declared extends Fields>(
   declared: Declared,
   { title, response, oneOf }: BodyOptions,
-): Bodies<GivenValues<Declared>> {
+): Bodies<InputValues<Declared>> {
   const settable = listFields(declared).filter(isGiven);
   const fieldsOf = (toField: (field: NamedField) => BodyField): BodyDeclaration['fields'] =>
     Object.fromEntries(settable.map((field) => [field.property, toField(field)]));

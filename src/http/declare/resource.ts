@@ -4,7 +4,7 @@ import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import type { Actor, EntityStore } from '../../sqlite/entity-store.ts';
 import type { TimeZone } from '../../values/date-time.ts';
-import type { FieldGroup, Fields, GivenValues } from '../../values/declared-fields.ts';
+import type { FieldGroup, Fields, InputValues } from '../../values/declared-fields.ts';
 import {
   type Awaitable,
   FieldErrorList,
@@ -113,7 +113,7 @@ interface Declaration<Stored> extends Named {
 export function declareResource<Declared extends Fields, Stored>(
   fields: Declared,
   { tag, title, narrowed, properties, memberIdOf, oneOf }: Declaration<Stored>,
-): Resource<Stored, GivenValues<Declared>> {
+): Resource<Stored, InputValues<Declared>> {
   const { schema, serialize, groups } = shownObject(title, properties);
   const subjectOf = subjectOfRows(memberIdOf);
   return {

@@ -23,9 +23,9 @@ import { MAX_LENGTH, parseChoice, parseText } from '../../values/text.ts';
 import {
   decideLoan,
   decideNewLoan,
-  type GivenLoan,
   LOAN_FIELDS,
   LOAN_STATUSES,
+  type LoanInput,
   type LoanRecord,
   type LoanValues,
   refuseLoanEnd,
@@ -71,7 +71,7 @@ export const statusFilter = <T extends string>(
 /** Adds a fault for an end before the start, unless one of the dates is itself invalid. */
 function addEndFault(
   faults: FieldErrorList,
-  { loanStartDate = null, loanEndDate = null }: Partial<GivenLoan>,
+  { loanStartDate = null, loanEndDate = null }: Partial<LoanInput>,
   stored?: LoanRecord,
 ): void {
   if (faults.has('loan_start_date') || faults.has('loan_end_date')) return;
@@ -80,9 +80,9 @@ function addEndFault(
 }
 
 /** Values of a new loan from a checked body. Adds all faults at once. */
-function readNewLoan(body: Partial<GivenLoan>, { faults, nowSeconds }: Decision): [values: LoanValues] {
+function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
-  return [decideNewLoan(body as GivenLoan & { memberId: number }, nowSeconds)];
+  return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];
 }
 
 /**
@@ -90,7 +90,7 @@ function readNewLoan(body: Partial<GivenLoan>, { faults, nowSeconds }: Decision)
  * missing. Adds all faults of the change.
  */
 function readLoanValues(
-  body: Partial<GivenLoan>,
+  body: Partial<LoanInput>,
   stored: LoanRecord,
   { faults, nowSeconds }: Decision,
 ): Partial<LoanValues> {

@@ -370,11 +370,11 @@ function readIdentityCards(body: unknown, context: FieldContext): readonly strin
   faults.throwIfAny();
   const list = (values as { identityCards: readonly unknown[] }).identityCards;
   const byIndex: { [index: string]: string[] } = {};
-  const seen = new Set<unknown>();
+  const earlier = new Set<unknown>();
   for (const [index, item] of list.entries()) {
     if (typeof item !== 'string' || !isIdentityCard(item)) byIndex[index] = [EXPECTED_NATIONAL_ID];
-    else if (seen.has(item)) byIndex[index] = ['This national ID is in the list twice.'];
-    seen.add(item);
+    else if (earlier.has(item)) byIndex[index] = ['This national ID is in the list twice.'];
+    earlier.add(item);
   }
   if (Object.keys(byIndex).length > 0)
     throw new HttpError(400, EXPECTED_NATIONAL_ID, {}, { body: { identity_cards: byIndex } });
@@ -414,19 +414,19 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
   handle(request) {
     const store = storeOf(request.visible);
     const identityCards = readIdentityCards(request.body, { zone, nowSeconds: nowSeconds(clock) });
-    const shownCards = new Set(identityCards);
+    const subjectCards = new Set(identityCards);
     const memberIds: number[] = [];
     const results = identityCards.map((identityCard) => {
       const person = findPerson(store, identityCard, request.caller, clock, zone);
       for (const membership of person?.memberships ?? []) {
-        shownCards.add(membership.identityCard);
+        subjectCards.add(membership.identityCard);
         memberIds.push(membership.id);
       }
       return `{"identity_card":"${identityCard}","member":${person?.json ?? 'null'}}`;
     });
     return {
       ...ok(new JsonText(`{"results":[${results.join(',')}]}`)),
-      subject: { identityCards: [...shownCards], memberIds },
+      subject: { identityCards: [...subjectCards], memberIds },
       fields: memberIds.length === 0 ? [] : fieldsFor(request.caller),
     };
   },

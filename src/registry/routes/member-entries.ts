@@ -182,7 +182,7 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
     fields: PRODUCTION_FIELDS,
     properties: SHOWN_DELIVERY,
     filters: { ...period, product },
-    list: (entries, ...wanted) => entries.listDeliveries(...wanted),
+    list: (entries, ...parameters) => entries.listDeliveries(...parameters),
     writesOf: (entries) => entries.deliveries,
   };
   const savings: EntryRoutes<NewSavingsTransaction, SavingsTransaction> = {
@@ -194,7 +194,7 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
     fields: { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS },
     properties: SHOWN_SAVINGS_TRANSACTION,
     filters: period,
-    list: (entries, ...wanted) => entries.listSavingsTransactions(...wanted),
+    list: (entries, ...parameters) => entries.listSavingsTransactions(...parameters),
     writesOf: (entries) => entries.savingsTransactions,
   };
   const [listDeliveries, addDelivery] = entryRoutes(deliveries, store, clock, zone);

@@ -31,12 +31,12 @@ import { string } from '../../values/schema.ts';
 import { MAX_LENGTH, parseChoice, parseMobile, parseText } from '../../values/text.ts';
 import {
   composeNames,
-  type GivenMember,
   type ListedMember,
   MEMBER_FIELDS,
   MEMBER_STATUSES,
   type Member,
   type MemberFilter,
+  type MemberInput,
   type MemberValues,
   type Names,
 } from '../members.ts';
@@ -125,7 +125,7 @@ function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | un
 
 /** Names of a body; adds a fault under `full_name` if there are none. */
 function readNames(
-  { fullName, firstName, lastName }: Partial<GivenMember>,
+  { fullName, firstName, lastName }: Partial<MemberInput>,
   faults: FieldErrorList,
 ): Names | undefined {
   if (fullName === undefined || firstName === undefined || lastName === undefined) return undefined;
@@ -142,7 +142,7 @@ function readNames(
  * @param stored undefined for a new member
  */
 function readMemberValues(
-  body: Partial<GivenMember>,
+  body: Partial<MemberInput>,
   stored: Member | undefined,
   faults: FieldErrorList,
   nowSeconds: number,

@@ -21,10 +21,10 @@ import {
   DEFAULT_PAYMENT_STATUS,
   decideNewPayment,
   decidePayment,
-  type GivenPayment,
   MOST_TIMES_PAID,
   PAYMENT_FIELDS,
   PAYMENT_STATUSES,
+  type PaymentInput,
   type PaymentRecord,
   type PaymentValues,
   paidAfter,
@@ -48,7 +48,7 @@ const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS 
  */
 function readNewPayment(
   loans: OwnedRows['loans'],
-  body: Partial<GivenPayment>,
+  body: Partial<PaymentInput>,
   { faults, nowSeconds }: Decision,
   zone: TimeZone,
 ): [values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues] {
@@ -75,7 +75,7 @@ function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan
  * @param zone for times in messages
  */
 function readPaymentValues(
-  body: Partial<GivenPayment>,
+  body: Partial<PaymentInput>,
   stored: PaymentRecord,
   loan: LoanRecord,
   faults: FieldErrorList,

@@ -147,7 +147,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   const columns = FILE_COLUMNS[kind].map(({ name }) => name);
   const derive = openDerivation(kind, columns);
   const declared = listFields(fields);
-  const selectTaken = db.prepare<[cooperativeId: number, reference: string], object>(
+  const selectEqual = db.prepare<[cooperativeId: number, reference: string], object>(
     `SELECT 1 FROM ${table} WHERE cooperative_id = ? AND reference = ?`,
   );
   const selectNext = db.prepare<[{ first: string; cooperativeId: number }], { reference: string }>(
@@ -155,8 +155,8 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
     'equal entries of one member',
   );
   return {
-    refuseTaken({ cooperativeId }: Member, reference: string | null | undefined, faults: FieldErrorList) {
-      if (typeof reference === 'string' && selectTaken.get(cooperativeId, reference) !== undefined)
+    refuseDuplicate({ cooperativeId }: Member, reference: string | null | undefined, faults: FieldErrorList) {
+      if (typeof reference === 'string' && selectEqual.get(cooperativeId, reference) !== undefined)
         faults.add('reference', 'This field must be unique.');
     },
 
@@ -203,7 +203,7 @@ function openDeliveries(db: Connection, format: ReadModelFormat): EntryRules<New
   const refresh = openColumnRefresh(db, format, 'production');
   return {
     addConflicts(member, { reference, deliveredAt }, faults) {
-      references.refuseTaken(member, reference, faults);
+      references.refuseDuplicate(member, reference, faults);
       if (deliveredAt !== undefined) refuseAfterTransfer(member, deliveredAt, null, faults);
     },
     add(member, delivery, nowSeconds, actor) {
@@ -235,7 +235,7 @@ function openSavings(
   const refresh = openColumnRefresh(db, format, 'savings');
   return {
     addConflicts(member, { reference, accountNumber, kind, transactedAt }, faults) {
-      references.refuseTaken(member, reference, faults);
+      references.refuseDuplicate(member, reference, faults);
       const account = accountNumber && selectAccount.get(member.cooperativeId, accountNumber);
       if (account && account.memberId !== member.id)
         faults.add('account_number', 'This account belongs to another member of the cooperative.');
@@ -306,7 +306,7 @@ interface MemberPeriod {
   readonly from: number;
   readonly to: number;
 }
-interface DeliveriesWanted extends MemberPeriod {
+interface DeliveryParameters extends MemberPeriod {
   /** JSON array of the products to list; null lists every delivery, including those without a product. */
   readonly products: string | null;
 }
@@ -337,15 +337,15 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
  * @param rows FROM and WHERE of all rows
  * @param page SELECT of one page of them
  */
-function preparePages<Wanted extends object, Entry>(db: Connection, rows: string, page: string) {
-  const select = db.prepare<[Wanted & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
-  const countAll = db.prepare<[Wanted], { count: number }>(
+function preparePages<Bounds extends object, Entry>(db: Connection, rows: string, page: string) {
+  const select = db.prepare<[Bounds & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
+  const countAll = db.prepare<[Bounds], { count: number }>(
     `SELECT count(*) AS count FROM ${rows}`,
     ONE_MEMBER,
   );
-  return (wanted: Wanted, request: PageRequest): Page<Entry> => {
-    const { count } = countAll.get(wanted) as { count: number };
-    return { count, rows: select.all({ ...wanted, limit: request.pageSize, offset: offsetOf(request) }) };
+  return (parameters: Bounds, request: PageRequest): Page<Entry> => {
+    const { count } = countAll.get(parameters) as { count: number };
+    return { count, rows: select.all({ ...parameters, limit: request.pageSize, offset: offsetOf(request) }) };
   };
 }
 
@@ -372,7 +372,7 @@ export function openEntries(
   const selectCooperative = db.prepare<[number], { id: number }>(
     'SELECT cooperative_id AS id FROM members WHERE id = ?',
   );
-  const deliveries = preparePages<DeliveriesWanted, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
+  const deliveries = preparePages<DeliveryParameters, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
   /** JSON array of the stored spellings of a product: SQLite ignores the case of ASCII letters only. */

@@ -47,7 +47,7 @@ const PAYMENTS: ListRows = {
   asTuples: false,
 };
 
-interface Wanted {
+interface ListParameters {
   /** A JSON array. */
   readonly ids: string | null;
   readonly identityCard: string | null;
@@ -63,7 +63,7 @@ const isLike = (row: string): string => `(@status IS NULL OR ${row}.status = @st
   AND (@reference IS NULL OR ${row}.reference = @reference)
   AND (@since IS NULL OR ${row}.updated_at >= @since)`;
 // A payment has the cooperative of its loan, so payments are read from their index only.
-const isWanted = (row: string): string => `${isInGroupsSql('l.cooperative_id')} AND ${isLike(row)}`;
+const isMatch = (row: string): string => `${isInGroupsSql('l.cooperative_id')} AND ${isLike(row)}`;
 const LOANS_OF_PERSON = `members m INDEXED BY members_person
   CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
@@ -97,12 +97,12 @@ function openLists<Row>(
 ) {
   const { table, alias } = listed;
   const open = ({ rows, bound }: Selective) =>
-    openFewRows<Row, Wanted>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
+    openFewRows<Row, ListParameters>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
   const by = (index: string, condition: string): string => `${COOPERATIVES} CROSS JOIN ${table} ${alias}
     INDEXED BY ${table}_${index} ON ${alias}.cooperative_id = g.value AND ${alias}.${condition}`;
   const updated = by('updated', 'updated_at >= @since');
   const atMost = `at most ${MOST_UPDATED} rows of a few thousand cooperatives`;
-  const countUpdated = db.prepare<[Wanted], { count: number }>(
+  const countUpdated = db.prepare<[ListParameters], { count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${updated} LIMIT ${MOST_UPDATED + 1})`,
     atMost,
   );
@@ -119,7 +119,7 @@ function openLists<Row>(
   return (filter: LendingFilter, owner: number | undefined, request: PageRequest, visible: Visible) => {
     const { ids, identityCard, cooperativeId, status, reference, updatedSince } = filter;
     const groups = visibleGroups(visible, cooperativeId);
-    const wanted = {
+    const parameters = {
       ids: toIdsParameter(ids),
       identityCard: identityCard ?? null,
       owner: owner ?? null,
@@ -128,14 +128,14 @@ function openLists<Row>(
       reference: reference ?? null,
       since: updatedSince ?? null,
     };
-    if (ids !== undefined) return listOfIds(wanted, request);
-    if (owner !== undefined) return listOfOwner(wanted, request);
-    if (identityCard !== undefined) return listOfPerson(wanted, request);
-    if (reference !== undefined) return listOfReference(wanted, request);
+    if (ids !== undefined) return listOfIds(parameters, request);
+    if (owner !== undefined) return listOfOwner(parameters, request);
+    if (identityCard !== undefined) return listOfPerson(parameters, request);
+    if (reference !== undefined) return listOfReference(parameters, request);
     if (updatedSince === undefined) return listCounted({ groups, value: status }, request);
-    if ((countUpdated.get(wanted) as { count: number }).count > MOST_UPDATED)
+    if ((countUpdated.get(parameters) as { count: number }).count > MOST_UPDATED)
       refuseFields({ updated_since: ['More than 10,000 have changed since then. Follow /events instead.'] });
-    return listUpdated(wanted, request);
+    return listUpdated(parameters, request);
   };
 }
 
@@ -143,16 +143,16 @@ const openLoanLists = (db: Connection) =>
   openLists<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES, {
     ofIds: {
       rows: `json_each(@ids) i CROSS JOIN loans l ON l.id = i.value CROSS JOIN members m ON m.id = l.member_id
-        WHERE (@owner IS NULL OR l.member_id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isWanted('l')}`,
+        WHERE (@owner IS NULL OR l.member_id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isMatch('l')}`,
       bound: 'the loans with these ids',
     },
     ofPerson: {
-      rows: `${LOANS_OF_PERSON} WHERE ${IS_PERSON} AND ${isWanted('l')}`,
+      rows: `${LOANS_OF_PERSON} WHERE ${IS_PERSON} AND ${isMatch('l')}`,
       bound: 'the loans of one person',
     },
     ofOwner: {
       rows: `loans l INDEXED BY loans_member CROSS JOIN members m ON m.id = l.member_id
-        WHERE l.member_id = @owner AND ${IS_PERSON_OR_ANY} AND ${isWanted('l')}`,
+        WHERE l.member_id = @owner AND ${IS_PERSON_OR_ANY} AND ${isMatch('l')}`,
       bound: 'the loans of one member',
     },
   });
@@ -162,16 +162,16 @@ const openPaymentLists = (db: Connection) =>
     ofIds: {
       rows: `json_each(@ids) i CROSS JOIN payments p ON p.id = i.value CROSS JOIN loans l ON l.id = p.loan_id
         CROSS JOIN members m ON m.id = l.member_id
-        WHERE (@owner IS NULL OR l.id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isWanted('p')}`,
+        WHERE (@owner IS NULL OR l.id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isMatch('p')}`,
       bound: 'the payments with these ids',
     },
     ofPerson: {
-      rows: `${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isWanted('p')}`,
+      rows: `${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isMatch('p')}`,
       bound: 'the payments of one person',
     },
     ofOwner: {
       rows: `loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
-        WHERE l.id = @owner AND ${IS_PERSON_OR_ANY} AND ${isWanted('p')}`,
+        WHERE l.id = @owner AND ${IS_PERSON_OR_ANY} AND ${isMatch('p')}`,
       bound: 'the payments of one loan',
     },
   });

@@ -19,7 +19,7 @@ import { MEMBER_STATUSES, type MemberFilter } from '../members.ts';
 import { currentNumberSql } from '../stored/former-identifiers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
-interface Wanted {
+interface ListParameters {
   /** A JSON array. */
   readonly ids: string | null;
   readonly identityCard: string | null;
@@ -89,7 +89,12 @@ function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: 
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
   const open = (way: Way) => {
     const { rows, bound } = BY[way];
-    return openFewRows<Row, Wanted>(db, listed, `SELECT m.id AS id FROM ${rows} AND ${condition}`, bound);
+    return openFewRows<Row, ListParameters>(
+      db,
+      listed,
+      `SELECT m.id AS id FROM ${rows} AND ${condition}`,
+      bound,
+    );
   };
   const few = {
     ids: open('ids'),
@@ -108,16 +113,17 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
     const way = wayOf(filter, groups);
     if (way === undefined) return undefined;
     const { ids, identityCard = null, memberCode = null, mobile = null, status = null } = filter;
-    const wanted = {
+    const parameters = {
       ids: toIdsParameter(ids),
       identityCard,
       memberCode,
       mobile,
+      cooperativeId: groups?.[0] ?? null,
+      cooperatives: toIdsParameter(groups),
       status,
       match,
     };
-    const cooperatives = toIdsParameter(groups);
-    return few[way]({ ...wanted, cooperativeId: groups?.[0] ?? null, cooperatives }, request);
+    return few[way](parameters, request);
   };
 }
 

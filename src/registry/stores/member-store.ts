@@ -43,10 +43,10 @@ function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDepe
 
   return (identityCard: string, at: number | null, groups: readonly number[] | undefined): Membership[] => {
     const rows = (at === null ? select : selectWithReadModel).all(identityCard);
-    const wanted =
+    const visibleRows =
       groups === undefined ? rows : rows.filter(({ cooperativeId }) => groups.includes(cooperativeId));
     // The driver's row becomes the membership: copying it would cost a fiftieth of a lookup.
-    return wanted.map((row) => {
+    return visibleRows.map((row) => {
       row.identityCard = identityCard;
       row.status = 'active';
       row.cooperative = cooperativeSummaries.get(row.cooperativeId);

@@ -39,10 +39,10 @@ export interface StoreDependencies {
 }
 
 type Column = string | number | null;
-type Named<T> = { readonly [property: string]: T };
+type ByProperty<T> = { readonly [property: string]: T };
 
 /** Values by which a row is counted and recorded. */
-interface Written {
+interface CountedRow {
   readonly status: string;
   /** Undefined for a cooperative. */
   readonly cooperativeId?: number;
@@ -81,13 +81,13 @@ function openConflicts(
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
   // An erased person cannot get new rows; existing ones are kept.
-  const isThere =
+  const ownerCondition =
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
   const selectOwner =
     owner &&
     db.prepare<[{ id: number; exceptId: number | null }], { cooperative: number }>(
       `SELECT ${cooperativeSql(owner.entity, 'o')} AS cooperative FROM ${tableOf(owner.entity).table} o
-       WHERE o.id = @id AND ${isThere}`,
+       WHERE o.id = @id AND ${ownerCondition}`,
     );
   const selectStored = db.prepare<[id: number], { cooperative: number }>(
     `SELECT ${cooperativeSql(entity, 'r')} AS cooperative FROM ${table} r WHERE r.id = ?`,
@@ -104,7 +104,7 @@ function openConflicts(
     }));
 
   /** @param exceptId id of the written row; undefined for a new row */
-  return (values: Named<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
+  return (values: ByProperty<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
     const faults = new FieldErrorList();
     const reference = ownerField && (values[ownerField.property] as number | undefined);
     const ofOwner =
@@ -112,10 +112,11 @@ function openConflicts(
         ? undefined
         : selectOwner?.get({ id: reference, exceptId: exceptId ?? null })?.cooperative;
     if (ownerField !== undefined) {
-      const isSeen = ofOwner !== undefined && isVisible(visible, ofOwner);
-      if (reference !== undefined && !isSeen) faults.add(ownerField.name, unknownReference(reference));
+      const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
+      if (reference !== undefined && !isOwnerVisible)
+        faults.add(ownerField.name, unknownReference(reference));
       // Returns early so as not to reveal rows that are not visible.
-      if (reference === undefined ? owner?.entity === 'cooperatives' : !isSeen && visible !== null)
+      if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
     const cooperative =
@@ -134,9 +135,9 @@ function openConflicts(
 }
 
 const columnsOf = (fields: readonly NamedField[], values: object): Column[] =>
-  fields.map(({ property }) => (values as Named<Column>)[property] ?? null);
+  fields.map(({ property }) => (values as ByProperty<Column>)[property] ?? null);
 
-export function openRowStore<Stored extends Written & { readonly id: number }, Values extends object>(
+export function openRowStore<Stored extends CountedRow & { readonly id: number }, Values extends object>(
   db: Connection,
   { snapshot, responses }: StoreDependencies,
   declaration: RowDeclaration<Stored, Values>,
@@ -156,7 +157,7 @@ export function openRowStore<Stored extends Written & { readonly id: number }, V
   const history = openChangeRecorder(db, entity);
   const listConflicts = openConflicts(db, entity, fields, otherConflict);
   const conflicts = (values: Partial<Values>, visible: Visible, exceptId?: number): FieldMessages =>
-    listConflicts(values as Named<unknown>, visible, exceptId);
+    listConflicts(values as ByProperty<unknown>, visible, exceptId);
 
   /** Adds a row without conflicts, with values that are complete but for the id. */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {

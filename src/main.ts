@@ -49,7 +49,7 @@ function reportLostResult({ code }: NodeJS.ErrnoException): void {
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
-  // Not as a terminal: Ctrl-C remains a signal, as at any other time.
+  // Without `terminal`, Ctrl-C remains a signal.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   // The asking command reports what was not done.

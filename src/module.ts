@@ -20,7 +20,7 @@ import type { CommitMeasure } from './sqlite/group-commit.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Loads nothing by itself, as every command reads all of these: what it adds is behind functions. */
+/** Additions of a module: functions that load files only when called, as every command reads this list. */
 export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;

@@ -123,7 +123,7 @@ export async function createProgram(
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
-  // Set before the commands are added, as they inherit it. Options after a command's name are the command's.
+  // Commands inherit this when they are added. Options after a command's name belong to the command.
   program
     .enablePositionalOptions()
     .exitOverride()

@@ -20,7 +20,7 @@ export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' 
   ) as NamedMember;
 
 /**
- * SELECT of one page of changes by id; both bounds are parameters, the lower one exclusive. Rows that were
+ * SELECT of a page of changes by id, after the first parameter and up to the second. Rows that were
  * created and removed again have no label and are left out.
  * @param limit rows per page
  */

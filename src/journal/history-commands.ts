@@ -19,7 +19,7 @@ import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
 import { formatActor } from './change-texts.ts';
 import { findMemberId } from './named-member.ts';
 
-// History of single rows, on a connection of its own
+// History of single rows, on a separate connection
 
 interface Row {
   readonly id: number;

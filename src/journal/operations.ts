@@ -15,7 +15,7 @@ export interface ImportRecord {
   /** Mapping with which the file was read, or null; a JSON value, like `options` and `notes`. */
   readonly map: unknown;
   readonly options: unknown;
-  /** Leniently read or skipped parts of the file, without any of its values. */
+  /** Parts of the file that were read leniently or skipped, without values. */
   readonly notes: unknown;
   readonly systemUser: string;
   /**
@@ -73,7 +73,7 @@ export interface Operation extends ImportRecord, ImportChanges {
   readonly undoneBy: string | null;
   /** Reason of a correction; null for an import. */
   readonly reason: string | null;
-  /** Ids of its entries in the history, both inclusive. */
+  /** First and last id of the operation's changes. */
   readonly firstChange: number;
   readonly lastChange: number;
 }

@@ -172,7 +172,7 @@ export interface OperatedRow {
   readonly row: string;
   /** Owner; null for a cooperative. */
   readonly memberId: number | null;
-  /** Current values, with the number of its account or the reference of its loan. */
+  /** Current values, with the number of the row's account or the reference of its loan. */
   readonly values: StoredRow;
 }
 

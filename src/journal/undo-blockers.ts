@@ -33,11 +33,11 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number leads to one that only it has; `refers`: it
-   * belongs to a row that the operation created; `taken`:
-   * it has the member code, national ID, reference or number that another row would get back; `erased`: it is
-   * a person who was erased since, or an entry of one; `replaced`: the import itself has a newer version;
-   * `overpaid`: payments that would count again take the paid amount of the loan beyond the largest amount.
+   * `changed`: the row was changed since, or a former number finds a number that only this row has; `refers`:
+   * it belongs to a row that the operation created; `taken`: it has the member code, national ID, reference
+   * or number that another row would get back; `erased`: it is a membership or an entry of a person who was
+   * erased since; `replaced`: the import itself has a newer version; `overpaid`: with the restored payments,
+   * the paid amount of the loan would exceed the largest amount.
    */
   readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid' | 'replaced';
   /** Actor that changed or created the row; null for a row older than the history. */
@@ -81,7 +81,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM main.changes c CROSS JOIN ${replaced} r
       ON r.old = c.old AND r.ended_by IS NULL AND r.correction_id <> ${operation.id}
     CROSS JOIN main.members o ON o.identity_card = r.new WHERE ${restored}`;
-  // A member merged since leads to one that would be removed.
+  // A later merge leads from a member to a member that would be removed.
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
@@ -105,8 +105,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     ...(givesNumbers ? [leadsHere] : []),
     ...(created === undefined ? [] : [mergedInto]),
   ];
-  // A file or a row entered by hand gives a number to one membership only; the person may have held the other
-  // one elsewhere before.
+  // An import, or a row entered by hand, changes the number of one membership only; the person may have held
+  // the new number elsewhere before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
   // The only membership that a `nid replace` changed; null for other corrections.
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o

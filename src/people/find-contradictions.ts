@@ -25,7 +25,7 @@ interface AcceptanceOptions {
 }
 
 /**
- * Records that contradictory memberships belong to one person. Repeated, it returns the earlier correction.
+ * Records that contradictory memberships belong to one person; returns an earlier correction that did.
  */
 export const acceptContradictions = (
   { db }: OperationScope,
@@ -51,7 +51,7 @@ export const acceptContradictions = (
 /** Fields that are compared, or that determine which memberships belong together. */
 const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** @returns a function that finds the correction which accepted these memberships as those of one person */
+/** Returns a function that finds the correction by which these memberships were confirmed as one person's. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(

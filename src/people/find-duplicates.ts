@@ -36,7 +36,7 @@ interface DismissalOptions {
   readonly other: number;
 }
 
-/** Records that two members are not one person. Repeated, it returns the earlier correction. */
+/** Records that two members are not one person; returns an earlier correction that did. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
@@ -340,7 +340,7 @@ function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[
   });
 }
 
-// Both searches on a connection of their own
+// Both searches, on a separate connection
 
 /** @throws StorageError `unusable` if there is no registry */
 export function openDuplicates(storage: Storage) {

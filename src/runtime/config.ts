@@ -191,7 +191,7 @@ function parseSwitch(text: string): boolean | FieldError {
   return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
 }
 
-/** It has to fit beside the title in a browser tab. */
+/** Limit by which the name fits beside the title in a browser tab. */
 const MAX_NAME_CHARACTERS = 60;
 
 /** Browsers keep titles, so a national ID must not be part of one. */

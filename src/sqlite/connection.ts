@@ -121,7 +121,7 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /** Runs reads of one snapshot, or writes to a private attached file, without locking the database. */
+  /** Runs reads in one snapshot, or writes to an attached file, without locking the database. */
   deferred<T>(work: () => T): T {
     this.run('BEGIN');
     return this.finish(work);
@@ -205,7 +205,7 @@ type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 /** A prepared statement, with the reason why it touches few rows where its plan does not show that. */
 export interface PreparedStatement {
   readonly sql: string;
-  /** Reason why a sort, aggregate, OFFSET or scan in it is bounded; undefined if it has none of these. */
+  /** Reason why its sort, aggregate, OFFSET or scan reads few rows; undefined without any of these. */
   readonly bound: string | undefined;
 }
 

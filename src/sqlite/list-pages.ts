@@ -9,10 +9,10 @@ import type { Connection, Statement } from './connection.ts';
 import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from './counts.ts';
 import { currentSql } from './declared-totals.ts';
 
-// Exact counts and the position of the n-th row, in time independent of the table's size, from the counts
-// that triggers maintain (./counts.ts). The n-th row is found by adding up large blocks, then the small ones
-// of one of them, and stepping inside that. Inside a cooperative, it is found by its rows in large blocks,
-// and its pages step over a covering index.
+// Exact counts and the position of the n-th row, in time independent of the table's size. Triggers maintain
+// counts of rows by block of ids (./counts.ts). The search for the n-th row adds up the counts of large
+// blocks, then of the small blocks in one of them, and steps over rows in a small block. Within a
+// cooperative, it adds up large blocks only, and steps over a covering index.
 
 interface CountFilter {
   /** Cooperatives; undefined for all. */
@@ -301,7 +301,7 @@ export function openFewRows<Row, Filter extends object>(
 
 // A long result read page by page: between two pages the connection is free for other queries.
 
-/** @param page returns the rows after the last one read, in order, at most `size` of them */
+/** @param page returns up to `size` rows in order, which follow the row `last` */
 export function* readPages<Row>(
   size: number,
   page: (last: Row | undefined) => readonly Row[],

@@ -16,7 +16,7 @@ export const addConfirmOptions = (command: Command): Command =>
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'change nothing, and show what would be changed');
 
-/** Affirmative answers in each language; `y` is one in all of them, as users expect it. */
+/** Affirmative answers in each language; users expect `y` in all of them. */
 const YES: { readonly [language in Language]: readonly string[] } = {
   en: ['y', 'yes'],
   fr: ['y', 'o', 'oui'],
@@ -53,6 +53,6 @@ export async function confirm<Preview>(
   return preview;
 }
 
-/** The refusal of a change that is no longer the one that the user confirmed. */
+/** Refuses a change that differs from the change that the user confirmed. */
 export const changedMeanwhile = () =>
   new CommandError(EXIT.refused, say('Nothing was changed: the registry has changed meanwhile. Try again.'));

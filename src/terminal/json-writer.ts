@@ -1,4 +1,4 @@
-/** Writes a JSON document in pieces, as its reader takes them: none of its lists is held in memory. */
+/** Writes a JSON document in pieces, as its reader takes them, without holding its lists in memory. */
 import type { Awaitable } from '../values/errors.ts';
 
 /** Characters collected before each write: one write per item would cost more than the item. */

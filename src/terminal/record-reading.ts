@@ -28,7 +28,7 @@ export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }:
   if (reading === undefined || openLedger === undefined) throw new Error('No command runs.');
   const { identityCards = [], memberIds = [], all } = subject;
   const namesSomebody = identityCards.length > 0 || memberIds.length > 0 || all !== undefined;
-  // Without a registry, the command itself reports that.
+  // The command itself reports a missing registry.
   if (config.accessLedger && (namesSomebody || isOfLedger === true) && storage.exists()) {
     const ledger = await openLedger(storage);
     try {

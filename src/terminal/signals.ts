@@ -4,9 +4,7 @@ import type { SocketAddress } from '../runtime/config.ts';
 import type { Awaitable } from '../values/errors.ts';
 import { CommandError, EXIT } from './context.ts';
 
-/**
- * For a command that runs until a signal. Resolves at the first one; a second one ends the process at once.
- */
+/** Resolves at the first signal to end, for `serve` and `desk`; a second signal ends the process at once. */
 export function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;

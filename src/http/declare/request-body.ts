@@ -179,7 +179,7 @@ export interface BodyDeclaration<Body = unknown> {
   readonly oneOf?: readonly (readonly string[])[];
   /** True for a JSON merge patch (RFC 7396): omitted fields stay as they are. */
   readonly isPatch?: boolean;
-  /** Body of the matching PATCH; PUT requires all of its fields. */
+  /** For a PUT, the body of the PATCH of the same resource. */
   readonly patch?: BodyDeclaration;
   /** Never present; only carries the type. */
   readonly [BODY]?: Body;
@@ -253,7 +253,7 @@ function typeName(value: unknown): string {
 interface BodyOptions {
   /** Title of the resource, from which its bodies are named. */
   readonly title: string;
-  /** Schema of the GET response; PUT and PATCH ignore those of its fields that they do not accept. */
+  /** Schema of the GET response. PUT and PATCH ignore its other fields, such as `id`. */
   readonly response: Schema;
   /** Sets of fields of which one must be given, where no single field is required. */
   readonly oneOf?: BodyDeclaration['oneOf'];

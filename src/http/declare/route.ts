@@ -200,21 +200,20 @@ export interface Narrowing {
    */
   readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
   /**
-   * For a key limited to cooperatives: `narrowed` shows and accepts only what belongs to them, through the
-   * store that the handler gets for its caller; `allowed` is for routes with nothing that belongs to a
-   * cooperative.
+   * For a key limited to cooperatives: `narrowed` if the store that the handler gets shows and accepts only
+   * rows of these cooperatives; `allowed` if no data of the route belongs to a cooperative.
    */
   readonly cooperatives: 'narrowed' | 'allowed' | 'refused';
 }
 
-/** For routes that show no registry data. */
+/** Narrowing of routes without registry data. */
 export const SHOWS_NO_ROWS: Narrowing = { lookupOnly: 'allowed', cooperatives: 'allowed' };
 
 export const SHOWS_COOPERATIVES: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: 'narrowed' };
 
-/** For routes with the national ID in their path. */
+/** Narrowing of routes with the national ID in their path. */
 export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 // The request

@@ -290,7 +290,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
-    // Where neither window has room, the client has to wait for the longer one.
+    // If neither window has room, the client waits for the day.
     const reason = decision.day.remaining < taken ? 'throttled_day' : 'throttled_hour';
     return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
   };

@@ -159,7 +159,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       // A request sent during the hold is stale: it is refused once more, but those after it are not.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // With an unread body, the response ends the connection; a proxy's connection has other clients too.
+      // Not where the response ends the connection, nor a proxy's connection, which serves other clients too.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },

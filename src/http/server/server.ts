@@ -33,7 +33,7 @@ export interface ServerTimeouts {
   readonly headersMs: number;
   /** From the first byte to the end of the body; the body's own limit of 30 s is in request-body.ts. */
   readonly requestMs: number;
-  /** Without a byte in either direction, or without progress of a response; between requests, 65 s. */
+  /** During a request: without a byte in either direction, or without progress of the response. */
   readonly idleMs: number;
   /** Time that an orderly shutdown waits for requests that have begun. */
   readonly closeMs: number;
@@ -261,7 +261,7 @@ async function closeAll(
     server.closeIdleConnections();
     for (const connection of connections.values()) connection.endIfUnused();
   }, CLOSE_POLL_MS);
-  // Not closeAllConnections(): a server that does not listen knows none.
+  // Not closeAllConnections(): it knows no connections of a server that does not listen.
   const deadline = setTimeout(() => {
     for (const connection of connections.values()) connection.drop();
   }, closeMs);
@@ -332,9 +332,8 @@ export class Connection {
   }
 
   /**
-   * Pauses parsing once too many requests wait. A packet holds hundreds of requests, and node:http keeps a
-   * request and a response for each of them, 2 MB in all, until the client has taken the first response.
-   * There is no other way to stop it.
+   * Stops Node's parser while too many requests wait: a packet can hold hundreds of requests, for which
+   * node:http keeps 2 MB until the client has taken the first response. Node has no setting for this.
    */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
@@ -354,9 +353,8 @@ export class Connection {
   }
 
   /**
-   * Called for each request. It is handled once the client has taken the responses before it, so that a
-   * client that reads nothing costs one response. Requests after `Connection: close` would never be answered,
-   * so they are not handled.
+   * Handles a request once the client has taken the responses before it, so that a client that reads nothing
+   * costs one response. Ignores requests after `Connection: close`, which would never be answered.
    */
   receive(incoming: IncomingMessage, outgoing: ServerResponse, handler: RequestListener): void {
     const before = this.last?.outgoing;
@@ -480,7 +478,7 @@ export class Connection {
 // with a single socket, new clients would wait in an overload for as many iterations as there are clients
 // before them (docs/decisions/0031-overload.md).
 
-/** Only Linux spreads connections over sockets that share an address; elsewhere one socket gets them all. */
+/** Only Linux spreads new connections over all sockets that share an address. */
 const CAN_SHARE = process.platform === 'linux';
 const LISTENERS = 16;
 

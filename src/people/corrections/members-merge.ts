@@ -28,7 +28,7 @@ import type { Collision, CorrectionRefused } from '../correction-result.ts';
 import { differ } from '../likeness.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
 
-// Merge of staged pairs, in sets: the entries of one member go to the other, and the first is deleted
+// Merge of all staged pairs at once: the remaining member gets the entries of the other, who is deleted
 
 export interface MemberPair {
   /** Deleted member. */
@@ -256,8 +256,8 @@ export function findMember(db: Connection, id: number): MemberRow | CorrectionRe
 }
 
 /**
- * Gives everything of one member to the other, who keeps their own values and gets those that they lack. Both
- * must belong to one cooperative or have the same national ID.
+ * Merges one member into another, who gets all entries, and the values that the other lacks. Both must belong
+ * to one cooperative or have the same national ID.
  */
 export const mergeMembers = (
   { db }: OperationScope,

@@ -228,7 +228,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
   };
 }
 
-/** Memberships with the replaced number, and those that some of them are merged into. */
+/** Memberships with the replaced number, and the memberships into which some of them are merged. */
 const showHolders = (holders: readonly Holder[], pairs: readonly MemberPair[]): MemberFate[] =>
   holders.flatMap(({ id }): MemberFate[] => {
     const pair = pairs.find(({ from }) => from === id);

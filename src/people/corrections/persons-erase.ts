@@ -126,7 +126,8 @@ function planErasure(
 }
 
 /**
- * A repeated erasure always gets a later time, whatever the clock says, because restores compare the times.
+ * Stores hashes of a person's numbers. A repeated erasure always gets a later time, because restores compare
+ * the times.
  */
 function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
@@ -143,7 +144,7 @@ function rememberNumbers(db: Connection, person: Person, nowSeconds: number): vo
   for (const text of texts) insert.run(hashOf(text), nowSeconds);
 }
 
-/** Members who held the number by mistake. */
+/** Other members who held the number by mistake. */
 const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
   db.values<number>(
     `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'

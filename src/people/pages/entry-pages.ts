@@ -35,7 +35,7 @@ function monthsUntil(today: string): string[] {
 }
 
 /**
- * One page of rows, with links to the others.
+ * Returns a page of rows, and links to the others.
  * @param name query parameter of the list's page number
  */
 function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {

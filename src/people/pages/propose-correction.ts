@@ -134,7 +134,7 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Includes members of other persons, such as the one that a member is merged into. */
+/** Adds the members whom the plan names, also those of other persons. */
 function withMembers(shows: Shows | 'nobody', plan: CorrectionDone): Shows | 'nobody' {
   if (shows === 'nobody') return shows;
   const { fields, subject } = shows;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { LOANS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
+import { type MadeCell, WORKBOOKS } from '../support/sheet.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 test('a warning is looked at before the file is imported', async (context) => {
@@ -129,6 +130,26 @@ test('another sheet of a workbook is chosen', async (context) => {
   assert.doesNotMatch(open.page.text, /--/);
   const chosen = await submit(browser, open.path, 'kind', { kind: 'members', sheet: '2025' });
   assert.match(chosen.text, /<option value="2025" selected>/);
+});
+
+test('hidden rows of a workbook are left out only if their box is ticked', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows: MadeCell[][] = [
+    ['cooperative_code', 'identity_card', 'member_code', 'full_name'],
+    ['A-1', nid(4), 'M-4', 'Person 4'],
+    ['A-1', nid(5), 'M-5', 'Person 5'],
+  ];
+  const file = WORKBOOKS.Excel({ rows, hiddenRows: [3] });
+  for (const [choice, isRead] of [
+    [{}, true],
+    [{ skip_hidden: 'yes' }, false],
+  ] as const) {
+    const { path } = await give(browser, 'members.xlsx', file);
+    const { text } = await submit(browser, path, 'check', choice);
+    assert.equal(text.includes('Person 5'), isRead, text);
+    assert.match(text, isRead ? /1 hidden row, read like the others/ : /1 hidden row, left out/);
+  }
 });
 
 test('a template is downloaded in the language of the page, and its example is never taken for data', async (context) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { createSheetRows } from '../../src/import/files/sheet-rows.ts';
 import { importText, placeOfFiles, startedPlace } from '../support/importing.ts';
 import { FILES, type MadeCell, WORKBOOKS } from '../support/sheet.ts';
 
@@ -170,4 +171,20 @@ test('faults and notes of cells in three languages', async (t) => {
     const { err } = await place.load('production', file, '--lang', language as string);
     for (const text of texts) assert.ok(err.replace(/\n\s+/g, ' ').includes(text), `${text} in ${err}`);
   }
+});
+
+test('the texts of merged cells count towards the limit of a sheet', () => {
+  const rows = createSheetRows({ width: 0, headerLine: 0 });
+  const readRow = (line: number): void => {
+    rows.start(line, false);
+    if (line === 1) {
+      rows.add(0, { text: 'x'.repeat(65_000) });
+      rows.merge({ top: 1, bottom: 1e6, left: 0, right: 0 });
+    }
+    rows.add(1, { text: 'y' });
+    rows.end();
+  };
+  assert.throws(() => {
+    for (let line = 1; line < 20_000; line++) readRow(line);
+  }, /more than 1,000,000,000 characters/);
 });

@@ -60,6 +60,46 @@ for (const [program, write] of Object.entries(WORKBOOKS)) {
     assert.match(empty.faults[0]?.message ?? '', /^The file is empty/);
   });
 
+  test(`${program}: with --skip-hidden nothing in a hidden column counts`, async (t) => {
+    const place = await startedPlace(t);
+    const rows: MadeCell[][] = [
+      // A heading that cannot be read.
+      [...HEADER, { error: '#REF!' }],
+      [...row(1), 'x', 'beyond the header'],
+      // Only hidden values.
+      ['', '', '', '', '', 'x'],
+      // The header of a second page.
+      [...HEADER, 'y'],
+      row(2),
+      ['', '', '', '', '', 'Total'],
+      ['Umukono', '', '', '', '', 'z'],
+    ];
+    const file = write({ rows, hiddenColumns: ['F', 'G'] });
+    const { report, notes, faults } = await importText(place, 'production', file, { skipsHidden: true });
+    assert.deepEqual([faults, report.rows], [[], 2]);
+    assert.deepEqual(notes.toSorted(), [
+      'empty_row  3,6',
+      'hidden_column F 1',
+      'repeated_header  4',
+      'text_below  7',
+    ]);
+    const read = await importText(place, 'production', file);
+    assert.equal(read.report.outcome, 'refused');
+  });
+
+  test(`${program}: with --skip-hidden a hidden row tells nothing about its columns`, async (t) => {
+    const place = await startedPlace(t);
+    const loans: MadeCell[][] = [
+      ['cooperative_code', 'member_code', 'reference', 'amount', 'interest_rate'],
+      ['A-1', 'M-1', 'L-1', 1000, 0.18],
+      ['A-1', 'M-1', 'L-2', 1000, 19.5],
+    ];
+    const file = write({ rows: loans, hiddenRows: [3] });
+    assert.equal((await importText(place, 'loans', file)).report.outcome, 'refused');
+    const { faults, report } = await importText(place, 'loans', file, { skipsHidden: true });
+    assert.deepEqual([faults, report.rows], [[], 1]);
+  });
+
   test(`${program}: refused rows have no heading of a column that was left out`, async (t) => {
     const place = await startedPlace(t);
     const path = place.write('a.xlsx', write({ rows: [HEADER, row(0)], hiddenColumns: ['E'] }));

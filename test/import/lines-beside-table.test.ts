@@ -110,6 +110,18 @@ for (const [kind, header, first, lone] of [
   });
 }
 
+test('more than fifty lines below an empty line are rows with faults', async (t) => {
+  const place = await startedPlace(t);
+  const outcomeOf = async (count: number) => {
+    const texts = Array.from({ length: count }, (): MadeCell[] => ['Zone ya Huye']);
+    const file = FILES.CSV({ rows: [HEADER, row(1), [], ...texts] });
+    const { report } = await importText(place, 'production', file);
+    return [report.outcome, report.rows, report.refusedRows];
+  };
+  assert.deepEqual(await outcomeOf(50), ['imported', 1, 0]);
+  assert.deepEqual(await outcomeOf(51), ['refused', 52, 51]);
+});
+
 test('an empty line below the header begins no text below the table', async (t) => {
   const place = await startedPlace(t);
   const file = FILES.CSV({ rows: [HEADER, [], ['Zone ya Huye']] });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import zlib from 'node:zlib';
 import { openFile } from '../../src/import/files/open-file.ts';
 import type { FileRecord } from '../../src/import/files/records.ts';
 import { temporaryFolder } from '../support/app.ts';
@@ -122,6 +123,30 @@ for (const filler of [60_000, 65_000, 65_100, 65_200, 65_300])
     const { sheets, rows } = await read(t, `${filled}${many}`, 'S 39');
     assert.deepEqual([sheets?.length, rows], [41, [['code 39']]]);
   });
+
+test('the sheets are found, compared and read in as many passes, however many they are', async (t) => {
+  const inflate = t.mock.method(zlib, 'createInflateRaw');
+  const passesFor = async (count: number): Promise<number> => {
+    const others = Array.from({ length: count }, (_, i) => table(tableRow(text('x')), `S ${i}`)).join('');
+    const before = inflate.mock.callCount();
+    const { rows } = await read(t, `${others}${table(tableRow(text('code')), 'Members')}`);
+    assert.deepEqual(rows, [['code']]);
+    return inflate.mock.callCount() - before;
+  };
+  assert.equal(await passesFor(100), await passesFor(1));
+});
+
+test('a fault in a sheet that is not read hides none of the others', async (t) => {
+  const faulty = table(tableRow('<table:table-cell table:number-columns-repeated="0"/>'), 'Faulty');
+  const { rows } = await read(t, `${faulty}${table(tableRow(text('code'), 30), 'Members')}${faulty}`);
+  assert.equal(rows.length, 30);
+});
+
+test('a document of more than 10,000 sheets is refused', async (t) => {
+  const many = table('').repeat(9_999);
+  assert.deepEqual((await read(t, `${many}${table(tableRow(text('code')))}`)).rows, [['code']]);
+  await assert.rejects(read(t, `${many}${table(tableRow(text('code')))}${table('')}`), /damaged/);
+});
 
 test('XML that is cut off or wrong is damaged, after the rows before it', async (t) => {
   for (const rows of ['<table:table-row>', tableRow('<table:table-cell table:number-columns-repeated="0"/>')])

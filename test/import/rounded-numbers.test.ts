@@ -8,6 +8,7 @@ import { parseMap } from '../../src/import/reading/parse-map.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { importText, placeOfFiles, startedPlace } from '../support/importing.ts';
 import { FILES, type MadeCell, WORKBOOKS } from '../support/sheet.ts';
+import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 const HEADER = ['cooperative_code', 'member_code', 'delivered_at', 'kg'];
 const row = (kg: MadeCell): MadeCell[] => ['A-1', 'M-1', { day: '2025-01-01' }, kg];
@@ -57,6 +58,21 @@ for (const [program, write] of Object.entries(WORKBOOKS)) {
     assert.match(JSON.stringify(place.query('SELECT * FROM imported_files')), /rounded\W+kg/);
   });
 }
+
+test('a number that is shown in thousands is not taken for a rounded one', async (t) => {
+  const place = await startedPlace(t);
+  const rows =
+    rowsOf(HEADER) +
+    '<row r="2"><c r="A2" t="str"><v>A-1</v></c><c r="B2" t="str"><v>M-1</v></c>' +
+    '<c r="C2" t="str"><v>2025-01-01</v></c><c r="D2" s="STYLE"><v>1186.6071672</v></c></row>';
+  const formats = ['0.0,', '#,##0.00,,', '0,', '#,##0.0'];
+  for (const [style, shown] of [undefined, undefined, undefined, '1186.6'].entries()) {
+    const sheets = [{ name: 'S', rows: rows.replace('STYLE', String(style)) }];
+    const { faults } = await importText(place, 'production', workbookOf({ sheets, formats }));
+    const cell = shown === undefined ? 'holds' : `shows ${shown} and holds`;
+    assert.match(faults[0]?.message ?? '', new RegExp(`^This cell ${cell} 1186\\.6071672, `));
+  }
+});
 
 test('a text is rounded only where its decimal mark is certain', async (t) => {
   const place = await startedPlace(t);

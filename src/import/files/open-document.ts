@@ -8,13 +8,14 @@ import {
   MAX_TEXT_CHARACTERS,
   UnreadableWorkbook,
 } from './archive.ts';
-import type { FileRecord } from './records.ts';
+import { type FileRecord, HEADER_ROWS } from './records.ts';
 import {
   type CellContent,
   createSheetRows,
   FORMULA_WITHOUT_VALUE,
   MAX_COLUMNS,
   MAX_ROW,
+  NO_LAYOUT,
   refuseRow,
   type SheetLayout,
 } from './sheet-rows.ts';
@@ -85,14 +86,28 @@ function nameIn(tag: string): string {
 
 const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** The bytes of one sheet, which are XML by themselves. */
-async function* bytesOf(archive: Archive, { start, end }: DocumentSheet): AsyncGenerator<Buffer> {
-  let offset = 0;
+/**
+ * Reads the bytes of sheets, each of which is XML by itself, in one pass over the part.
+ * @param sheets in the order of the part
+ */
+async function* bytesOf<Sheet extends DocumentSheet>(
+  archive: Archive,
+  sheets: readonly Sheet[],
+): AsyncGenerator<{ readonly sheet: Sheet; readonly bytes: Buffer; readonly isLast: boolean }> {
+  let [offset, next] = [0, 0];
   for await (const chunk of archive.read(CONTENT)) {
-    const part = chunk.subarray(Math.max(0, start - offset), Math.max(0, end - offset));
-    offset += chunk.length;
-    if (part.length > 0) yield part;
-    if (offset >= end) return;
+    const chunkEnd = offset + chunk.length;
+    for (;;) {
+      const sheet = sheets[next];
+      if (sheet === undefined) return;
+      if (sheet.start >= chunkEnd) break;
+      const bytes = chunk.subarray(Math.max(0, sheet.start - offset), sheet.end - offset);
+      const isLast = sheet.end <= chunkEnd;
+      yield { sheet, bytes, isLast };
+      if (!isLast) break;
+      next++;
+    }
+    offset = chunkEnd;
   }
 }
 
@@ -173,9 +188,9 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
   let bytesRead = 0;
   let fault: unknown;
   try {
-    for await (const chunk of bytesOf(archive, sheet)) {
-      bytesRead += chunk.length;
-      reader.write(chunk);
+    for await (const { bytes } of bytesOf(archive, [sheet])) {
+      bytesRead += bytes.length;
+      reader.write(bytes);
       for (const records of batchesOf(reader.take()))
         yield { records, progress: bytesRead / allBytes, hiddenColumns };
     }
@@ -185,6 +200,48 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
   }
   for (const records of batchesOf(reader.take())) yield { records, progress: 1, hiddenColumns };
   if (fault !== undefined) throw fault;
+}
+
+/**
+ * Reads the first rows of sheets in one pass over their part: one pass for each would take quadratic time.
+ * A sheet has fewer if it is faulty, which is reported when the sheet itself is read.
+ * @param sheets in the order of the part
+ */
+export async function* readFirstDocumentRows(
+  archive: Archive,
+  sheets: readonly DocumentSheet[],
+): AsyncGenerator<FileRecord[]> {
+  let firstRows = createFirstRows();
+  for await (const { bytes, isLast } of bytesOf(archive, sheets)) {
+    firstRows.write(bytes);
+    if (!isLast) continue;
+    firstRows.write(undefined);
+    yield firstRows.rows;
+    firstRows = createFirstRows();
+  }
+}
+
+function createFirstRows() {
+  const reader = createRowReader(NO_LAYOUT);
+  const rows: FileRecord[] = [];
+  let isComplete = false;
+  return {
+    rows,
+    /** @param bytes undefined at the end of the sheet */
+    write(bytes: Buffer | undefined): void {
+      if (isComplete) return;
+      try {
+        reader.write(bytes);
+      } catch (error) {
+        if (!(error instanceof UnreadableWorkbook)) throw error;
+        isComplete = true;
+      }
+      for (const { record, times } of reader.take())
+        for (let i = 0; i < times && rows.length < HEADER_ROWS; i++)
+          rows.push({ ...record, line: record.line + i });
+      isComplete ||= rows.length === HEADER_ROWS;
+    },
+  };
 }
 
 function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {

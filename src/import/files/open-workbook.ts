@@ -3,7 +3,12 @@ import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../../values/errors.ts';
 import { type Archive, openArchive, PASSWORD, readXml, UnreadableWorkbook } from './archive.ts';
 import { readAroundRows, readExcelRows } from './excel-rows.ts';
-import { type DocumentSheet, listDocumentSheets, readDocumentRows } from './open-document.ts';
+import {
+  type DocumentSheet,
+  listDocumentSheets,
+  readDocumentRows,
+  readFirstDocumentRows,
+} from './open-document.ts';
 import {
   type FileRecord,
   type FormatSource,
@@ -12,7 +17,7 @@ import {
   type RecordBatch,
   type ScoreHeader,
 } from './records.ts';
-import type { SheetLayout } from './sheet-rows.ts';
+import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
 import { readWorkbook } from './workbook-parts.ts';
 
 interface WorkbookOptions {
@@ -64,11 +69,15 @@ export async function openWorkbook(
 interface WorkbookReader {
   readonly sheets: readonly Sheet[];
   /**
+   * Reads the first rows of each of these sheets, without empty ones and those after a fault, which is
+   * reported when the sheet is read: another one may be meant.
+   */
+  readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
+  /**
    * Reads the rows of a sheet, without empty ones. Rows before a fault are yielded before it is thrown.
-   * @param layout without it, only first rows are asked for, and merged cells stay as they are
    * @throws UnreadableWorkbook
    */
-  readRows(sheet: Sheet, layout: SheetLayout | undefined): AsyncIterable<SheetBatch>;
+  readRows(sheet: Sheet, layout: SheetLayout): AsyncIterable<SheetBatch>;
 }
 
 interface Sheet {
@@ -85,16 +94,22 @@ interface SheetBatch {
 async function openExcel(archive: Archive): Promise<WorkbookReader> {
   refuseOthers(archive);
   const workbook = await readWorkbook(archive);
+  const pathOf = (sheet: Sheet): string => workbook.sheets.find((each) => each === sheet)?.path ?? '';
   return {
     sheets: workbook.sheets,
+    async *readFirstRows(sheets) {
+      for (const sheet of sheets)
+        yield await firstRows(readExcelRows(archive, workbook, pathOf(sheet), { ...NO_LAYOUT, merges: [] }));
+    },
     async *readRows(sheet, layout) {
-      const { path } = workbook.sheets.find((each) => each === sheet) as (typeof workbook.sheets)[number];
-      const { merges, hiddenColumns } =
-        layout === undefined ? { merges: [], hiddenColumns: undefined } : await readAroundRows(archive, path);
+      const path = pathOf(sheet);
+      const { merges, hiddenColumns } = await readAroundRows(archive, path);
       const allBytes = Math.max(1, archive.bytesOf(path));
-      const rows = readExcelRows(archive, workbook, path, { ...(layout ?? NO_LAYOUT), merges });
-      for await (const { records, unpackedBytes } of rows)
-        yield { records, progress: unpackedBytes / allBytes, ...(hiddenColumns && { hiddenColumns }) };
+      for await (const { records, unpackedBytes } of readExcelRows(archive, workbook, path, {
+        ...layout,
+        merges,
+      }))
+        yield { records, progress: unpackedBytes / allBytes, hiddenColumns };
     },
   };
 }
@@ -116,8 +131,15 @@ async function openDocument(archive: Archive): Promise<WorkbookReader> {
   const sheets = await listDocumentSheets(archive);
   return {
     sheets,
+    readFirstRows(wanted) {
+      const chosen = new Set(wanted);
+      return readFirstDocumentRows(
+        archive,
+        sheets.filter((sheet) => chosen.has(sheet)),
+      );
+    },
     readRows: (sheet, layout) =>
-      readDocumentRows(archive, sheets.find((each) => each === sheet) as DocumentSheet, layout ?? NO_LAYOUT),
+      readDocumentRows(archive, sheets.find((each) => each === sheet) as DocumentSheet, layout),
   };
 }
 
@@ -126,8 +148,6 @@ async function startOf(archive: Archive, path: string): Promise<string> {
   for await (const chunk of archive.read(path)) return chunk.toString('latin1');
   return '';
 }
-
-const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
 
 const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 
@@ -141,8 +161,9 @@ function refuseOthers(archive: Archive): void {
 /** @returns also the number of cells in the header of the sheet, and its line, as far as they are known */
 async function chooseSheet(workbook: WorkbookReader, { sheet: name, scoreHeader }: WorkbookOptions) {
   const candidates: (SheetLayout & { sheet: Sheet; rank: number })[] = [];
-  for (const sheet of name === undefined ? workbook.sheets : [sheetCalled(name, workbook.sheets)]) {
-    const rows = await firstRows(workbook, sheet);
+  const sheets = name === undefined ? workbook.sheets : [sheetCalled(name, workbook.sheets)];
+  for await (const rows of workbook.readFirstRows(sheets)) {
+    const sheet = sheets[candidates.length] as Sheet;
     const scores = rows.map(({ cells }) => scoreHeader(cells));
     const score = Math.max(0, ...scores);
     const headers = score === 0 ? rows : [rows[scores.indexOf(score)] as FileRecord];
@@ -168,11 +189,12 @@ function sheetCalled(name: string, sheets: readonly Sheet[]): Sheet {
 const namesOf = (sheets: readonly Sheet[]): string =>
   sheets.map(({ name }, i) => (mayEcho(name) ? `"${name}"` : `number ${i + 1}`)).join(', ');
 
-/** Ignores faults of a sheet, which are reported when it is read: another one may be meant. */
-async function firstRows(workbook: WorkbookReader, sheet: Sheet): Promise<FileRecord[]> {
+async function firstRows(
+  batches: AsyncIterable<{ readonly records: readonly FileRecord[] }>,
+): Promise<FileRecord[]> {
   const rows: FileRecord[] = [];
   try {
-    for await (const { records } of workbook.readRows(sheet, undefined)) {
+    for await (const { records } of batches) {
       rows.push(...records);
       if (rows.length >= HEADER_ROWS) break;
     }

@@ -47,6 +47,9 @@ export interface SheetLayout {
   readonly headerLine: number;
 }
 
+/** The layout of a sheet whose first rows are read: merged cells stay as they are. */
+export const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
+
 type RowInProgress = ReturnType<typeof startRow>;
 
 const startRow = (line: number, isHidden: boolean) => ({

@@ -22,7 +22,7 @@ import type { FileSurvey } from './cell-reader.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
-import { EMPTY_FILE, openTable, type Table } from './table.ts';
+import { EMPTY_FILE, openTable, type Table, withoutColumns } from './table.ts';
 
 interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
@@ -124,15 +124,17 @@ async function surveyColumns(
   );
   const isWrongWidth = createWidthCheck(header, source.format);
   // A row outside the table is no evidence about its columns.
-  const isRow = ({ line, cells, isHidden }: FileRecord): boolean =>
-    line > header.line &&
-    !(skipsHidden && isHidden) &&
-    !isWrongWidth(cells) &&
-    !isTotalsRow(header.headings, cells);
+  const isRow = ({ line, cells }: FileRecord): boolean =>
+    line > header.line && !isWrongWidth(cells) && !isTotalsRow(header.headings, cells);
   try {
-    for await (const { records, bytesRead } of source.read()) {
+    for await (const { records, bytesRead, hiddenColumns } of source.read()) {
       onBatch(bytesRead);
-      for (const { cells } of records.filter(isRow))
+      const visible = skipsHidden
+        ? records
+            .filter(({ isHidden }) => isHidden !== true)
+            .map((record) => withoutColumns(record, hiddenColumns))
+        : records;
+      for (const { cells } of visible.filter(isRow))
         for (const { place, collect, survey } of columns)
           if (place >= 0) collect(valueIn(cells, place), survey);
     }

@@ -143,21 +143,42 @@ interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
 
 export const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
 
+/**
+ * A record without the cells and faults of these columns.
+ * @param left indexes of the hidden columns, if those are left out
+ */
+export function withoutColumns(record: FileRecord, left: RecordBatch['hiddenColumns']): FileRecord {
+  if (left === undefined || left.size === 0) return record;
+  const { cells, cellFaults = [] } = record;
+  return {
+    ...record,
+    cells: cells.map((cell, place) => (left.has(place) ? '' : cell)),
+    cellFaults: new Map([...cellFaults].filter(([place]) => !left.has(place))),
+  };
+}
+
+const isEmpty = ({ cells, cellFaults }: FileRecord): boolean =>
+  cells.every((cell) => cell.trim() === '') && (cellFaults?.size ?? 0) === 0;
+
 /** Finds and reads the header, and notes what is above it and which of its columns are hidden. */
 function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
   const { kind, map, notes, skipsHidden } = options;
-  const records = all.filter(({ isHidden }) => !(skipsHidden && isHidden));
+  const records = skipsHidden
+    ? all
+        .filter(({ isHidden }) => isHidden !== true)
+        .map((record) => withoutColumns(record, hiddenColumns))
+        .filter((record) => !isEmpty(record))
+    : all;
   if (records.length === 0) throw fileFault(1, EMPTY_FILE);
   const { index, isCertain } = findHeader(kind, records, map);
-  const record = records[index] as FileRecord;
-  const visible = record.cells.map((cell, place) => (hiddenColumns?.has(place) ? '' : cell));
-  const read = skipsHidden ? { ...record, cells: visible } : record;
-  const header = readHeader(kind, read, { map, isCertain, notes });
+  const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
   // A map that names the row of the header leaves nothing to guess.
   if (map?.headerRow === undefined)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
-  for (const [place, cell] of record.cells.entries())
-    if (visible[place] !== cell) notes.note('hidden_column', columnLetters(place), header.line);
+  const written = all.find(({ line }) => line === header.line)?.cells ?? [];
+  for (const [place, cell] of written.entries())
+    if (cell !== '' && hiddenColumns?.has(place) === true)
+      notes.note('hidden_column', columnLetters(place), header.line);
   return header;
 }
 
@@ -170,8 +191,9 @@ export type Table = ReturnType<typeof openTable>;
 export function openTable(first: RecordBatch, options: TableOptions) {
   const { kind, cells, notes, skipsHidden } = options;
   const header = openHeader(first, options);
+  const left = skipsHidden ? first.hiddenColumns : undefined;
   const reader = createRowReader({ ...options, header, context: cells });
-  const noteUnnamed = createUnnamedColumns(header, skipsHidden ? first.hiddenColumns : undefined, notes);
+  const noteUnnamed = createUnnamedColumns(header, notes);
   const totals = createTotalsCheck(kind);
   const isExample = createExampleCheck(kind, header, cells);
   const filesOf = createFilesReader(header.filePlace);
@@ -207,8 +229,9 @@ export function openTable(first: RecordBatch, options: TableOptions) {
     read({ records: batch }: RecordBatch) {
       const rows: StagedRow[] = [];
       const faults: ImportFault[] = [];
-      for (const record of batch) {
-        if (record.line < header.line) continue;
+      for (const each of batch) {
+        const record = withoutColumns(each, left);
+        if (record.line < header.line || (left !== undefined && isEmpty(record))) continue;
         if (record.line > lastLine + 1) {
           notes.noteLines('empty_row', lastLine + 1, record.line - 1);
           lines.passGap();
@@ -243,10 +266,8 @@ export function openTable(first: RecordBatch, options: TableOptions) {
 }
 
 /** Notes each column without a heading once, on the first row that has a value in it. */
-function createUnnamedColumns({ headings }: Header, skipped: RecordBatch['hiddenColumns'], notes: NoteLog) {
-  const places = new Set(
-    headings.flatMap(({ text }, place) => (text === '' && skipped?.has(place) !== true ? [place] : [])),
-  );
+function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
+  const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {
     for (const place of places) {
       // In order: a row may have far fewer cells than the header.

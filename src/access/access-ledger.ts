@@ -13,7 +13,7 @@ export interface Subject {
   readonly identityCards?: readonly string[];
   /** Ids of members shown. */
   readonly memberIds?: readonly number[];
-  /** Everything that a filter lets through, as of an event. */
+  /** All data that a filter lets through, as of an event. */
   readonly all?: {
     readonly asOfSequence: number;
     /** The only cooperatives included; null for all. */

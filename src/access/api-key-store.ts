@@ -245,7 +245,8 @@ function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   // different secrets must not evict the keys in use.
   const unknown = new Set<string>();
   let cachedVersion = -1;
-  // Checked once per event-loop iteration, as the requests of an iteration had arrived when it began.
+  // The version is read once per event-loop iteration, as all requests of an iteration had arrived when it
+  // began.
   let isRevalidated = false;
 
   const expire = (): void => {
@@ -359,7 +360,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
 export type ApiKeyStore = ReturnType<typeof createStore>;
 
 export interface ApiKeysOptions {
-  /** Milliseconds that a change may wait for another process; the server only adds counts. */
+  /** Milliseconds for which a change may wait for another process; the server only adds counts. */
   readonly waitMs: number;
   readonly create: boolean;
   readonly scheduler: EndOfIteration;

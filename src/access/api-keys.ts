@@ -72,7 +72,7 @@ export interface ApiKeyValues {
   readonly isLookupOnly: boolean;
   /** True if the key may also export all data that its scopes let it read. */
   readonly mayExport: boolean;
-  /** Cooperatives of the key; for the key, no others exist. */
+  /** Cooperatives of the key. The rows of other cooperatives do not exist for the key. */
   readonly cooperatives: Visible;
   /** Purpose recorded with accesses by the key, unless the request has its own; null for none. */
   readonly purpose: string | null;

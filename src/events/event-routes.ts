@@ -15,7 +15,7 @@ import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.t
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
-/** Longer pages are read and sent in parts of this length, as fast as the client takes them. */
+/** Length of the parts in which longer pages are read and sent, as fast as the client takes them. */
 const PART_LENGTH = 100;
 const MAX_WAIT_SECONDS = 30;
 

@@ -97,7 +97,7 @@ export class WaitingFollowers {
     }
   };
 
-  /** Answers all followers with what is available. */
+  /** Answers all followers with the available events. */
   end(): void {
     this.wake();
     for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
@@ -122,7 +122,7 @@ export class WaitingFollowers {
   /** @returns false if none of the new events is wanted */
   private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
     const { after, limit, visible, types } = follower.request;
-    // Distinguishes a key without cooperatives from one for all.
+    // `all` keeps a key for all cooperatives apart from a key without any.
     const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
     try {
       const page = pages.get(key) ?? this.options.feed.read(follower.request);
@@ -173,7 +173,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       try {
         return snapshot.read(work);
       } finally {
-        // Later requests must see everything committed by then.
+        // Requests after this iteration must see every commit before them.
         snapshot.end();
       }
     },
@@ -191,7 +191,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     'as many events as its caller asks for',
   );
   let isEnded = false;
-  /** Answers all waiting requests with what is available; from then on, no request waits. */
+  /** Answers all waiting requests with the available events; from then on, no request waits. */
   const endWaits = (): void => {
     isEnded = true;
     followers.end();
@@ -246,7 +246,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
 
 /**
  * Expands type names and wildcards such as `member.*`.
- * @param known all valid types
+ * @param allTypes all valid types
  */
 export function parseTypes<Type extends string>(
   names: readonly string[],

@@ -33,7 +33,7 @@ export interface ChangeSet {
   readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
   readonly values?: string | undefined;
-  /** SELECT of the `id` of the members who own these entries, if the caller has found them already. */
+  /** SELECT of the `id` of the members with these entries, if the caller already has it. */
   readonly members?: string;
 }
 
@@ -113,7 +113,7 @@ export function announce(db: Connection, sets: readonly ChangeSet[], by: Recordi
     : [];
   const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
   if (events.length > 0) {
-    // Events of one kind are read in id order anyway, so nothing needs sorting.
+    // Events of one kind are already in id order: sorting them would be needless.
     const order = events.length === 1 ? 'row_id' : 'place, row_id';
     const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
       ORDER BY ${order}`;
@@ -138,7 +138,7 @@ function deletions(entity: ChangedEntity): string[] {
   ];
 }
 
-/** Events of the rows themselves. Updates of members are merged with those of their entries. */
+/** Events of the rows, except updates of members, which are merged with those of their entries. */
 function ownEvents({ entity, created, values }: ChangeSet): string[] {
   const { table, announced } = tableOf(entity);
   if (!('entity' in announced)) return [];
@@ -218,7 +218,7 @@ function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   return members.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
 }
 
-/** SELECTs of the members who own changed rows now, and of those recorded as owners before and after. */
+/** SELECTs of the present owners of changed rows, and of the owners before and after each change. */
 function changedOwners(entity: OwnedEntity, values: string): string[] {
   const { table, owner } = tableOf(entity) as Required<ReturnType<typeof tableOf>>;
   return [

@@ -87,7 +87,7 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
     );
 }
 
-/** Options that take a restriction away: the only way to do so. */
+/** Options that remove a restriction, which no other option can. */
 function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
@@ -195,7 +195,7 @@ async function printKey(run: Run, store: ApiKeyStore, { id, warnings, secret }: 
     run.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
-/** Codes of cooperatives are read only if one of the keys is restricted to some. */
+/** The codes of cooperatives are read only for keys restricted to some. */
 async function readContext(
   store: ApiKeyStore,
   { storage, zone, now }: Run,

@@ -29,7 +29,7 @@ export interface KeyChanges {
   readonly allowedHosts?: readonly string[] | null | undefined;
   readonly isLookupOnly?: boolean | undefined;
   readonly mayExport?: boolean | undefined;
-  /** Ids that are known to exist. */
+  /** Ids of existing cooperatives. */
   readonly cooperatives?: readonly number[] | null | undefined;
   readonly purpose?: string | null | undefined;
   readonly requiresPurpose?: boolean | undefined;
@@ -79,7 +79,7 @@ const parseRequestLimit = (limit: number): number | FieldError =>
 
 /** Returns the expiry of a key in epoch seconds; a date includes its last second in the zone. */
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
-  // In some time zones, its end would be shown with a five-digit year.
+  // In some time zones, the end of the day would be shown with a five-digit year.
   if (text.startsWith('9999'))
     return new FieldError('A key cannot expire in 9999. Without an expiry date it never expires.');
   const date = parseDate(text);
@@ -238,7 +238,7 @@ export function createKeys({
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
     },
-    /** Replaces the values that are not undefined, lists as a whole. */
+    /** Replaces all values except undefined ones; a list is replaced as a whole. */
     update(id: number, changes: KeyChanges) {
       const values = parseChanges(changes, existing(openKeys().find(id, now())), now(), zone);
       return withWarnings(existing(openKeys().update(id, values, now())));

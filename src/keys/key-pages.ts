@@ -106,7 +106,7 @@ function toChanges(
   };
 }
 
-/** Returns the operations that the commands use. */
+/** Returns the operations on keys, the same as those of commands. */
 const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
   createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
 

@@ -47,7 +47,7 @@ export interface KnownNumber {
 function findTraces(db: Connection, requested: string): PersonTraces {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** Includes the values of removed rows, such as merged members. */
+  /** SELECT of the values of a column, also of removed rows, such as merged members. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -99,7 +99,10 @@ function otherHolders(
   );
 }
 
-/** Numbers that an import or a correction replaced without a redirect are found in the history. */
+/**
+ * SELECT of all numbers. The history has the numbers that an import or a correction replaced without a
+ * redirect.
+ */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
     SELECT c.old AS number, m.identity_card AS current, c.at AS until

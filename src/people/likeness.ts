@@ -11,7 +11,7 @@ export interface Registered {
   readonly gender: string | null;
   /** `YYYY-MM-DD` */
   readonly dateOfBirth: string | null;
-  /** Also null if too many members share the number for it to identify anyone. */
+  /** Null also for a number that too many members share to identify anyone. */
   readonly mobile: string | null;
   readonly cooperativeId: number;
 }
@@ -102,7 +102,7 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
 const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
   facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
-/** Distinct contradictions over all pairs of one from each list. */
+/** Distinct contradictions over all pairs with one member from each list. */
 export function contradictionsBetween<T extends Described>(
   these: readonly T[],
   those: readonly T[],
@@ -176,7 +176,7 @@ export interface LikelyDuplicates {
    * finds it.
    */
   readonly dropped: number;
-  /** Number of pairs left out because they were set aside as different people. */
+  /** Number of pairs left out because they were confirmed as different people. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }

@@ -21,7 +21,7 @@ export interface Financials {
 
 type Consolidated = (typeof CONSOLIDATED)[number];
 
-/** Values of a member that lookups show or select by. */
+/** Values of a member that lookups show, or select members by. */
 export type LookedUpMember = Pick<
   Member,
   'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | (typeof LOOKED_UP)[number] | Consolidated
@@ -29,7 +29,7 @@ export type LookedUpMember = Pick<
 
 export interface Membership extends LookedUpMember {
   readonly cooperative: CooperativeSummary;
-  /** Null for keys without access to them. */
+  /** Null for keys that may not see them. */
   readonly financials: Financials | null;
 }
 
@@ -71,8 +71,8 @@ function firstKnown(memberships: readonly Membership[], property: Consolidated):
   return null;
 }
 
-// Schemas and serializers of financials. Loans and savings do not depend on the time of the request: storage
-// keeps both as they are sent.
+// Schemas and serializers of financials. Storage keeps loans and savings as they are sent, because neither
+// depends on the time of the request.
 
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 

@@ -144,7 +144,7 @@ export interface DatedSummary extends ProductionSummary {
 
 /** A summary with the deliveries that change it next. */
 export interface DatedProduction extends DatedSummary {
-  /** Next deliveries to expire, in time order. They allow computing the summary until `knownUntil`. */
+  /** Deliveries that leave the window next, in time order: enough for summaries until `knownUntil`. */
   readonly expiring: readonly ExpiringDelivery[];
   readonly knownUntil: number | null;
 }
@@ -166,7 +166,7 @@ export function summarizeProduction(
   at: number,
   knownFrom: number,
 ): DatedProduction {
-  // Deliveries before `knownFrom` have left the window by then.
+  // Any delivery before `knownFrom` has left the window at that time.
   let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
   let nextDelivery = Number.POSITIVE_INFINITY;
   const inside: Delivery[] = [];

@@ -49,7 +49,7 @@ export interface FileColumn {
 interface Owner {
   readonly name: string;
   readonly field: Field;
-  /** Required if the label of the field does not name its entity. */
+  /** Label of the column; required if the label of the field does not name the entity. */
   readonly label?: Message;
   readonly isRequired: boolean;
   /** `compared`: the column identifies nothing and only leads to a warning. */
@@ -63,7 +63,7 @@ const COOPERATIVE: Owner = {
   isRequired: true,
   role: 'owner',
 };
-/** Either of the first two columns identifies the member of an entry; the name is as the ledger has it. */
+/** Member of an entry: by code or by national ID. The name, as the ledger has it, is only compared. */
 const [MEMBER_CODE, IDENTITY_CARD, NAME]: readonly [Owner, Owner, Owner] = [
   { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false, role: 'owner' },
   { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false, role: 'owner' },
@@ -150,7 +150,7 @@ export const ADDED_LABELS = {
 
 // Stored values → API format (docs/api.md#formats), for lists of changes
 
-/** Columns of every table that are not declared as fields. */
+/** Columns of tables that are not declared fields. */
 const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [
   name,
   { kind: 'instant' },

@@ -135,7 +135,7 @@ export const LOAN_FIELDS = {
   },
 } as const satisfies { readonly [property: string]: RecordedField };
 
-/** Loan fields of a lookup in response order; the response for a single loan begins with them too. */
+/** Loan fields of a lookup, in response order; the response for a single loan begins with the same fields. */
 export const LOAN_HISTORY = [
   'amountMinor',
   'interestRateHundredths',
@@ -155,7 +155,7 @@ export interface Loan extends Pick<AllValues, (typeof LOAN_HISTORY)[number]> {
 /** Member and cooperative of a loan or payment, as shown in responses. */
 export interface Owner {
   readonly memberId: number;
-  /** Null for an erased person, whose name is then `(erased)`. */
+  /** Null for an erased person, whose `fullName` is `(erased)`. */
   readonly identityCard: string | null;
   readonly fullName: string;
   readonly cooperativeId: number;

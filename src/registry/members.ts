@@ -115,7 +115,7 @@ export const MEMBER_FIELDS = {
     isNullable: true,
     eventBit: 4,
     ...OF_PERSON,
-    // Parts from two members would make a name that nobody has.
+    // Parts of two members would make the name of neither.
     merge: 'fill together',
   },
   lastName: {

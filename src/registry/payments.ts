@@ -20,7 +20,7 @@ import type { LendingFilter, LoanRecord, LoanStatus, Owner } from './loans.ts';
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-/** A void payment was recorded by mistake: it is kept but no longer counts. */
+/** A void payment was recorded by mistake: the row stays, but does not count. */
 export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
@@ -101,7 +101,7 @@ export interface PaymentFilter extends LendingFilter {
 
 export interface PaymentInput extends InputValues<typeof PAYMENT_FIELDS> {}
 
-/** Loan values that decide about a payment (docs/api.md#loans-and-payments). */
+/** Loan values that the rules for payments need (docs/api.md#loans-and-payments). */
 export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
 
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
@@ -180,7 +180,7 @@ export const TOO_MUCH_PAID =
 /** Limit of the paid amount, as a multiple of the loan amount: with interest it rarely reaches twice. */
 export const MOST_TIMES_PAID = 3;
 
-/** Message for a payment over HTTP that exceeds this limit; an import only warns. */
+/** Message for a payment over HTTP beyond this limit; an import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';

@@ -13,7 +13,7 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** The rows of the registry, reachable only by the cooperatives that the caller may see. */
+/** Rows that are read and written only through `narrowedTo`, by the cooperatives that the caller may see. */
 export interface NarrowableStore<Rows = OwnedRows> {
   /** Returns the visible rows. Other rows do not exist for the caller, neither for reads nor for writes. */
   readonly narrowedTo: StoreOf<Rows>;

@@ -61,7 +61,7 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 }
 
 const DATE_LENGTH = 10;
-/** Maximum cached days, beyond which all are dropped: a file or a response has fewer. */
+/** Limit of cached days, at which all are dropped; a file or a response has fewer. */
 const MAX_CACHED_DAYS = 4_096;
 /** Days from 1970-01-01 of parsed texts; undefined for a text that is not a date. */
 const dayNumbers = new Map<string, number | undefined>();
@@ -71,7 +71,7 @@ const CYCLE = { years: 400, days: 146_097 };
 
 /** Returns the days from 1970-01-01 to a `YYYY-MM-DD` of any year, or undefined if it is not a date. */
 function dayNumber(text: string): number | undefined {
-  // Longer texts are not cached: they could be anything.
+  // Longer texts are not dates, and would fill the cache.
   if (text.length !== DATE_LENGTH) return undefined;
   let day = dayNumbers.get(text);
   if (day !== undefined || dayNumbers.has(text)) return day;

@@ -52,7 +52,7 @@ export type ValueKind =
   /** Id of another row; in files, an identifier of that row for people. */
   | { readonly kind: 'reference' };
 
-/** Groups of personal data, by which the ledger names the data shown. */
+/** Groups of personal data, under which the ledger records shown data. */
 export const FIELD_GROUPS = ['identity', 'contact', 'financials'] as const;
 export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
@@ -70,17 +70,17 @@ export type Field = ValueKind & {
   readonly isNullable?: true;
   /** Value in a new row if the field is not given. */
   readonly initial?: string | number;
-  /** True if only POST accepts it. */
+  /** True if only POST accepts the field. */
   readonly isFixed?: true;
   /** Accepted by POST, where PUT and PATCH accept more. */
   readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
-  /** Origin of the value, where bodies do not set it. */
+  /** Origin of a value that bodies do not set. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
   /** Group of personal data of the field. */
   readonly group?: FieldGroup;
-  /** True if responses omit it. */
+  /** True if responses omit the field. */
   readonly isHidden?: true;
-  /** True if it identifies the stored row of a file's row. */
+  /** True if the field identifies the stored row for a row of a file. */
   readonly isKey?: true;
   /** True if every row of a file must have the field, although requests may omit it. */
   readonly isRequiredInFiles?: true;
@@ -124,7 +124,7 @@ export type ValuesOf<Declared extends Fields> = {
 
 type Others = { readonly setBy: 'imports' | 'payments' | 'corrections' };
 
-/** The values that a write over HTTP decides, checked and with initial values filled in. */
+/** Values decided by a write over HTTP, checked and with initial values. */
 export type DecidedValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends Others ? never : property]: ValueOf<
     Declared[property]
@@ -163,9 +163,9 @@ export const listFields = <F extends Field>(fields: { readonly [property: string
     return { ...field, property, name: field.name ?? column, column };
   });
 
-/** True if requests give it. */
+/** True if requests can set the field. */
 export const isGiven = ({ setBy }: Field): boolean => setBy === undefined;
-/** True if writes over HTTP may change it in a stored row. */
+/** True if writes over HTTP may change the field in a stored row. */
 export const isReplaced = ({ setBy, isFixed }: Field): boolean =>
   (setBy === undefined || setBy === 'rules') && isFixed !== true;
 
@@ -178,7 +178,7 @@ export function findFixed(fields: readonly NamedField[], stored: object, values:
   return Object.fromEntries(changed.map(({ name }) => [name, ['This field cannot be changed.']]));
 }
 
-/** Completes the values of a request with the stored value wherever one is undefined. */
+/** Completes the values of a request with stored values in place of undefined ones. */
 export function completeValues<Declared extends Fields>(
   fields: Declared,
   bodyValues: Partial<InputValues<Declared>>,

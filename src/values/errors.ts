@@ -3,12 +3,12 @@
 import type { Text } from './message.ts';
 
 /**
- * Messages by field name; `non_field_errors` holds those about the value as a whole
+ * Messages by field name; `non_field_errors` has the messages about the value as a whole
  * (docs/api.md#responses-and-errors).
  */
 export type FieldMessages = { [field: string]: string[] };
 
-/** An invalid field value. Parsers return it rather than throw: an import reads millions of values. */
+/** An invalid field value. Parsers return it instead of throwing, as an import reads millions of values. */
 export class FieldError {
   /** English text. */
   readonly message: string;
@@ -49,7 +49,7 @@ export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
-  /** For `unavailable`: seconds after which to try again. */
+  /** For `unavailable`: seconds until the next attempt. */
   readonly retryAfterSeconds: number | undefined;
   /** For `unavailable` from a service: the reason. */
   readonly reason: UnavailableReason | undefined;

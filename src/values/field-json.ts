@@ -58,7 +58,7 @@ export interface FieldContext {
 export interface FieldKind {
   /** Schema in responses. */
   readonly schema: Schema;
-  /** Schema in bodies, where they accept more; defaults to `schema`. */
+  /** Schema in bodies, if they accept more than responses show; defaults to `schema`. */
   readonly bodySchema?: Schema;
   readonly deprecated?: Deprecation;
   /** Checks a value that is neither null nor absent. @returns the value as stored */
@@ -164,7 +164,7 @@ const referenceField = (description: string): FieldKind => ({
 
 // Money, weights and rates as decimal text, exact to the last digit (docs/api.md#formats)
 
-/** Schema in responses, with exactly that many digits after the point. */
+/** Schema in responses, with a fixed number of digits after the point. */
 export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
   string({
     pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,

@@ -30,7 +30,7 @@ export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] |
 /** Position of a value. In a tag, only markup can add an attribute. */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
-/** Positions by template, as they do not depend on the values. */
+/** Positions by template; they do not depend on the values. */
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
 
 function placesOf(literals: TemplateStringsArray): readonly Place[] {

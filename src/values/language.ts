@@ -7,7 +7,7 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Names of the languages, each in the language itself for readers of no other. */
+/** Names of the languages, each in the language itself, so that its speakers find it. */
 export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   en: 'English',
   fr: 'Français',

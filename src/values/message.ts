@@ -32,7 +32,7 @@ export class Written {
 type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
-/** A sentence for people. One without values may be a string. */
+/** A sentence for people. A sentence without values may be a string. */
 export type Text = string | Message;
 
 export class Message {

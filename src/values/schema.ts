@@ -14,7 +14,7 @@ declare const VALUE: unique symbol;
 /** A JSON Schema. `T` is the type of a valid value. */
 export interface Schema<T = unknown> {
   readonly [keyword: string]: unknown;
-  /** Never present: it carries the type. */
+  /** Never present: carries the type for the compiler. */
   readonly [VALUE]?: T;
 }
 

@@ -11,7 +11,7 @@ export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 /** A string or null, whose quotes are part of the text around it. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
-  /** True if JSON may have to escape a character of it. */
+  /** True if the text may have characters that JSON escapes. */
   readonly isFree: boolean;
 }
 

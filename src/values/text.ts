@@ -4,8 +4,8 @@ import { mayContainIdentityCard } from './identity-card.ts';
 import { type Message, say, type Text } from './message.ts';
 
 /**
- * Maximum lengths used in several places, in characters (Unicode code points) after trimming
- * (docs/api.md#texts). Others are numbers in the declarations of their fields.
+ * Maximum lengths of several fields, in characters (Unicode code points) after trimming (docs/api.md#texts).
+ * Other maximum lengths are in the declarations of their fields.
  */
 export const MAX_LENGTH = {
   code: 32,

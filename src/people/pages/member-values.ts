@@ -1,4 +1,4 @@
-/** The values of memberships on pages: of one member, and of several side by side. */
+/** Formats the values of memberships for pages: of one, or of several side by side. */
 
 import type { Visit } from '../../desk/screen.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
@@ -42,7 +42,7 @@ export function compared(visit: Visit, sides: readonly StoredMembership[]): Html
   const { say, write, translate } = visit;
   const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [
     [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
-    // The heading shows the codes, which always differ.
+    // The member codes are in the heading; they always differ.
     ...memberValues(visit, member, 'member_code'),
     [say('Deliveries'), write.number(deliveries.length)] as const,
     [say('Loans'), write.number(loans.length)] as const,

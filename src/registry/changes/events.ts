@@ -23,7 +23,7 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
 /** Retention of an event (docs/api.md#events). */
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Event fields of a member whose deliveries or savings transactions changed, with their bits. */
+/** Event fields for changed deliveries and savings transactions of a member, with their bits. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
@@ -64,7 +64,7 @@ export const entityOfType = (code: number): EventEntity =>
 export const typeOfCode = (code: number): EventType =>
   `${entityOfType(code)}.${EVENT_ACTIONS[code % EVENT_ACTIONS.length] as EventAction}`;
 
-/** Bit of a field, or 0 for a field that events do not name. */
+/** Bit of a field; 0 for a field that events do not report. */
 export function fieldBit(entity: EventEntity, field: string): number {
   const place = EVENT_FIELDS[entity].indexOf(field);
   return place < 0 ? 0 : 2 ** place;
@@ -97,7 +97,7 @@ const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
 /** Limit of a single write; above one, so that a table with too many events shrinks with each write. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Limit for an import or an undo, which may append any number of events. */
+/** Limit of an import or an undo, which may append any number of events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
@@ -148,9 +148,9 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 }
 
 /**
- * Appends one event per selected row, in the order of the SELECT, and records their range of sequence numbers
- * for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`: `type` as a `typeCode`, `fields` as bits
+ * Appends one event for each selected row, in the order of the SELECT, and records the range of their
+ * sequence numbers for the operation.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`: `type` from `typeCode`, `fields` as bits
  *   (`fieldBit`), 0 unless updated
  * @returns the number of events
  */

@@ -16,8 +16,8 @@ import {
 } from './tables.ts';
 
 /**
- * SQL of the id for a single inserted row: null, so that SQLite assigns the next id, unless the highest ids
- * were removed.
+ * SQL of the id of a single new row: null, for SQLite to assign the next id, unless the rows with the highest
+ * ids were removed.
  */
 export const newIdSql = (table: string): string =>
   `(SELECT last_id + 1 FROM removed_ids

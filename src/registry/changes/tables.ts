@@ -22,7 +22,7 @@ export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 // - it was stored under another version of the rules (`RULES_VERSION` of stores/read-model.ts);
 // - it holds production, and a delivery has expired or happened since (registry/entries.ts).
 
-/** The stale flag. Stored in existing files: it must not change. */
+/** The stale flag; never change it, as existing files contain it. */
 const STALE = '';
 export const STALE_SQL = `'${STALE}'`;
 
@@ -45,10 +45,10 @@ type Announced = { readonly entity: EventEntity } | { readonly memberField: Even
 
 interface Description {
   readonly table: string;
-  /** Column of the label of a row: never a national ID. It is unique in the cooperative. */
+  /** Column with the label of a row: unique in its cooperative, and never a national ID. */
   readonly label: string;
   readonly announced: Announced;
-  /** Parent of the row besides its cooperative: a member, or something a member has. */
+  /** Parent of the row besides its cooperative: a member, or a row of a member. */
   readonly owner?: { readonly column: string; readonly entity: ChangedEntity };
 }
 
@@ -156,7 +156,8 @@ export function ownedIdsSql(entity: OwnedEntity, members: string): string {
 }
 
 /**
- * FROM clause of the rows `e` owned by members `m`. The caller selects `m` before it; there should be few.
+ * FROM clause of the rows `e` owned by members `m`, which the caller has selected before; few members only,
+ * as each costs a search.
  */
 export function joinOwnedSql(entity: OwnedEntity): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
@@ -172,7 +173,7 @@ const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
 
 export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column) ?? column;
 
-/** Columns that are computed or hold the time of the change itself. */
+/** Computed columns, and the time of the change itself. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];
 
 interface RecordedColumn {
@@ -180,10 +181,7 @@ interface RecordedColumn {
   readonly field: string;
 }
 
-/**
- * Every column of a table except the id and computed ones. Columns added by later schemas are included
- * automatically.
- */
+/** All columns of a table except the id and computed ones, also columns of later schemas. */
 export function recordedColumns(db: Connection, { table }: Pick<Table, 'table'>): RecordedColumn[] {
   const columns = db.raw.pragma(`main.table_info(${table})`) as { name: string }[];
   return columns

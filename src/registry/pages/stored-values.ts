@@ -1,4 +1,4 @@
-/** Formats stored values for pages: a `StoredRow` has them as stored, under the names of files. */
+/** Formats stored values for pages: the values of a `StoredRow` as stored, by their names in files. */
 
 import type { Visit } from '../../desk/screen.ts';
 import type { Writing } from '../../desk/writing.ts';
@@ -75,7 +75,9 @@ const NAMES: { readonly [stored: string]: Message } = {
   updated_at: say('Last changed on'),
 };
 
-/** Falls back to the word itself, so that new words appear at least in English. */
+/**
+ * Name of a stored word or field; an unknown word is its own name, so that it appears at least in English.
+ */
 export const nameOf = (stored: string): Message =>
   Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
 
@@ -169,7 +171,7 @@ export const textOf = (row: StoredRow, field: string): string => String(row[fiel
 /** Zero if missing. */
 export const numberOf = (row: StoredRow, field: string): number => Number(row[field] ?? 0);
 
-/** Empty for a reference that the registry derived. */
+/** Reference of an entry; empty if it was derived. */
 export const referenceOf = (row: StoredRow): string =>
   textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 

@@ -88,7 +88,7 @@ export function cooperativeRoutes(
 
 const CREATING = {
   summary: 'Create a cooperative',
-  // A key restricted to cooperatives could not see the new one.
+  // A key restricted to some cooperatives could not see a new cooperative.
   narrowed: { lookupOnly: 'allowed', cooperatives: 'refused' },
 } as const;
 

@@ -36,7 +36,7 @@ import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 
 // Filters shared by the lists of loans and payments
 
-/** @param whose for example `the loans` */
+/** @param rows for example `the loans` */
 export const lendingFilters = (rows: string, zone: TimeZone) => ({
   id: ID_FILTER,
   identity_card: {

@@ -169,7 +169,7 @@ const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 
-/** A person or membership that a lookup has found. */
+/** The result of a lookup: a person, or a membership. */
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];

@@ -50,7 +50,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** In a registry `cleared_at` is set at once: it holds no data of these persons. */
+/** INSERT of an erasure. A registry gets `cleared_at` at once, as it has no data of the person. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -101,7 +101,8 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Completes the file of erasures from its registry: a command may have been killed between writing the two.
+ * Completes the file of erasures from its registry, as a command may have been killed between the writes to
+ * both.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
@@ -131,7 +132,10 @@ type Replaced = {
     : never;
 }[keyof typeof MEMBER_FIELDS];
 
-/** SQL expressions. Neither the number nor the code, with its two spaces, can be entered by a client. */
+/**
+ * SQL of the values after an erasure. Clients can enter neither this number nor this code, with its two
+ * spaces.
+ */
 const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   identityCard: "'e' || printf('%015d', id)",
   memberCode: "'erased  ' || id",

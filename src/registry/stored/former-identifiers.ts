@@ -75,7 +75,7 @@ export const endRedirect = (
     .changes > 0;
 
 /**
- * Redirects a key, and everything redirected to it, to another key.
+ * Redirects a key, and all keys redirected to it, to another key.
  * @param keepsKey false if the key itself becomes free for another person or row
  */
 export function addRedirect(

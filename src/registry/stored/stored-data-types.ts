@@ -1,4 +1,4 @@
-/** Types of the stored data that the operator's commands and the desk read row by row, with every value. */
+/** Types of stored data, as commands and the desk read it: row by row, with every value. */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { HistoryEntry } from '../changes/record-changes.ts';
@@ -28,7 +28,7 @@ export interface StoredChange extends HistoryEntry {
   readonly row: string;
 }
 
-/** Identifiers of a member; each one given finds members. */
+/** Identifiers of a member; any of them finds members. */
 export interface MemberName {
   readonly id?: number;
   readonly memberCode?: string;
@@ -60,7 +60,7 @@ export interface NamedMember extends FoundMember {
 /** All data of a person, in all cooperatives and statuses. */
 export interface StoredPerson {
   readonly identityCard: string;
-  /** Numbers that still find the person. */
+  /** Former numbers that find the person. */
   readonly formerIdentityCards: readonly string[];
   readonly memberships: readonly StoredMembership[];
   /** Origin of each row, then every change; newest last. */

@@ -118,7 +118,7 @@ const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
-/** One index seek per cooperative and table. */
+/** SELECT with one index search for each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
     (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o
@@ -136,7 +136,7 @@ function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMem
     ...(memberCode !== undefined && { memberCode: memberCode.toUpperCase() }),
     ...(reference !== undefined && { reference: reference.toUpperCase() }),
   };
-  // Former codes of merged members, as on old papers and in old files, come last.
+  // Former codes of merged members, as on old papers and in old files, are tried last.
   const attempts = [
     [ids, upper],
     [FOUND_BY_FORMER_CODE, name],

@@ -62,7 +62,7 @@ interface ListParameters {
 const isLike = (row: string): string => `(@status IS NULL OR ${row}.status = @status)
   AND (@reference IS NULL OR ${row}.reference = @reference)
   AND (@since IS NULL OR ${row}.updated_at >= @since)`;
-// A payment has the cooperative of its loan, so payments are read from their index only.
+// Payments are read from their index only: a payment has the cooperative of its loan.
 const isMatch = (row: string): string => `${isInGroupsSql('l.cooperative_id')} AND ${isLike(row)}`;
 const LOANS_OF_PERSON = `members m INDEXED BY members_person
   CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
@@ -70,9 +70,15 @@ const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const IS_PERSON_OR_ANY = `(@identityCard IS NULL OR ${IS_PERSON})`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/** Both indexes begin with the cooperative: they are searched once for each of a few thousand. */
+/**
+ * The cooperatives to search: both indexes begin with the cooperative, so each of a few thousand is one
+ * search.
+ */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
-/** A longer list is refused: counting and sorting it must not cost more on a larger registry. */
+/**
+ * Limit of changed rows; a longer list is refused, as counting and sorting it would cost more in a larger
+ * registry.
+ */
 const MOST_UPDATED = 10_000;
 
 interface Selective {

@@ -25,7 +25,7 @@ interface ListParameters {
   readonly identityCard: string | null;
   readonly memberCode: string | null;
   readonly mobile: string | null;
-  /** Cooperative of the code, if only one is visible or wanted. */
+  /** Cooperative of the code, if the list covers only one. */
   readonly cooperativeId: number | null;
   readonly cooperatives: string | null;
   readonly status: string | null;
@@ -41,8 +41,8 @@ const COOPERATIVE = isInGroupsSql('m.cooperative_id');
 const STATUS = isOrAny('status', 'status');
 
 /**
- * The index is forced: without statistics the planner may choose the one on status and scan most of the
- * table.
+ * FROM and WHERE by filter. Without a forced index and statistics, the planner may choose the index on status
+ * and scan most of the table.
  */
 const BY = {
   ids: {

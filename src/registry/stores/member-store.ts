@@ -31,8 +31,8 @@ type Draft = { -readonly [property in keyof Membership]?: Membership[property] }
 
 /** @returns a function that gives the active memberships of a person, in no particular order */
 function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDependencies) {
-  // No ORDER BY: the one or two rows of a person are sorted faster here, and SQLite's sorter costs as much as
-  // the rest of the query.
+  // No ORDER BY: SQLite's sorter would cost as much as the rest of the query, and sorting one or two rows
+  // here costs little.
   const activeOf = (columns: string) => `SELECT ${columns} FROM ${PERSON}
     WHERE m.identity_card = ? AND m.status = 'active'`;
   const select = db.prepare<[string], Draft>(activeOf(LOOKUP_ROW));

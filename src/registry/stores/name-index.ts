@@ -1,6 +1,6 @@
 /**
- * The full-text indexes of names: format, match expressions, and completion after large imports and erasures,
- * which bypass the triggers.
+ * The full-text indexes of names: format, match expressions, and the updates that triggers do not make, after
+ * large imports and erasures.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -13,7 +13,7 @@ import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 // Format and match expressions. Existing files have this format: a change needs a migration that rebuilds the
 // index (docs/decisions/0027-search.md).
 
-/** Texts have no control characters, so a word that begins with this mark cannot be part of a name. */
+/** Mark of words that are not part of a name: texts have no control characters. */
 const MARK = 31;
 /**
  * Range of characters that the tokenizer treats as letters; two characters encode the id of a cooperative.

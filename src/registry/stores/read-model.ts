@@ -77,7 +77,7 @@ export function unpackProduction(content: string): DatedSummary {
   };
 }
 
-/** Deliveries that expire after the end of the summary's validity. */
+/** Deliveries that leave the window after the summary's period of validity. */
 export function unpackExpiring(content: string): Pick<DatedProduction, 'expiring' | 'knownUntil'> {
   const [knownUntil, ...flat] = JSON.parse(content.slice(content.indexOf(';') + 1)) as [
     number | null,
@@ -177,8 +177,8 @@ export function openFinancials(db: Connection, zone: TimeZone) {
     },
 
     /**
-     * The same as `productionOf`, computed from an earlier summary and the deliveries that expired or
-     * happened since.
+     * Same result as `productionOf`, from an earlier summary and the deliveries that have left or entered the
+     * window since.
      */
     productionSince(
       memberId: number,

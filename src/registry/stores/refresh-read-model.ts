@@ -1,4 +1,4 @@
-/** Computes and stores the columns of the read model that lookups cannot be served from. */
+/** Computes and stores outdated columns of the read model. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
@@ -37,7 +37,7 @@ export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
 ).join(' OR ');
 
 /**
- * Refreshes every stale column, found by its index. Runs after an import.
+ * Refreshes all stale columns, found by index, after an import.
  * @returns the number of members refreshed
  */
 export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
@@ -48,8 +48,8 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
 }
 
 /**
- * Refreshes every column that is stale or of another version, found by a full scan of the members. Needed
- * after an upgrade or a change of time zone.
+ * Refreshes all columns that are stale or of another version, found by a scan of all members, after an
+ * upgrade or a change of time zone.
  * @returns the number of members refreshed
  */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
@@ -127,7 +127,7 @@ function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeco
   };
 }
 
-/** Long enough for the server's waiting write, which retries every 10 ms. */
+/** Longer than the interval of 10 ms at which a waiting write of the server tries again. */
 const PAUSE_MS = 11;
 
 export const letOthersWrite = (): void => {

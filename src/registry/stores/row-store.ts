@@ -33,7 +33,7 @@ import type { CooperativeSummaries } from './rows.ts';
 export interface StoreDependencies {
   readonly snapshot: ReadSnapshot;
   readonly cooperativeSummaries: CooperativeSummaries;
-  /** Creates rows that answer a request. */
+  /** Creates rows with a response that can be kept for repeated requests. */
   readonly responses: IdempotentWrites;
   readonly format: ReadModelFormat;
 }
@@ -41,7 +41,7 @@ export interface StoreDependencies {
 type Column = string | number | null;
 type ByProperty<T> = { readonly [property: string]: T };
 
-/** Values by which a row is counted and recorded. */
+/** Values for counting and recording a row. */
 interface CountedRow {
   readonly status: string;
   /** Undefined for a cooperative. */
@@ -80,7 +80,7 @@ function openConflicts(
   const fieldOf = (name: string) => declared.find(({ column }) => column === name);
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
-  // An erased person cannot get new rows; existing ones are kept.
+  // An erased person gets no new rows; stored rows may stay.
   const ownerCondition =
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
   const selectOwner =
@@ -115,7 +115,7 @@ function openConflicts(
       const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isOwnerVisible)
         faults.add(ownerField.name, unknownReference(reference));
-      // Returns early so as not to reveal rows that are not visible.
+      // The early return reveals nothing of rows that are not visible.
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
@@ -159,7 +159,7 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   const conflicts = (values: Partial<Values>, visible: Visible, exceptId?: number): FieldMessages =>
     listConflicts(values as ByProperty<unknown>, visible, exceptId);
 
-  /** Adds a row without conflicts, with values that are complete but for the id. */
+  /** Adds a row without conflicts. All values but the id are present. */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {
     const { lastInsertRowid } = insertRow.run(...columnsOf(declared, values), nowSeconds, nowSeconds);
     const row = find(Number(lastInsertRowid), null) as Stored;
@@ -170,8 +170,7 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   }
 
   /**
-   * Writes the values that a request may change. If nothing differs, nothing is written, not even
-   * `updated_at`.
+   * Writes the values that a request may change. Equal values write nothing, not even `updated_at`.
    * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
    */
   function update(

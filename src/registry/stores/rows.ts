@@ -57,7 +57,7 @@ export const MEMBER_ROW = `${MEMBER_VALUES},
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
 
-/** Columns that a lookup reads: every column costs time, so known values are left out. */
+/** Columns that a lookup reads. Each costs time, so known values are left out. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
 const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
@@ -67,7 +67,7 @@ export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
 // Forced: without statistics the planner may choose the index on status and scan every active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
-/** Row of a list as an array, without the names of cooperatives, which are cached. */
+/** Row of a list as an array; the names of cooperatives come from a cache. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
 const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
   ({ name, column }) => `'${name}', m.${column}`,

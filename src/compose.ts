@@ -179,7 +179,7 @@ function openLedger(
 ): AccessLedger | undefined {
   if (!accessLedger) return undefined;
   const note = (message: string) => log.note(message);
-  const measure = measures?.readings;
+  const measure = measures?.accesses;
   return openServiceLedger(storage.pathForOpening(), { clock, days: accessLedgerDays, note, measure });
 }
 

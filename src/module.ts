@@ -81,8 +81,8 @@ export interface Serving {
 
 export interface Measures {
   readonly commit: CommitMeasure;
-  /** The readings of an event-loop iteration; those that could not be recorded were refused. */
-  readonly readings: (readings: number, durationMs: number, isRecorded: boolean) => void;
+  /** Accesses to personal data in an event-loop iteration, which were refused if they could not be recorded. */
+  readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
   /** Wraps the log of requests and closed connections. */
   readonly counting: (log: AccessLog) => AccessLog;

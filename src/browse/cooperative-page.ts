@@ -38,11 +38,11 @@ ${actions(visit, parts)}`;
   },
   actions: {
     ...Object.assign({}, ...parts.map((part) => part.actions)),
-    merge(visit, given) {
+    merge(visit, submitted) {
       const path = cooperativePath(visit);
-      const into = parseNamedCode(given.get('into'));
+      const into = parseNamedCode(submitted.get('into'));
       if (into instanceof FieldError) return refuseGiven(visit, MERGING, path, into.text);
-      return proposeCorrection(visit, given, {
+      return proposeCorrection(visit, submitted, {
         heading: MERGING,
         path,
         action: 'merge',

@@ -111,7 +111,7 @@ export const input = (options: InputOptions): Html => html`<label>${options.labe
 }>${
   options.proposed &&
   html`<datalist id="proposed-${options.name}">${options.proposed.map(
-    ([value, shown]) => html`<option value="${value}">${shown}</option>`,
+    ([value, label]) => html`<option value="${value}">${label}</option>`,
   )}</datalist>`
 }
 ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fault)}</label>`;
@@ -140,7 +140,7 @@ export const select = (
   { chosen, hint, fault, isRequired }: SelectOptions = {},
 ): Html => html`<label>${label}
 <select name="${name}"${isRequired && html` required`}>${choices.map(
-  ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
+  ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
 )}</select>
 ${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;
 

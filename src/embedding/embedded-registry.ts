@@ -140,10 +140,10 @@ function findFaults(options: unknown): Map<string, string> {
   const faults = new Map<string, string>();
   if (options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
     return faults.set('options', 'Expected an object.');
-  const given = new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
-  if (!given.has('db')) faults.set('db', 'It is required.');
+  const values = new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
+  if (!values.has('db')) faults.set('db', 'It is required.');
   const types = new Map(Object.entries(OPTION_TYPES));
-  for (const [name, value] of given) {
+  for (const [name, value] of values) {
     const type = types.get(name);
     if (type === undefined) faults.set(shownName(name), 'There is no such option.');
     else if (type === 'array' ? !Array.isArray(value) : typeof value !== type || value === null)

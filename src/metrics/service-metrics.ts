@@ -265,7 +265,7 @@ class ServiceMetrics implements Measures {
   private connectionsClosed = 0;
   private addressesRefused = 0;
   private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
-  private readonly readingCounts = { recorded: 0, refused: 0 };
+  private readonly accessCounts = { recorded: 0, refused: 0 };
   private readonly ofProcess = new ProcessFacts();
   private server: RunningServer | undefined;
 
@@ -278,8 +278,8 @@ class ServiceMetrics implements Measures {
     this.addressesRefused++;
   };
 
-  readonly readings = (readings: number, durationMs: number, isRecorded: boolean): void => {
-    this.readingCounts[isRecorded ? 'recorded' : 'refused'] += readings;
+  readonly accesses = (count: number, durationMs: number, isRecorded: boolean): void => {
+    this.accessCounts[isRecorded ? 'recorded' : 'refused'] += count;
     if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
   };
 
@@ -341,7 +341,7 @@ class ServiceMetrics implements Measures {
       registry_limiter_bytes: bytes,
       registry_group_commit_writes: this.commitWrites.read(),
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
-      registry_ledger_readings_total: Object.entries(this.readingCounts).map(([name, n]) => [[name], n]),
+      registry_ledger_readings_total: Object.entries(this.accessCounts).map(([name, n]) => [[name], n]),
       registry_ledger_lag_seconds: this.ledgerLag.read(),
       registry_ledger_files_replaced_total: replacedFiles,
       registry_ledger_reserved_readings: reservedAccesses,

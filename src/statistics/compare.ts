@@ -153,9 +153,9 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
     return { body };
   },
   actions: {
-    choose(visit, given) {
+    choose(visit, submitted) {
       const statistics = visit.use(openStatisticsOf);
-      const text = given.get('codes');
+      const text = submitted.get('codes');
       const words = codesByName(statistics, text) ?? (text.match(/[^\s,;]+/g) ?? []).map(toCode);
       const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
       const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
@@ -219,10 +219,10 @@ function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly Co
   return html`${
     codes.length > 0 &&
     html`<ul>${codes.map((code) => {
-      const others = codes.filter((each) => each !== code);
+      const rest = codes.filter((other) => other !== code);
       const group = groups.find((each) => each.code === code);
       return html`<li>${group === undefined ? code : nameOfGroup(visit, group)}
-<a href="${pathOf(others)}">${visit.say('Remove')}</a></li>`;
+<a href="${pathOf(rest)}">${visit.say('Remove')}</a></li>`;
     })}</ul>`
   }${form(visit, {
     path: addressOf(codes),

@@ -86,17 +86,17 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
   for (const { product, grams } of production)
     byProduct.set(product, (byProduct.get(product) ?? 0n) + BigInt(grams));
   const products = [...byProduct].sort(([, one], [, other]) => (one < other ? 1 : -1)).map(([name]) => name);
-  const own = products.length > MOST_PARTS ? products.slice(0, SHOWN_PRODUCTS) : products;
+  const shownProducts = products.length > MOST_PARTS ? products.slice(0, SHOWN_PRODUCTS) : products;
   const parts = [
-    ...own.map((product) => product ?? say('without a product')),
-    ...(own.length < products.length ? [say('others')] : []),
+    ...shownProducts.map((product) => product ?? say('without a product')),
+    ...(shownProducts.length < products.length ? [say('others')] : []),
   ];
   const values = monthsUntil(asOf, desk.config.zone).map((month) => {
     const rows = production.filter((each) => each.month === month);
     const sums = parts.map(() => 0n);
     for (const { product, grams } of rows) {
-      const place = own.indexOf(product);
-      const part = place < 0 ? own.length : place;
+      const place = shownProducts.indexOf(product);
+      const part = place < 0 ? shownProducts.length : place;
       sums[part] = (sums[part] ?? 0n) + BigInt(grams);
     }
     return { month, sums, all: sums.reduce((sum, each) => sum + each, 0n) };

@@ -151,10 +151,10 @@ export class SigningKeys {
   private made = new Map<string, KeyObject>();
 
   of(secrets: readonly Uint8Array[]): KeyObject[] {
-    const named = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
+    const namedSecrets = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
     // Drops the keys of secrets that have ended.
     this.made = new Map(
-      named.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
+      namedSecrets.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
     );
     return [...this.made.values()];
   }

@@ -81,7 +81,7 @@ export interface Serving {
 
 export interface Measures {
   readonly commit: CommitMeasure;
-  /** Accesses to personal data in an event-loop iteration, which were refused if they could not be recorded. */
+  /** Accesses to personal data in an event-loop iteration, refused if they could not be recorded. */
   readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
   /** Wraps the log of requests and closed connections. */

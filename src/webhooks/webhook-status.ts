@@ -3,7 +3,9 @@ import { table } from '../desk/parts.ts';
 import type { Visit } from '../desk/screen.ts';
 import type { AddedStatus, Attention, FactsForIssues, ReadAdded } from '../health/registry-status.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { toStorageError } from '../sqlite/sqlite-errors.ts';
 import type { SequencePosition } from '../sqlite/storage.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Html, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
@@ -23,21 +25,42 @@ const LONGEST_LAG_SECONDS = 900;
 
 export const readWebhooks: ReadAdded = (databaseFile, waitMs) => {
   const endpoints = listEndpoints(databaseFile, waitMs);
+  if (endpoints instanceof StorageError) return () => unreadable(endpoints);
   return (db, sequence, zone) => {
     const statuses = endpoints.map((endpoint) => readEndpointStatus(db, endpoint, sequence));
     return statusOf(statuses, zone);
   };
 };
 
-function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] {
+/** Returns an error of the file, which must not hide the status of the rest. */
+function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] | StorageError {
   if (!hasWebhooks(databaseFile)) return [];
-  const store = new WebhookStore(databaseFile, { waitMs, create: false });
+  let store: WebhookStore | undefined;
   try {
+    store = new WebhookStore(databaseFile, { waitMs, create: false });
     return store.list();
+  } catch (error) {
+    const fault = error instanceof StorageError ? error : toStorageError(error);
+    if (fault === undefined) throw error;
+    return fault;
   } finally {
-    store.close();
+    store?.close();
   }
 }
+
+const unreadable = ({ message: fault }: StorageError): AddedStatus => ({
+  line: ['webhooks', 'unknown'],
+  document: { webhooks: [] },
+  attention: ({ command }) => [
+    {
+      about: 'webhooks',
+      text: say('The webhooks cannot be read: {fault}', { fault }),
+      command: command('check'),
+    },
+  ],
+  section: () => false,
+  metrics: () => ({}),
+});
 
 function readEndpointStatus(
   db: Connection,

@@ -1,6 +1,6 @@
 /** `status`: what an operator reads in the morning (docs/operating.md#status). */
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../src/access/api-key-store.ts';
@@ -8,6 +8,7 @@ import { type ApiKey, UNRESTRICTED } from '../../src/access/api-keys.ts';
 import { findAttention, type StatusFacts } from '../../src/health/attention.ts';
 import type { RegistryStatus } from '../../src/health/registry-status.ts';
 import { openRegistry } from '../../src/open-registry.ts';
+import { webhooksFileOf } from '../../src/sqlite/registry-files.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { newSecret } from '../../src/webhooks/webhook-message.ts';
@@ -110,6 +111,21 @@ test('an endpoint that has to start again is not said to be 0 events behind', as
   webhooks.close();
   const { out } = await run('status');
   assert.match(out, /^webhooks +2 endpoints, at most 2 events behind, 1 starting again$/m);
+});
+
+test('a file of webhooks that cannot be read is an issue, and hides no other one', async (context) => {
+  const { db, run } = await place(context);
+  openWebhooks(storageAt(db), 'issue').close();
+  writeFileSync(webhooksFileOf(db), 'damaged'.repeat(1_000));
+  const { status, out } = await run('status', '--json');
+  assert.equal(status, 1);
+  const issues: { about: string; text: string }[] = JSON.parse(out).needs_attention;
+  assert.deepEqual(
+    issues.map(({ about }) => about),
+    ['backup', 'webhooks'],
+  );
+  assert.match(issues[1]?.text ?? '', /^The webhooks cannot be read: .*\.webhooks\.db cannot be used/);
+  assert.match((await run('status')).out, /^webhooks +unknown$/m);
 });
 
 test('a registry without keys and imports has a status; --json has the facts', async (context) => {

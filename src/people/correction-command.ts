@@ -44,7 +44,7 @@ import type { AgreedOptions, Agreement } from './corrections/run-correction.ts';
 
 // Comparison of two people whom a correction would make one, with their contradictions
 
-/** Lines about both people. The caller must have recorded the access. */
+/** Returns lines about both people. The caller must have recorded the access. */
 const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
   compared === undefined
     ? []
@@ -189,7 +189,7 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
   fate,
 });
 
-/** Same fields for a correction and its dry run. */
+/** Describes a correction or its dry run, with the same fields. */
 function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   const { outcome, compared } = result;
   const people = compared && { compared: describeCompared(compared) };
@@ -212,8 +212,8 @@ function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
 }
 
 /**
+ * Returns lines about a correction.
  * @param options options of the command, for the undo command
- * @returns lines
  */
 function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
   const { correctionId: id, lockMs } = result;
@@ -395,7 +395,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 }
 
 /**
- * National ID of a member, or as given. Naming a member keeps the number off the command line.
+ * Returns the national ID that a text states, or that of the member whom it names: naming a member keeps the
+ * number off the command line.
  * @throws CommandError with status 2 for a malformed number
  */
 async function findNumber(run: Run, text: string): Promise<string> {

@@ -58,7 +58,7 @@ export interface CorrectionRefused {
   readonly message: Text;
   /** All collisions; empty if the refusal has another reason. */
   readonly collisions: readonly Collision[];
-  /** People whom the correction would make one: it needs the confirmation `samePerson`. */
+  /** People whom the correction would make one, if `samePerson` confirms it. */
   readonly compared?: ComparedPeople | undefined;
 }
 

@@ -36,7 +36,7 @@ const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(
 
 // `duplicates --contradictions`: persons who may be two (docs/correcting.md#conflicting-records)
 
-/** Limit of persons shown; the rest is only counted. */
+/** Limit of persons shown; further ones are only counted. */
 const SHOWN_PERSONS = 50;
 
 /** Returns the commands for both cases: another number for a membership, or confirmation as one person. */

@@ -83,7 +83,7 @@ function openAccepted(db: Connection): (ids: readonly number[]) => number | unde
 
 const MOST_PERSONS = 100_000;
 
-/** @returns a function that reads memberships by their ids */
+/** Returns a function that reads memberships by their ids. */
 function openMemberships(db: Connection) {
   const read = db.raw.prepare<[number], ContradictoryMember>(
     `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName, m.gender,

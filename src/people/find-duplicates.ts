@@ -25,8 +25,7 @@ import {
   type Registered,
 } from './likeness.ts';
 
-// Dismissed pairs are derived from the corrections that have not been undone, like transfers, so that each
-// has a reason, a user and an undo.
+// A dismissal is a correction, like a transfer, so that it has a reason, a user and an undo.
 
 const DISMISSAL_KIND = 'duplicates_dismiss';
 
@@ -68,8 +67,7 @@ const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
 /**
- * Ids of corrections by the pairs of national IDs that they dismiss: these are two people in every
- * cooperative.
+ * Returns the ids of dismissals by their pairs of national IDs, which are two people in every cooperative.
  */
 const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
@@ -90,7 +88,7 @@ const DIGITS = 16;
 /** Odd multiplier without a bit pattern. */
 const MIXER = 0x9e3779b1;
 
-/** Data of all members held in memory: 28 bytes each, and a dozen more during the comparison. */
+/** National IDs and names of all members: 28 bytes each, and a dozen more during the comparison. */
 interface Numbered {
   readonly ids: Float64Array;
   /** Digits of national IDs, 16 per member. */
@@ -124,7 +122,7 @@ function bitOf(word: string): number {
   return 1 << (Math.imul(hash, MIXER) >>> 27);
 }
 
-/** First of the three places left out; consecutive ranges overlap in one place. */
+/** Starts of the ranges of three places to leave out; neighbouring ranges overlap in one place. */
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /** Calls back with the ids of members whose numbers are one slip apart and whose names may share a word. */
@@ -143,7 +141,7 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** @returns groups of members whose numbers agree outside three places, with a few false positives */
+/** Groups members whose numbers agree outside three places, with a few false positives. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
   // A 32-bit hash of the other places suffices: later checks remove collisions.
   const rests = new Int32Array(digits.length / DIGITS);
@@ -214,7 +212,7 @@ const orderOf = (a: Pair, b: Pair): number =>
 
 type LikelyPairs = ReturnType<typeof openLikelyPairs>;
 
-/** Pairs found so far: for any two people, only the most likely pair of their memberships. */
+/** Collects pairs: for any two people, only the most likely pair of their memberships. */
 function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   const read = db.raw.prepare<[number], Row>(
     `SELECT id, cooperative_id AS cooperativeId, identity_card AS identityCard, full_name AS fullName, gender,

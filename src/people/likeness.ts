@@ -31,9 +31,8 @@ const areSwapped = (one: string, other: string): boolean =>
   [...one].sort().join('') === [...other].sort().join('');
 
 /**
- * Scores two members with similar names who also have national IDs one slip apart, the same phone, or the
- * same cooperative, name and date of birth. Members with the same national ID are one person with several
- * memberships.
+ * Scores two members with similar names who also share a phone, or cooperative, name and date of birth, or
+ * whose national IDs are one slip apart. Members with the same national ID are known to be one person.
  * @returns undefined if they are unlikely to be one person under two numbers
  */
 export function judgePair(one: Registered, other: Registered): Likeness | undefined {
@@ -67,7 +66,7 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
   return score < LEAST_SCORE ? undefined : { score, reasons: facts.map(([, , reason]) => reason) };
 }
 
-/** Values that may contradict that two memberships belong to one person. */
+/** Values whose differences suggest that two memberships belong to two people. */
 export type Described = Pick<Registered, 'fullName' | 'gender' | 'dateOfBirth' | 'mobile'>;
 
 /** True if both values are known and differ. */
@@ -114,7 +113,7 @@ export function contradictionsBetween<T extends Described>(
 // Names
 
 const NUMBER = /\p{N}/u;
-/** In a shorter word, one different letter makes another name. */
+/** Minimum length of a word with a typo: in a shorter word, another letter makes another name. */
 const LETTERS_FOR_A_TYPO = 4;
 
 /**

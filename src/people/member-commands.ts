@@ -33,7 +33,7 @@ export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: 
   Object.fromEntries(Object.entries(row).map(([field, value]) => [field, formatStored(field, value, zone)]));
 
 /**
- * Table with a column for each field that has a value in any row.
+ * Formats a table with a column for each field that has a value in any row.
  * @param rows at least one, all of one kind
  */
 export function formatStoredRows(rows: readonly StoredRow[], zone: TimeZone): string {

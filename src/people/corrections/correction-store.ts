@@ -1,6 +1,6 @@
 /**
- * The corrections: the values that each takes (docs/correcting.md), which commands and the desk read in their
- * own ways, and the store that runs them. Each is recorded like an import and can be undone by its id.
+ * Declares the corrections with their values (docs/correcting.md), which commands and the desk read in their
+ * own ways, and runs them. Each correction is recorded like an import and can be undone by its id.
  */
 
 import type { Subject } from '../../access/access-ledger.ts';
@@ -107,7 +107,7 @@ export interface PreparedCorrection {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Readers of each kind of value by its name; they throw errors meant for their caller's users. */
+/** Readers for each kind of value, by the value's name. Their errors are for the users of the caller. */
 export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
   readonly isGiven: (name: string) => boolean;
   /** Memberships of a number's current or former holder, whom callers show. */
@@ -138,7 +138,7 @@ export async function prepareCorrection(name: CorrectionName, readers: Readers):
 }
 
 /**
- * Parsers of kinds that all callers read alike.
+ * Returns the parsers that commands and the desk share.
  * @param nowSeconds the present, for days in the past
  */
 export const parsersOf = (zone: TimeZone, nowSeconds: number) => ({

@@ -32,7 +32,7 @@ export const removeEntries = (
   selection: EntrySelection,
 ): Correction => ({
   kind: 'entries_remove',
-  // The reference is left out: some cooperatives use national IDs in theirs.
+  // Without the reference, in which some cooperatives have national IDs.
   options: { kind, ...('memberId' in selection && { member_id: selection.memberId }) },
   decide() {
     const ids = readEntryIds(db, kind, selection);
@@ -60,7 +60,7 @@ export const removeEntries = (
 const going = (kind: EntryKind): string =>
   `temp.removed_entries r CROSS JOIN main.${tableOf(kind).table} e ON e.id = r.id`;
 
-/** Notes with the total and the first and last day, so that an operator notices a wrong selection. */
+/** Returns notes with total, first and last day, so that an operator notices a wrong selection. */
 function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): Message[] {
   const { of, digits, kind: sort, at } = SUMS[kind];
   const day = (edge: 'min' | 'max') => `date(${edge}(e.${at}) + ${offsetSeconds}, 'unixepoch')`;

@@ -1,6 +1,7 @@
 /**
- * Merges two members who are one person, moves a member with everything to another cooperative, and merges
- * cooperatives, which is both for all members. Each field declares which value wins (registry/members.ts).
+ * Merges two members who are one person, moves a member with all entries to another cooperative, and merges
+ * cooperatives, which moves or merges all members. Each field declares which value is kept
+ * (registry/members.ts).
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';
@@ -91,7 +92,7 @@ function takeOverValues(db: Connection): void {
       AND p.into_id = m.id AND f.id = p.from_id`);
 }
 
-/** SELECT of entries that equal one of the other member. */
+/** SELECT of entries of the deleted members that equal an entry of the remaining member. */
 const equalEntries = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
@@ -136,7 +137,7 @@ export function notePairs(db: Connection): Message[] {
   ];
 }
 
-// Move of staged members with everything they own to another cooperative, in sets
+// Move of all staged members with their entries to another cooperative
 
 /** Stages members for the statements below. */
 function stageMoving(db: Connection, ids: readonly number[]): void {
@@ -156,8 +157,8 @@ const TOUCHED_BY_MOVE: Touched = {
 };
 
 /**
- * Moves the staged members and their rows to a cooperative. Deleted members of staged pairs are left to the
- * merge that follows, and only their rows move.
+ * Moves the staged members and their rows to a cooperative. Of members that the following merge deletes, only
+ * the rows move.
  */
 function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
@@ -242,7 +243,7 @@ export interface MemberRow {
   readonly identity_card: string;
 }
 
-/** @returns the member, or a refusal */
+/** Finds a member, or returns a refusal. */
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
   const member = db.row<MemberRow & { status: string }>(
     'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
@@ -340,7 +341,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
 
 // Move of a member, and merge of cooperatives
 
-/** @returns the id of the cooperative, or a refusal */
+/** Finds a cooperative, or returns a refusal. */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));

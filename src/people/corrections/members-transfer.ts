@@ -35,8 +35,8 @@ interface Transfer {
 }
 
 /**
- * Ends a membership, which keeps its entries, and begins one of the same person in another cooperative.
- * Imports refuse later entries of the old one.
+ * Ends a membership, which keeps its entries, and begins a membership of the same person in another
+ * cooperative. Imports refuse later entries of the ended membership.
  */
 export const transferMember = (
   { db, format: { zone } }: OperationScope,

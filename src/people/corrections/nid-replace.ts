@@ -72,10 +72,10 @@ interface Holder extends Described {
 }
 
 /**
- * Gives every membership of `old` the number `current`; `old` still finds the person. If someone holds
- * `current`, or held it before, this is refused without `samePerson`; with it, both become one person, and
- * two memberships in one cooperative are merged. With `releases`, a former number of another person is taken
- * from them; otherwise the replaced number is released instead of kept as a former one.
+ * Gives every membership of `old` the number `current`; `old` still finds the person. A number that another
+ * person has or had is refused, except with an agreement. With `samePerson`, both become one person, whose
+ * memberships in one cooperative are merged. With `releases`, another person loses the former number
+ * `current`; if nobody had it, `old` no longer finds the person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
@@ -107,7 +107,7 @@ const holdersOf = (db: Connection, number: string): Holder[] =>
 
 type Replacement = ReturnType<typeof readReplacement>;
 
-/** Adds the memberships of both people. */
+/** Reads the memberships of both people, and adds them to the values of the replacement. */
 function readReplacement(
   db: Connection,
   replacement: {
@@ -134,7 +134,7 @@ function readReplacement(
     staying,
     /** Memberships of another person who holds or held the new number. */
     otherHolders,
-    /** True if the others have a different number now. */
+    /** True if `current` is a former number, whose holders have another number now. */
     isFormer,
     /**
      * Number that the holders get. If the new number is a former one of the same person, it is that person's

@@ -54,7 +54,7 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Notes on entries dated after an event: another person has delivered, or a date is wrong.
+ * Returns notes on entries dated after an event: another person has delivered, or a date is wrong.
  * @param ids SQL list of member ids
  * @param from epoch seconds
  * @param dated formats the note

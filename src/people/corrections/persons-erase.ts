@@ -69,7 +69,7 @@ export function erasePerson(
   };
 }
 
-/** Clears what an earlier erasure of the person has left. */
+/** Clears copies of values that an earlier erasure of the person could not clear. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -153,8 +153,8 @@ const othersWith = (db: Connection, number: string, rows: readonly number[]): nu
   );
 
 /**
- * Clears values but keeps the rows, because imports are checked against them. Values of other rows are
- * cleared too where they are a number of the person.
+ * Clears values in the history but keeps its rows, because imports are checked against them. Also clears
+ * numbers of the person in the history of other members.
  */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {
   const list = listOf(numbers);
@@ -170,7 +170,7 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] 
   const count = (entity: OwnedEntity, condition = 'true'): number =>
     db.count(`main.${tableOf(entity).table} e
        WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`);
-  // Labels entered by the cooperatives' bookkeepers.
+  // References and account numbers are entered by bookkeepers, and may contain a national ID.
   const labelled = OWNED_ENTITIES.reduce((sum, entity) => {
     const { label } = tableOf(entity);
     return sum + count(entity, numbers.map((number) => `instr(e.${label}, '${number}') > 0`).join(' OR '));
@@ -225,9 +225,8 @@ export const isUncleared = (db: Connection): boolean =>
   db.has('main.erased_persons WHERE cleared_at IS NULL');
 
 /**
- * Truncates the write-ahead log and rewrites the file. secure_delete zeroes deleted content, but not what was
- * moved to another page earlier, and searching for single values is no option: a code or first name may be
- * anyone's.
+ * Truncates the write-ahead log and rewrites the file: secure_delete does not clear content that SQLite moved
+ * to another page earlier.
  * @param waitMs time to wait for readers and writers
  * @returns the reason why values may remain, or undefined
  * @throws errors other than a busy lock or a full disk

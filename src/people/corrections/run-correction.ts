@@ -19,7 +19,7 @@ export interface Correction {
   readonly kind: CorrectionKind;
   /** JSON values without personal data, as `imports show` displays them. */
   readonly options: object;
-  /** Reads the registry inside the transaction. A result in place of a plan means that nothing is done. */
+  /** Reads the registry inside the transaction. Returns a result, not a plan, if there is nothing to do. */
   readonly decide: () => CorrectionPlan | CorrectionResult;
   /** Steps after the transaction; returns the final result. */
   readonly complete?: (result: CorrectionResult) => CorrectionResult;

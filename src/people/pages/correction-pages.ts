@@ -227,7 +227,7 @@ function showingAlso(person: StoredPerson, names: PreparedCorrection['names']): 
 const labelled = ({ translate, write }: Visit, label: Message, text: string) =>
   [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(text) ? write.date(text) : text] as const;
 
-/** Id of a membership, which must be this person's own. */
+/** Returns the id of a membership of this person. */
 function readMembership({ memberships }: StoredPerson, id: string): number {
   const membership = memberships.find(({ member }) => textOf(member, 'id') === id);
   if (membership === undefined) throw new Misread(say('Choose a membership of this person.'));
@@ -272,7 +272,7 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
 };
 
 /**
- * Buttons of an entry: change, remove, and record a payment on a loan.
+ * Returns the buttons of an entry: change, remove, and record a payment on a loan.
  * @param person path of the person's page
  * @param list address of the list to return to after a change, if not that page
  */

@@ -65,7 +65,7 @@ ${pages(visit, path, groups.length, page)}`;
     return { body, shows: shown.length === 0 ? 'nobody' : showing(shown) };
   };
 
-/** @returns undefined if a member was merged or erased since */
+/** Reads the memberships of a group. @returns undefined if a member was merged or erased since */
 function readSides(
   store: ReturnType<typeof openStoredData>,
   { members }: FoundGroup,
@@ -123,7 +123,7 @@ const showing = (sides: readonly StoredMembership[]): Shows => ({
 type Ids = readonly [from: number, into: number];
 
 interface FoundPair extends Likeness {
-  /** The member whose loss would cost less comes first. */
+  /** The member to be merged, and the member to keep. */
   readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
 }
 

@@ -67,7 +67,7 @@ function membership(visit: Visit, { member }: StoredMembership, isChangeable: bo
   }</section>`;
 }
 
-/** Kinds of entries that can be entered for a membership. */
+/** Kinds of entries that the page offers to add to a membership. */
 const OWNED = ['production', 'savings', 'loans'] as const;
 
 // `/person/…/held`: all stored data of a person, printable for the data subject
@@ -200,7 +200,7 @@ function historyTable(visit: Visit, label: string, history: readonly StoredChang
   );
 }
 
-/** Changes, newest first; for rows without changes only their number and origin. */
+/** Renders the changes, newest first, and the number and origin of the rows. */
 function changes(visit: Visit, history: readonly StoredChange[], actors: Actors): Html {
   const { say, write } = visit;
   const origins = history.filter(({ field }) => field === CREATED);

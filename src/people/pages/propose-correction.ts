@@ -37,7 +37,7 @@ export interface Proposal {
   readonly afterwards?: string;
   /** People whom the correction would make one; the user must tick a box. */
   readonly compared?: ComparedPeople | undefined;
-  /** The correction cannot be undone; the user must tick a box. */
+  /** True if the correction cannot be undone, so that the user must tick a box. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
@@ -152,7 +152,7 @@ function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: Corr
 const lines = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;
 
-/** Two members to be merged, or undefined if nothing contradicts that they are one person. */
+/** Returns two members to be merged, with their contradictions; undefined if they have none. */
 export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
   const store = visit.use((storage) => openStoredData(storage));
   const [one, other] = ids.map((id) => store.findMembership(id)?.member);

@@ -41,7 +41,7 @@ ${readersOf(visit, person)}`,
   ),
 };
 
-/** Latest accesses to the data of a person, with their purposes. */
+/** Renders the latest accesses to the data of a person, with their purposes. */
 export function readersOf(visit: Visit, person: StoredPerson): Html {
   const traces = visit.use((storage) => openPersonTraces(storage)).findTraces(person.identityCard);
   const ledger = openLedgerReader(visit.desk.storage.pathForOpening());
@@ -79,7 +79,7 @@ const REQUESTS: readonly (readonly [route: RegExp, what: Message])[] = [
   [/^/, say('a list for a program')],
 ];
 
-/** Description of a route of the service, a command, or a screen of the desk. */
+/** Describes a route of the service, a command, or a screen of the desk. */
 function describeRoute({ desk }: Visit, route: string): Message {
   if (route.startsWith('desk ')) {
     const screen = desk.screens.find(({ path }) => route === `desk ${path}`);

@@ -147,6 +147,8 @@ test('totals of another release are not shown, and the page says what to do', as
     assert.equal(status, 503, path);
     assert.match(text, /The totals are of another release\. Run summarize\./);
   }
+  const french = await desk.enter('N.', 'fr');
+  assert.match((await french.get('/statistics')).text, /Les totaux sont d’une autre version/);
   const run = await command(['statistics'], { REGISTRY_DB: databaseFile });
   assert.equal(run.status, 2);
   assert.match(

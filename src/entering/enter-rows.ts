@@ -190,12 +190,12 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     const registry = visit.use((storage) => openRegistry(storage));
     const cooperative = await findCooperative(visit, registry);
     if (cooperative === undefined || !isEnteredKind(kind)) return undefined;
-    const { heading, kept } = ENTERED[kind];
+    const { heading, carriedOver } = ENTERED[kind];
     const path = `${cooperativePath(visit)}/enter/${kind}`;
     const storedData = visit.use((storage) => openStoredData(storage));
     const today = formatDate(visit.now, visit.desk.config.zone);
     const initial = {
-      ...Object.fromEntries(kept.map((name) => [name, visit.query.get(name) ?? ''])),
+      ...Object.fromEntries(carriedOver.map((name) => [name, visit.query.get(name) ?? ''])),
       ...(kind === 'members' ? { registration_date: today } : {}),
     };
     const members = openMembers(storedData, cooperative.code);
@@ -209,8 +209,10 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       next: (texts) => {
         // A new member leads to the page of the person, where everything else is entered.
         if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(texts))}`;
-        const query = new URLSearchParams(kept.map((name): [string, string] => [name, texts[name] ?? '']));
-        return kept.length === 0 ? path : `${path}?${query}`;
+        const query = new URLSearchParams(
+          carriedOver.map((name): [string, string] => [name, texts[name] ?? '']),
+        );
+        return carriedOver.length === 0 ? path : `${path}?${query}`;
       },
       settled: { cooperative_code: codeOf(visit) },
       initial,

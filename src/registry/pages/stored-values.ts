@@ -84,20 +84,20 @@ export const nameOf = (stored: string): Message =>
 // Rows entered and changed by hand, and the addresses of their forms
 
 /**
- * Kinds of rows that can be entered for a cooperative; `kept` fields carry over to the next row of the same
- * paper.
+ * Kinds of rows that can be entered for a cooperative. The form for the next row of the same paper shows the
+ * values of the `carriedOver` fields again.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
     readonly heading: Message;
-    readonly kept: readonly string[];
+    readonly carriedOver: readonly string[];
   };
 } = {
-  members: { heading: say('New member'), kept: [] },
-  production: { heading: say('New delivery'), kept: ['delivered_at', 'product'] },
-  savings: { heading: say('New savings transaction'), kept: ['transacted_at', 'kind'] },
-  loans: { heading: say('New loan'), kept: [] },
-  payments: { heading: say('New payment'), kept: ['paid_at', 'method'] },
+  members: { heading: say('New member'), carriedOver: [] },
+  production: { heading: say('New delivery'), carriedOver: ['delivered_at', 'product'] },
+  savings: { heading: say('New savings transaction'), carriedOver: ['transacted_at', 'kind'] },
+  loans: { heading: say('New loan'), carriedOver: [] },
+  payments: { heading: say('New payment'), carriedOver: ['paid_at', 'method'] },
 };
 
 export type EnteredKind = keyof typeof ENTERED;

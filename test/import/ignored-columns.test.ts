@@ -11,12 +11,15 @@ const file = (more: string, cells: string): string =>
 const saidOf = (err: string): string | undefined =>
   /note: ignored columns: ([\s\S]*?)\n(?=\S)/.exec(`${err}x`)?.[1]?.replace(/\n\s+/g, ' ');
 
-test('a dry run and an import name each column that is ignored, as the file heads it', async (t) => {
+test('each column that is ignored is named, as the file heads it unless that may be a name', async (t) => {
   const place = await startedPlace(t);
   const content = file('Umurenge,Land (ha),Notes of the clerk', 'Huye,1.5,good');
-  for (const options of [['--dry-run'], []]) {
-    const { err } = await place.load('members', content, ...options);
-    assert.equal(saidOf(err), '"Umurenge", "Land (ha)", "Notes of the clerk"');
+  for (const [option, last] of [
+    ['--dry-run', '"Notes of the clerk"'],
+    ['--yes', 'column number 7'],
+  ] as const) {
+    const { err } = await place.load('members', content, option);
+    assert.equal(saidOf(err), `"Umurenge", "Land (ha)", ${last}`);
   }
 });
 
@@ -35,6 +38,8 @@ test('a column without a heading, and a heading that may be a number of a person
   const shown = await place.load('members', file(`Plot,${nid(3)},`, 'a,b,c'), '--dry-run');
   assert.equal(saidOf(shown.err), '"Plot", column number 6, column number 7');
   assert.doesNotMatch(shown.err, /\d{16}/);
+  const spaced = await place.load('members', file('Plot,1 1985 8 0012345 6', 'a,b'), '--dry-run');
+  assert.equal(saidOf(spaced.err), '"Plot", column number 6');
 });
 
 test('of a file whose headings are mostly unknown none is shown: its first row may be a person', async (t) => {

@@ -20,6 +20,7 @@ import {
   type NewsPart,
   nameOf,
 } from '../import-report.ts';
+import { isPersonsName } from '../reading/guess-headings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
 import type { AcceptedFile, CheckedFile } from '../staging/import-transaction.ts';
 import type { RegistrySize } from '../staging/session.ts';
@@ -43,7 +44,11 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       const { checked, file } = check;
       const name = nameOf(file);
       const mentionedLines = new Set<number>();
-      for (const { part, text, printed = text, lines = [] } of describeFindings(check, run, showsPreview)) {
+      for (const { part, text, printed = text, lines = [] } of describeFindings(
+        check,
+        run,
+        showsPreview || run.news !== undefined,
+      )) {
         tell(run, printed);
         inform(part, text, lines);
         for (const line of lines) mentionedLines.add(line);
@@ -116,10 +121,10 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-/** @param isWatched true if a person looks at the file before it is imported */
+/** @param isWatched false for an import that shows nothing that may be a person's name */
 function* describeFindings(
   check: FileCheck,
-  { options, zone, news }: ImportRun,
+  { options, zone }: ImportRun,
   isWatched: boolean,
 ): Generator<Finding> {
   const file = nameOf(check.file);
@@ -130,10 +135,10 @@ function* describeFindings(
     printed: say('{file}: note: {note}', { file, note: text }),
   });
   yield* describeHeadings(findings).map(noting('note'));
-  yield* describeIgnored(findings).map(noting('ignored'));
+  yield* describeIgnored(findings, isWatched).map(noting('ignored'));
   yield* findings.notes
     .filter(({ kind }) => !['heading', 'ignored_column', 'hidden_row', 'hidden_column'].includes(kind))
-    .map((note) => describeNote(note, isWatched || news !== undefined))
+    .map((note) => describeNote(note, isWatched))
     .map(noting('note'));
   yield* describeHidden(findings, options.skipHidden === true).map(noting('note'));
   for (const warning of warningsOf(check)) {
@@ -175,7 +180,7 @@ const describeColumn = (column: string): Message =>
  * Columns of which nothing is imported, those that a map ignores included, with the headings of the file. A
  * heading that may be personal data is replaced by its position.
  */
-function describeIgnored({ notes, header }: FileFindings): Message[] {
+function describeIgnored({ notes, header }: FileFindings, isWatched: boolean): Message[] {
   const noted = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
   const headings = header === undefined ? [] : ignoredHeadings(header);
   const positions = new Set(headings.map(({ position }) => `#${position}`));
@@ -183,7 +188,9 @@ function describeIgnored({ notes, header }: FileFindings): Message[] {
     (column) => header === undefined || (isPosition(column) && !positions.has(column)),
   );
   const columns = [
-    ...headings.map(({ position, text }) => describeColumn(text ?? `#${position}`)),
+    ...headings.map(({ position, text = '' }) =>
+      describeColumn(text === '' || (!isWatched && isPersonsName(text)) ? `#${position}` : text),
+    ),
     ...rest.map(describeColumn),
   ];
   return columns.length === 0 ? [] : [say('ignored columns: {columns}', { columns })];
@@ -213,13 +220,12 @@ const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
   two_digit_year: 'year of two digits',
 };
 
-/** @param showsTexts false for an import that nobody watches: the texts may hold names */
-function describeNote(importNote: ImportNote, showsTexts: boolean): Message {
+function describeNote(importNote: ImportNote, isWatched: boolean): Message {
   const { kind, column, count, texts } = importNote;
   if (kind === 'encoding') return say('encoding: read as Windows-1252');
   const note = asMessage(NOTE_NAMES[kind]);
   const lines = describeLines(firstOf(importNote), count);
-  if (texts !== undefined && showsTexts)
+  if (texts !== undefined && isWatched)
     return say('{note}: {texts} ({lines})', { note, texts: texts.map((text) => `"${text}"`), lines });
   return column === ''
     ? say('{note}: {lines}', { note, lines })

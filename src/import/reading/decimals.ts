@@ -6,7 +6,6 @@ import { FieldError } from '../../values/errors.ts';
 import { say } from '../../values/message.ts';
 import { type CellContext, type ColumnSurvey, type DecimalForm, NOT_SURVEYED } from './cell-context.ts';
 
-const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
@@ -58,6 +57,11 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   return (cell, context) => {
     const unclear = kind === RATE ? unclearShare(cell, context) : undefined;
     if (unclear !== undefined) return unclear;
+    const plain = parsePlain(cell, kind);
+    if (plain !== undefined && (context.isNumber || context.decimalMark !== ',' || !cell.includes('.'))) {
+      if (!context.isNumber) showPoint(cell, context);
+      return plain;
+    }
     if (unit === undefined || STARTS_AND_ENDS_WITH_DIGIT.test(cell)) return read(cell, context);
     const bare = cell.replace(around, '');
     const units = read(bare, context);
@@ -114,12 +118,40 @@ const readNumber =
       return AMBIGUOUS_POINT_FAULT;
     }
     const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
-    if (typeof units === 'number' && cell.includes('.')) {
-      context.showDecimal('point');
-      if (POINT_BEFORE_THREE.test(cell)) context.showDecimal('point before three');
-    }
+    if (typeof units === 'number') showPoint(cell, context);
     return units;
   };
+
+function showPoint(cell: string, context: CellContext): void {
+  const point = cell.indexOf('.');
+  if (point < 0) return;
+  context.showDecimal('point');
+  if (point <= 3 && cell.length - point === 4) context.showDecimal('point before three');
+}
+
+const [ZERO, NINE, POINT] = [0x30, 0x39, 0x2e];
+
+/**
+ * Parses digits with at most one point among them, as most cells are, in a fraction of the time of
+ * `parseDecimal`.
+ * @returns minor units; undefined for any other cell, and for a number that the kind does not accept
+ */
+function parsePlain(cell: string, kind: DecimalKind): number | undefined {
+  const { fractionDigits, integerDigits, minimum, maximum = Number.POSITIVE_INFINITY } = kind;
+  const end = cell.length;
+  if (end > integerDigits + 1 + fractionDigits) return undefined;
+  let [units, point] = [0, end];
+  for (let i = 0; i < end; i++) {
+    const code = cell.charCodeAt(i);
+    if (code >= ZERO && code <= NINE) units = units * 10 + code - ZERO;
+    else if (code === POINT && point === end && i > 0 && i < end - 1) point = i;
+    else return undefined;
+  }
+  const decimals = Math.max(0, end - point - 1);
+  if (point > integerDigits || decimals > fractionDigits) return undefined;
+  units *= 10 ** (fractionDigits - decimals);
+  return units > maximum || (units === 0 && minimum === 'positive') ? undefined : units;
+}
 
 /**
  * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous where three decimals

@@ -92,7 +92,10 @@ function fitDecimals(
   { column: { decimal }, context, isRounded }: RoundedColumn,
   shown: string | undefined,
 ): string | FieldError {
-  if (decimal === undefined || !NUMBER.test(cell)) return cell;
+  if (decimal === undefined) return cell;
+  const mark = Math.max(cell.indexOf('.'), cell.indexOf(','));
+  // Most cells, which fit, need no look at what else is in them.
+  if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !NUMBER.test(cell)) return cell;
   const { isNumber, decimalMark } = context;
   const isComma = cell.includes(',');
   const number = cell.replace(',', '.');

@@ -109,7 +109,8 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
  * True for a text that may be personal data: it is longer than any heading, or has a run of digits that may
  * be part of a national ID.
  */
-export const mayBeData = (text: string): boolean => text.length > 100 || /\p{Nd}{6}|\p{C}/u.test(text);
+export const mayBeData = (text: string): boolean =>
+  text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}/u.test(text.replace(/\s/g, ''));
 
 const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 

@@ -61,7 +61,7 @@ export function unwrapText(cell: string): string {
   return APOSTROPHE_TEXT.test(cell) ? cell.slice(1).trim() : cell;
 }
 
-/** True for a cell that may be one of these. Most cells are ruled out by their first character. */
+/** True for a cell that may be an empty word or a wrapped text. The first character rules out most cells. */
 export function mayBeSpecial(cell: string): boolean {
   const first = cell.charCodeAt(0);
   // Apostrophe and minus are below the digits; the others are equals sign, N, n, and dashes.

@@ -60,7 +60,7 @@ export const where = (column: string, message: string, condition: string, from =
 
 /**
  * Rows with a code or reference that does not exist.
- * @param message with a place for it, `code`
+ * @param message with the place `code` for the code or reference
  * @param hidden message if the code must not be shown
  */
 export const unknown = (column: string, message: string, hidden: string, condition: string): Check => ({

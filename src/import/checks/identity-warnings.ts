@@ -56,7 +56,10 @@ interface Pooled extends MemberOfFile {
   readonly fullName: string;
 }
 
-/** @returns the lines of those who share name and phone with another one, and may be that one mistyped */
+/**
+ * @returns lines of members who share name and phone with another member, and may be the same person under a
+ *   mistyped number
+ */
 function findMistyped(pool: readonly Pooled[]): number[] {
   const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
   return [...alike.values()].flatMap((group) => {

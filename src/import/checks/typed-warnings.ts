@@ -1,6 +1,6 @@
 /**
- * Questions about a single row typed at the desk (docs/desk.md#entering-by-hand): the operator is there to
- * answer, which a file is not.
+ * Warnings about a single row typed at the desk (docs/desk.md#entering-by-hand). They would disturb the
+ * import of a file, but the person who types a row can answer them at once.
  */
 import { TYPED_AGAIN } from '../../registry/entries.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
@@ -56,8 +56,8 @@ const sameEntry = (needs: readonly string[], stored: string) =>
   );
 
 /**
- * Multiple of the cooperative's average delivery that suggests a forgotten point, and the numbers of
- * deliveries from which and up to which the average is taken.
+ * Multiple of the cooperative's average delivery that suggests a forgotten point, and the least and the most
+ * deliveries from which that average is taken.
  */
 const [UNUSUAL_TIMES, LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 10, 1_000];
 const unusualWeight = typedWarning(

@@ -32,9 +32,9 @@ import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
-// Signs that a ledger was imported before (docs/import-reference.md#warnings). If unchanged, its members or
-// their entries have changed since. In another form, with receipt numbers that it did not have, or without a
-// column that it had, all of its rows would be new entries.
+// Signs that a ledger was imported before (docs/import-reference.md#warnings). The same file has new rows if
+// its members or their entries have changed since. A file in another form, with receipt numbers that it did
+// not have or without a column that it had, would add all of its rows again.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -86,9 +86,10 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 }
 
 /**
- * SELECT of `line, detail`: new rows of a file that was imported before. If its bytes were not, the new rows
- * that equal entries of the same members which no row of the file is, if these are nine tenths of a
- * cooperative's rows in the file. They are searched only if half of a sample of rows are such.
+ * SELECT of `line, detail`: new rows of a file that was imported before. Of a file with other bytes, these
+ * are the new rows that equal stored entries of the same members, if no other row of the file is that entry,
+ * and if they are nine tenths of a cooperative's rows in the file. They are searched only if half of a
+ * sample of rows are such.
  * @returns undefined if there is nothing to look for
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {

@@ -92,7 +92,7 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
       await list('errors', describeFaults(check));
       const notes = findings.notes.map(({ texts, ...note }) => ({
         ...note,
-        // They may hold names, which only a person who looks at the file should see.
+        // The texts may hold names, so only a dry run, which a person looks at, shows them.
         ...(isDryRun && texts && { texts }),
         lines: note.lines(),
       }));

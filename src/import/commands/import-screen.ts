@@ -121,7 +121,10 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-/** @param isWatched false for an import that shows nothing that may be a person's name */
+/**
+ * @param isWatched true if a person looks at the file first; otherwise a text that may be a name is not
+ *   shown
+ */
 function* describeFindings(
   check: FileCheck,
   { options, zone }: ImportRun,

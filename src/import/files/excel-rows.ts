@@ -1,4 +1,4 @@
-/** Reads the rows of a sheet of an Excel workbook, and what its XML says of them elsewhere. */
+/** Reads the rows, hidden columns and merged cells of a sheet of an Excel workbook. */
 
 import { cellError } from '../../formats/blanks.ts';
 import {
@@ -65,7 +65,9 @@ const ROWS = 'sheetData';
 /** Length of a tag of the rows, with a prefix. */
 const LONGEST_TAG = 200;
 
-/** The XML around the rows, which are most of it and are searched for their end only. */
+/**
+ * Yields the XML before and after the rows. The rows, which are most of it, are only searched for their end.
+ */
 async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part: 'before' | 'rows' | 'after' = 'before';
   let rest: Buffer = Buffer.alloc(0);

@@ -68,7 +68,7 @@ export async function listDocumentSheets(archive: Archive): Promise<DocumentShee
     offset += at;
     if (rest.length > LONGEST_TAG) throw new UnreadableWorkbook();
   }
-  // LibreOffice keeps what it knows of other files in sheets named after them.
+  // LibreOffice keeps copies of cells of other files in sheets that have the names of those files.
   return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
 }
 
@@ -90,10 +90,10 @@ const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '
  * Reads the bytes of sheets, each of which is XML by itself, in one pass over the part.
  * @param sheets in the order of the part
  */
-async function* bytesOf<Sheet extends DocumentSheet>(
+async function* bytesOf(
   archive: Archive,
-  sheets: readonly Sheet[],
-): AsyncGenerator<{ readonly sheet: Sheet; readonly bytes: Buffer; readonly isLast: boolean }> {
+  sheets: readonly DocumentSheet[],
+): AsyncGenerator<{ readonly bytes: Buffer; readonly isLast: boolean }> {
   let [offset, next] = [0, 0];
   for await (const chunk of archive.read(CONTENT)) {
     const chunkEnd = offset + chunk.length;
@@ -103,7 +103,7 @@ async function* bytesOf<Sheet extends DocumentSheet>(
       if (sheet.start >= chunkEnd) break;
       const bytes = chunk.subarray(Math.max(0, sheet.start - offset), sheet.end - offset);
       const isLast = sheet.end <= chunkEnd;
-      yield { sheet, bytes, isLast };
+      yield { bytes, isLast };
       if (!isLast) break;
       next++;
     }

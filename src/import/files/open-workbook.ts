@@ -65,12 +65,12 @@ export async function openWorkbook(
   };
 }
 
-/** What is read of a workbook, whichever program has written it. */
+/** The sheets of a workbook and their rows, whichever program has written it. */
 interface WorkbookReader {
   readonly sheets: readonly Sheet[];
   /**
-   * Reads the first rows of each of these sheets, without empty ones and those after a fault, which is
-   * reported when the sheet is read: another one may be meant.
+   * Reads the first rows of each sheet, without empty ones. A fault ends the rows of its sheet without an
+   * error, as another sheet may be meant; it is reported when the sheet itself is read.
    */
   readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
   /**

@@ -57,7 +57,7 @@ const startRow = (line: number, isHidden: boolean) => ({
   isHidden,
   cells: [] as string[],
   numbers: new Set<number>(),
-  /** What few rows have. */
+  /** Facts about cells that few rows have. */
   rare: undefined as ReturnType<typeof startRare> | undefined,
 });
 

@@ -55,7 +55,7 @@ export function numberText(value: number): string | undefined {
   return `${sign}0.${'0'.repeat(-power - 1)}${first}${more}`;
 }
 
-/** A percentage as it is shown, because 0.05 would be read as something else than 5%. */
+/** A percentage with its sign: a bare 0.05 would be read as a twentieth of a per cent. */
 export const percentText = (value: number): string | undefined => {
   const text = numberText(Number((value * 100).toPrecision(15)));
   return text === undefined ? undefined : `${text}%`;

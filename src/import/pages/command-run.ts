@@ -44,7 +44,7 @@ export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly output: string;
   readonly errors: string;
   readonly hasAgreed: boolean;
-  /** Exit status. Null also for a run that was asking: nobody can agree to it any more. */
+  /** Exit status; null, too, for a run that was waiting for an answer, which nobody can give any more. */
   readonly status: number | null;
 }
 
@@ -54,9 +54,9 @@ const PATIENCE_MS = 30 * 60_000;
 let lastId = 0;
 
 export class CommandRun {
-  /** Named by the user who agrees: another tab may have started another run. */
+  /** Number by which a user agrees to this run and no other: another tab may have started one. */
   readonly id = ++lastId;
-  /** Share that is done; undefined while it waits or nothing is known. */
+  /** Share of the work that is done; undefined while the run waits or the share is unknown. */
   progress: number | undefined;
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
@@ -70,7 +70,7 @@ export class CommandRun {
   errors = '';
   /** Exit status; undefined until it has ended, null after a signal. */
   status: number | null | undefined;
-  /** True while it has reported what it would do, and waits for a user to agree. */
+  /** True after the command has reported its changes, while it waits for a user to agree. */
   isAsking = false;
   hasBegun = false;
   hasAgreed = false;
@@ -86,7 +86,7 @@ export class CommandRun {
   private readonly onRest: () => void;
   private child: ChildProcess | undefined;
 
-  /** @param onRest called whenever it is no longer at work */
+  /** @param onRest called whenever the command stops working: it asks, or has ended */
   constructor(args: readonly string[], options: QueueOptions & RunAs, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
     [this.user, this.startedAt] = [options.user, options.startedAt];
@@ -99,7 +99,7 @@ export class CommandRun {
     return Object.assign(run, state, { hasBegun: true });
   }
 
-  /** Undefined while it is at work. */
+  /** Undefined while the command is at work. */
   get rested(): RestedRun | undefined {
     if (this.isAtWork) return undefined;
     const { args, user, startedAt, news, output, errors, hasAgreed, status = null } = this;
@@ -119,7 +119,7 @@ export class CommandRun {
     return this.messages.get(part) ?? [];
   }
 
-  /** The JSON document that it has printed; undefined before its end, and after a failure. */
+  /** The JSON document that the command has printed; undefined before its end, and after a failure. */
   get document(): unknown {
     if (this.status === 0 || this.status === 1) this.parsed ??= this.output && JSON.parse(this.output);
     return this.parsed || undefined;
@@ -174,7 +174,7 @@ export class CommandRun {
     if (!('progress' in news)) this.news.push(news);
   }
 
-  /** Lets the command do what it has reported. */
+  /** Agrees to the changes that the command has reported. */
   agree(): void {
     this.isAsking = false;
     this.hasAgreed = true;
@@ -194,7 +194,7 @@ export class CommandRun {
     this.stop();
   }
 
-  /** Ends it as Ctrl-C does: uncommitted changes are rolled back. */
+  /** Ends the command as Ctrl-C does: uncommitted changes are rolled back. */
   stop(): void {
     if (this.child !== undefined) this.child.kill('SIGTERM');
     else this.end(null);
@@ -228,7 +228,7 @@ export class CommandQueue {
     this.options = options;
   }
 
-  /** @param onRest called when it is no longer at work */
+  /** @param onRest called when the command stops working: it asks, or has ended */
   start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
     const run = new CommandRun(args, { ...this.options, ...as }, () => {
       onRest();
@@ -248,7 +248,7 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** The last requested undo of an import, which shows what it would do, and asks. */
+  /** The last requested undo of an import: a command that shows its changes, and asks. */
   undoOf(importId: number): CommandRun | undefined {
     return this.undos.get(importId);
   }
@@ -263,7 +263,7 @@ export class CommandQueue {
     return this.works.get(work);
   }
 
-  /** Starts it, unless it is at work. */
+  /** Starts the command, unless it is at work. */
   startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
     const last = this.works.get(work);
     const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);

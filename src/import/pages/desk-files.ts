@@ -45,7 +45,7 @@ export interface DeskFile {
   sheets?: readonly string[] | undefined;
   /** Choices last sent with the form, or those of the original file if this one has its refused rows. */
   given?: ImportChoices | undefined;
-  /** Choices that it was checked with. */
+  /** Choices with which the file was checked. */
   choices?: ImportChoices | undefined;
   /** The import with these choices, which asks when it has checked the file; a user may agree. */
   check?: CommandRun | undefined;
@@ -241,7 +241,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Imports what was checked; checks it again if that run was ended, or started by another user. */
+  /** Imports the checked file; checks it again if that run was ended, or was started by another user. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();

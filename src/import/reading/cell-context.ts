@@ -1,4 +1,4 @@
-/** Context in which a cell is read: everything other than its text that its value may depend on. */
+/** Facts beside the text of a cell on which its value may depend. */
 
 import { GENDERS, type Gender } from '../../registry/members.ts';
 import { formatDate, type TimeZone } from '../../values/date-time.ts';
@@ -14,7 +14,9 @@ import type { NoteKind } from './notes.ts';
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** Orders that the dates of a column show. One such as `2024-03-31` shows nothing: it is read in any. */
+/**
+ * Orders that the dates of a column show. A date such as `2024-03-31` shows none: it is read in any order.
+ */
 type DateForm =
   /** `31/3/2024` */
   | 'day first'

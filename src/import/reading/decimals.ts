@@ -70,7 +70,7 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   };
 };
 
-// Rates without a sign, which may be shares of one instead of per cent
+// Rates without a per cent sign, which may be shares of one instead
 
 const BELOW_ONE = /^0?[.,](?<decimals>[0-9]*[1-9][0-9]*)$/;
 const SIGN_AND_SPACES = /[%\s]/g;
@@ -84,8 +84,8 @@ export function collectRates(cell: string, survey: ColumnSurvey): void {
 const FAR_HIGHER = 10;
 
 /**
- * The fault of a rate such as `0.18` beside rates of one per cent or more that are far higher. With more
- * decimals than a rate has, as in `0.195`, it is hardly meant as per cent in any column.
+ * The fault of a rate such as `0.18` beside far higher rates of one per cent or more. A rate with more
+ * decimals than are possible, such as `0.195`, is hardly meant as per cent in any column.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
@@ -132,7 +132,7 @@ function showPoint(cell: string, context: CellContext): void {
 const [ZERO, NINE, POINT] = [0x30, 0x39, 0x2e];
 
 /**
- * Parses digits with at most one point among them, as most cells are, in a fraction of the time of
+ * Parses digits with at most one point, as most cells have them, in a fraction of the time of
  * `parseDecimal`.
  * @returns minor units; undefined for any other cell, and for a number that the kind does not accept
  */

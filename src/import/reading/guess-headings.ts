@@ -24,7 +24,7 @@ interface UnknownWords {
   readonly column: string;
   /** Distinct words, each in its first spelling; empty if there are too many. */
   readonly words: readonly string[];
-  /** True if there are others, which may be personal data. */
+  /** True if the column has other unknown words, which may be personal data. */
   readonly hasMore: boolean;
 }
 
@@ -143,10 +143,10 @@ interface GuessContext {
 }
 
 const NEARLY_ALL = 0.95;
-/** Fewer values show too little. */
+/** Number of values below which nothing is guessed from them. */
 const FEWEST_VALUES = 3;
 const FEWEST_NAMES = 5;
-/** More unknown columns than any ledger has; a file with ten thousand would take minutes. */
+/** Limit of unknown columns, more than any ledger has: a file with ten thousand would take minutes. */
 const MOST_GUESSED = 200;
 
 export function guessColumns(headings: readonly UnknownHeading[], context: GuessContext): Guess[] {

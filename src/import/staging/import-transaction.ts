@@ -60,7 +60,7 @@ function keepRelated(scope: FileScope): void {
   if (cells !== undefined) leaveStored(scope, cells);
 }
 
-/** SELECTs of the ids of changes that are not made. */
+/** SELECTs of the ids of staged changes that an apply leaves out. */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,

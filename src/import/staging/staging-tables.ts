@@ -220,7 +220,8 @@ export interface CheckOptions {
   /** SHA-256 of the bytes of the file, 64 hexadecimal digits, by which an earlier import of them is found. */
   readonly sha256?: string | undefined;
   /**
-   * The layout by which they were read, as the import will record it (`map`): another sheet has other rows.
+   * The layout by which the bytes were read, as the import will record it (`map`): another sheet has other
+   * rows.
    */
   readonly readAs?: unknown;
   /**

@@ -94,7 +94,7 @@ function fitDecimals(
 ): string | FieldError {
   if (decimal === undefined) return cell;
   const mark = Math.max(cell.indexOf('.'), cell.indexOf(','));
-  // Most cells, which fit, need no look at what else is in them.
+  // A short cut for most cells, which fit.
   if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !NUMBER.test(cell)) return cell;
   const { isNumber, decimalMark } = context;
   const isComma = cell.includes(',');
@@ -189,7 +189,7 @@ export function createCellReader(options: CellReaderOptions) {
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
     /** Columns with more unknown words than may be shown. */
     columnsOfUnknownWords: () => columns.filter(hasManyUnknownWords).map(({ column }) => column.name),
-    /** Keeps the evidence of a row that belongs to the table: a row of totals does not. */
+    /** Counts the evidence in a row of the table. A row of totals, which is not accepted, gives none. */
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },

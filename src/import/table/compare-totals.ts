@@ -28,7 +28,9 @@ export const SUMMED = byKind((kind) =>
 
 type Factor = readonly [column: string, value: string, factor: number];
 
-/** Factors with which some files add up: withdrawals are subtracted, and void payments left out. */
+/**
+ * Factors with which totals of some files are right: withdrawals are subtracted, and void payments left out.
+ */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],
   payments: ['status', 'void', 0],

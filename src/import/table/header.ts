@@ -195,7 +195,7 @@ function missing(kind: ImportKind, column: string): string {
 
 // The beginning of the table in a file: the row of its headings (docs/import-reference.md#headings)
 
-/** A row with fewer recognised headings may as well be data. */
+/** Number of recognised headings below which a row may as well be data. */
 const LOWEST_SCORE = 2;
 
 /**

@@ -64,7 +64,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
       warnings,
       /** The first rows, as they were understood. */
       firstRows,
-      /** Undefined if it could not be read. */
+      /** Undefined if no header could be read. */
       header: table?.header,
       isReferenceMissing: table?.isReferenceMissing() === true,
       /** The cell of a workbook with the fault, such as `C12`; undefined if it is not in a single one. */

@@ -55,7 +55,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   return headings.map((heading, i) => {
     const { text, column, by } = heading;
     if (by !== 'dictionary') return heading;
-    // An export has the column itself, too, under its name.
+    // An export also has the identifying column itself, under its name.
     if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
     if (kind === 'members')
       return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
@@ -83,7 +83,7 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
-/** Nobody writes longer headings. */
+/** Limit of a heading: nobody writes longer ones. */
 const MAX_HEADING_CHARACTERS = 200;
 
 function lookUp(kind: ImportKind, text: string): string | undefined {

@@ -23,18 +23,21 @@ interface TableLinesOptions {
   readonly read: (record: FileRecord) => Omit<ReadRow, 'record'>;
 }
 
-/** More lines than these below a table are rows that lack their other cells. */
+/** Limit of lines below a table: if there are more, they are rows that lack their other cells. */
 const MOST_LINES_BELOW = 50;
 
 export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
   const repeatsHeader = createHeaderCheck(header.headings);
   let isAnyRow = false;
-  /** True below a row of totals or, once there is a row, an empty line; until the next row of the table. */
+  /**
+   * True below a row of totals, and below an empty line after the first row, until the next row of the
+   * table.
+   */
   let mayBeBelow = false;
   /** Lines that are below the table, unless a row follows them. */
   const below: ReadRow[] = [];
   return {
-    /** @returns the rows that are known now to belong to the table, in their order */
+    /** @returns rows that are certain by now to belong to the table, in their order */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
       if (repeatsHeader(cells)) {
@@ -100,7 +103,7 @@ const FIRST_WORDS =
 /** First word of texts that cooperatives write below their tables, without accents. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** True for a lone text that is no row of which only a name or code is left. */
+/** True for a line with one text that is not the name or code of a row without its other cells. */
 function isBelow(record: FileRecord, { headings }: Header): boolean {
   const lone = loneText(record);
   if (lone === undefined) return false;

@@ -144,16 +144,16 @@ interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
 export const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
 
 /**
- * A record without the cells and faults of these columns.
- * @param left indexes of the hidden columns, if those are left out
+ * Returns the record without the cells and faults of these columns.
+ * @param places undefined if hidden columns are read like the others
  */
-export function withoutColumns(record: FileRecord, left: RecordBatch['hiddenColumns']): FileRecord {
-  if (left === undefined || left.size === 0) return record;
+export function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
+  if (places === undefined || places.size === 0) return record;
   const { cells, cellFaults = [] } = record;
   return {
     ...record,
-    cells: cells.map((cell, place) => (left.has(place) ? '' : cell)),
-    cellFaults: new Map([...cellFaults].filter(([place]) => !left.has(place))),
+    cells: cells.map((cell, place) => (places.has(place) ? '' : cell)),
+    cellFaults: new Map([...cellFaults].filter(([place]) => !places.has(place))),
   };
 }
 
@@ -191,7 +191,7 @@ export type Table = ReturnType<typeof openTable>;
 export function openTable(first: RecordBatch, options: TableOptions) {
   const { kind, cells, notes, skipsHidden } = options;
   const header = openHeader(first, options);
-  const left = skipsHidden ? first.hiddenColumns : undefined;
+  const skippedColumns = skipsHidden ? first.hiddenColumns : undefined;
   const reader = createRowReader({ ...options, header, context: cells });
   const noteUnnamed = createUnnamedColumns(header, notes);
   const totals = createTotalsCheck(kind);
@@ -230,8 +230,8 @@ export function openTable(first: RecordBatch, options: TableOptions) {
       const rows: StagedRow[] = [];
       const faults: ImportFault[] = [];
       for (const each of batch) {
-        const record = withoutColumns(each, left);
-        if (record.line < header.line || (left !== undefined && isEmpty(record))) continue;
+        const record = withoutColumns(each, skippedColumns);
+        if (record.line < header.line || (skippedColumns !== undefined && isEmpty(record))) continue;
         if (record.line > lastLine + 1) {
           notes.noteLines('empty_row', lastLine + 1, record.line - 1);
           lines.passGap();
@@ -248,7 +248,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
     },
     /** True if the file must be surveyed, and then read again. */
     needsSurvey: reader.needsSurvey,
-    /** Columns whose unknown words must not be shown then. */
+    /** Columns whose unknown words must not be shown when the file is read again. */
     columnsOfUnknownWords: reader.columnsOfUnknownWords,
     isReferenceMissing: () => isReferenceMissing,
     /** Ends the file. @returns faults of entire columns, and with `--strict` of texts below the table */

@@ -16,7 +16,7 @@ import {
   TABLES,
 } from '../registry/changes/tables.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
-import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST } from '../registry/stored/erasures.ts';
+import { ERASED_FIELD } from '../registry/stored/erasures.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../registry/stored/former-identifiers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
@@ -26,6 +26,16 @@ import { REMOVED } from './change-sets.ts';
 import { rowLabel } from './change-texts.ts';
 import { isImport, type Operation, replacementOf } from './operations.ts';
 import { changedRows, type OperatedTable, operationChanges, removedRows } from './track.ts';
+
+/** SQL of the reason why the later change `c` of a row blocks an undo. */
+const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
+
+/** SQL of the correction that erased the member `m`. */
+const ERASED_BY = `(SELECT h.actor FROM main.changes h
+  WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
+
+/** Puts `erased` first among the reasons to refuse an undo: no other reason matters then. */
+const ERASED_FIRST = "ORDER BY reason <> 'erased'";
 
 /** A row that builds on an operation and prevents its undo. */
 export interface UndoBlocker {

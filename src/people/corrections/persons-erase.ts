@@ -3,9 +3,9 @@
 import { existsSync, statSync } from 'node:fs';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
+import { MEMBER_FIELDS, type MemberField } from '../../registry/members.ts';
 import {
   ERASED_FIELD,
-  ERASED_VALUES,
   isErasedNumber,
   keepErasures,
   numberOfAnother,
@@ -22,11 +22,46 @@ import {
 } from '../../registry/stored/identify.ts';
 import { rebuildNames } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
+import { listFields, type NamedField } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say, type Text } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
 import { refuseUnknown } from './persons-deceased.ts';
 import { type AgreedOptions, type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+
+type Replaced = {
+  [property in keyof typeof MEMBER_FIELDS]: (typeof MEMBER_FIELDS)[property]['erasure'] extends 'replace'
+    ? property
+    : never;
+}[keyof typeof MEMBER_FIELDS];
+
+/**
+ * SQL of the values after an erasure. Clients can enter neither this number nor this code, with its two
+ * spaces.
+ */
+const REPLACEMENTS: { readonly [property in Replaced]: string } = {
+  identityCard: "'e' || printf('%015d', id)",
+  memberCode: "'erased  ' || id",
+  status: `'${ERASED_STATUS}'`,
+};
+
+/** SQL of the value after an erasure; undefined for a field that is kept. */
+function erasedValue({ property, erasure }: NamedField<MemberField>): string | undefined {
+  if (erasure === 'keep') return undefined;
+  if (erasure === 'clear') return 'NULL';
+  return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
+}
+
+/**
+ * SQL of the values of an erased member by column. Columns without one keep their value, which totals need.
+ */
+export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
+  listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
+    const value = erasedValue(field);
+    return value === undefined ? [] : [[field.column, value]];
+  }),
+);
 
 const ERASED_BEFORE = 'This person was erased.';
 

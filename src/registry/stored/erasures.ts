@@ -6,8 +6,6 @@ import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { hasTables, withDatabase } from '../../sqlite/open-database.ts';
 import { erasuresFileOf } from '../../sqlite/registry-files.ts';
 import { ERASURES_SCHEMA } from '../../sqlite/schemas.ts';
-import { listFields, type NamedField } from '../../values/declared-fields.ts';
-import { MEMBER_FIELDS, type MemberField } from '../members.ts';
 
 export interface Erasures {
   /** HMAC keys in hexadecimal; in a registry, its own key comes first. */
@@ -114,50 +112,7 @@ export const keepErasures = (registry: Connection, databaseFile: string): boolea
 /** History field that marks an erased row. */
 export const ERASED_FIELD = 'erased';
 
-/** SQL of the reason why the later change `c` of a row blocks an undo. */
-export const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
-
-/** SQL of the correction that erased the member `m`. */
-export const ERASED_BY = `(SELECT h.actor FROM main.changes h
-  WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
-
-/** Puts `erased` first among the reasons to refuse an undo: no other reason matters then. */
-export const ERASED_FIRST = "ORDER BY reason <> 'erased'";
-
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
-
-type Replaced = {
-  [property in keyof typeof MEMBER_FIELDS]: (typeof MEMBER_FIELDS)[property]['erasure'] extends 'replace'
-    ? property
-    : never;
-}[keyof typeof MEMBER_FIELDS];
-
-/**
- * SQL of the values after an erasure. Clients can enter neither this number nor this code, with its two
- * spaces.
- */
-const REPLACEMENTS: { readonly [property in Replaced]: string } = {
-  identityCard: "'e' || printf('%015d', id)",
-  memberCode: "'erased  ' || id",
-  status: `'${ERASED_STATUS}'`,
-};
-
-/** SQL of the value after an erasure; undefined for a field that is kept. */
-function erased({ property, erasure }: NamedField<MemberField>): string | undefined {
-  if (erasure === 'keep') return undefined;
-  if (erasure === 'clear') return 'NULL';
-  return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
-}
-
-/**
- * SQL of the values of an erased member by column. Columns without one keep their value, which totals need.
- */
-export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
-  listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
-    const value = erased(field);
-    return value === undefined ? [] : [[field.column, value]];
-  }),
-);
 
 // National IDs of erased persons are kept only as hashes with a key of this registry.
 

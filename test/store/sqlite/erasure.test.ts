@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCorrections } from '../../../src/people/corrections/correction-store.ts';
-import { clearFreeSpace, isUncleared } from '../../../src/people/corrections/persons-erase.ts';
-import { ERASED_VALUES } from '../../../src/registry/stored/erasures.ts';
+import { clearFreeSpace, ERASED_VALUES, isUncleared } from '../../../src/people/corrections/persons-erase.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { openFile, SqliteError } from '../../support/sqlite.ts';

@@ -22,7 +22,7 @@ import type { FileSurvey } from './cell-reader.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
-import { EMPTY_FILE, openTable, type Table, withoutColumns } from './table.ts';
+import { EMPTY_FILE, openTable, type Table, visibleRecords } from './table.ts';
 
 interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
@@ -129,11 +129,7 @@ async function surveyColumns(
   try {
     for await (const { records, bytesRead, hiddenColumns } of source.read()) {
       onBatch(bytesRead);
-      const visible = skipsHidden
-        ? records
-            .filter(({ isHidden }) => isHidden !== true)
-            .map((record) => withoutColumns(record, hiddenColumns))
-        : records;
+      const visible = skipsHidden ? visibleRecords(records, hiddenColumns) : records;
       for (const { cells } of visible.filter(isRow))
         for (const { place, collect, survey } of columns)
           if (place >= 0) collect(valueIn(cells, place), survey);

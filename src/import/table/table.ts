@@ -147,7 +147,7 @@ export const EMPTY_FILE = 'The file is empty: its first line must name the colum
  * Returns the record without the cells and faults of these columns.
  * @param places undefined if hidden columns are read like the others
  */
-export function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
+function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
   if (places === undefined || places.size === 0) return record;
   const { cells, cellFaults = [] } = record;
   return {
@@ -157,18 +157,20 @@ export function withoutColumns(record: FileRecord, places: RecordBatch['hiddenCo
   };
 }
 
+/** Returns the records of rows that are not hidden, without the cells and faults of hidden columns. */
+export const visibleRecords = (
+  records: readonly FileRecord[],
+  hiddenColumns: RecordBatch['hiddenColumns'],
+): FileRecord[] =>
+  records.filter(({ isHidden }) => isHidden !== true).map((record) => withoutColumns(record, hiddenColumns));
+
 const isEmpty = ({ cells, cellFaults }: FileRecord): boolean =>
   cells.every((cell) => cell.trim() === '') && (cellFaults?.size ?? 0) === 0;
 
 /** Finds and reads the header, and notes what is above it and which of its columns are hidden. */
 function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
   const { kind, map, notes, skipsHidden } = options;
-  const records = skipsHidden
-    ? all
-        .filter(({ isHidden }) => isHidden !== true)
-        .map((record) => withoutColumns(record, hiddenColumns))
-        .filter((record) => !isEmpty(record))
-    : all;
+  const records = skipsHidden ? visibleRecords(all, hiddenColumns).filter((record) => !isEmpty(record)) : all;
   if (records.length === 0) throw fileFault(1, EMPTY_FILE);
   const { index, isCertain } = findHeader(kind, records, map);
   const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });

@@ -224,8 +224,10 @@ Next:
   publish the files with the section of CHANGELOG.md; docs/install.md installs the archive
 `);
 } catch (error) {
-  // The error of a program has all of its output; the program has printed its own message.
+  // Programs print their errors themselves; the compiler does so to standard output, shown here.
   const isOfProgram = error instanceof Error && 'status' in error;
+  if (isOfProgram && 'stdout' in error && typeof error.stdout === 'string')
+    process.stderr.write(error.stdout.slice(-4_000));
   const message =
     error instanceof Refusal ? error.message : isOfProgram ? 'A step failed; see above.' : String(error);
   process.stderr.write(`${message}\nNothing was released: release/ is as it was.\n`);

@@ -20,7 +20,7 @@ import { foldHeading, nearestName } from './fold.ts';
 /** A column with more distinct words than this is not one of choices, and may hold personal data. */
 const MOST_WORDS = 20;
 
-interface UnknownWords {
+export interface UnknownWords {
   readonly column: string;
   /** Distinct words, each in its first spelling; empty if there are too many. */
   readonly words: readonly string[];

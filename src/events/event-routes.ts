@@ -25,7 +25,9 @@ const EVENT_PAGE = object(
     results: array(EVENT, { maxItems: MAX_LIMIT }),
     last_sequence: integer({
       minimum: 0,
-      description: 'The last number of this page; of an empty one, that after which the next event comes.',
+      description:
+        'The last sequence number of this page; for an empty page, the number after which the next event ' +
+        'comes.',
     }),
   },
   { title: 'EventPage' },
@@ -47,28 +49,29 @@ const EVENT_PAGE_EXAMPLE = {
 
 const QUERY = {
   after: wholeNumber(
-    'The last sequence number that was read; 0 for all that are kept; without it, what is still to come.',
+    'The last sequence number that you have read; 0 for all stored events. Without this parameter, only ' +
+      'events still to come.',
     { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   ),
-  limit: wholeNumber(`Events of a page; more than ${MAX_LIMIT} are clipped to that.`, {
+  limit: wholeNumber(`Events of a page; larger values are reduced to ${MAX_LIMIT}.`, {
     minimum: 1,
     maximum: MAX_LIMIT,
     default: DEFAULT_LIMIT,
   }),
   wait: wholeNumber(
     'Seconds to hold the request while there is no event; ' +
-      `more than ${MAX_WAIT_SECONDS} are clipped to that.`,
+      `larger values are reduced to ${MAX_WAIT_SECONDS}.`,
     { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
   ),
   types: {
     description:
-      'Only events of these types, separated by commas; `loan.*` are all of loans. ' +
-      'last_sequence counts the others too: go on after it.',
+      'Only events of these types, separated by commas; `loan.*` means all events of loans. ' +
+      'last_sequence also counts events of other types: pass it as the next `after`.',
     schema: string({ minLength: 1 }),
     parse: (value: string) => parseTypes(value.split(','), EVENT_TYPES),
   },
   epoch: {
-    description: 'The epoch that is expected: of another one the response is 410.',
+    description: 'The epoch that you expect; if the registry has another one, the response is 410.',
     schema: string({ minLength: 1 }),
     parse: (value: string) => (value === '' ? BLANK : value),
   },
@@ -120,7 +123,7 @@ export function eventRoutes(
       summary: 'Follow the sequence of changes',
       description:
         'Every change of a cooperative, member, loan or payment, in the order of commits. ' +
-        'An event says what has changed, not to which value: read the resource again.',
+        'An event names the changed fields, not their new values: read the resource again.',
       tag: 'events',
       access: { scope: 'webhooks:receive' },
       // Events lead to members by their ids.

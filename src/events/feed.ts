@@ -156,7 +156,7 @@ const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): R
 
 const EVENT_DATA = object({
   id: string({ description: 'Id of the cooperative, member, loan or payment.' }),
-  cooperative_id: string({ description: 'The cooperative that it belongs to; itself for a cooperative.' }),
+  cooperative_id: string({ description: 'Id of the cooperative of the row; for a cooperative, its own id.' }),
   fields_changed: array(string(), { description: 'Empty if the entity was created or deleted.' }),
 });
 
@@ -167,7 +167,7 @@ export const EVENT = object(
     sequence: integer({ minimum: 1, description: 'Rises by one from event to event.' }),
     actor: string({
       pattern: '^(key|import|undo|correction):[0-9]+$',
-      description: 'Origin of the change: a key, an import, the undo of one, or a correction, by its id.',
+      description: 'Origin of the change: the key, import, undo of an import or correction, with its id.',
     }),
     data: EVENT_DATA,
   },

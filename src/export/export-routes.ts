@@ -121,8 +121,8 @@ const exportRoute = (
     operationId,
     summary: `Export all ${path.replaceAll('-', ' ')}`,
     description:
-      'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is the ' +
-      'last event that they include: /events goes on after it.',
+      'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is ' +
+      'the last event that the rows include: pass it to /events as `after` to continue.',
     tag,
     access: { ...access, isExport: true },
     // Lookup-only keys may not read many rows, not even of kinds without personal data.

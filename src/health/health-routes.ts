@@ -24,7 +24,7 @@ const SHARED = {
   access: 'public',
   narrowed: SHOWS_NO_ROWS,
   personal: 'none',
-  responses: { 200: { description: 'Yes.', schema: HEALTH } },
+  responses: { 200: { description: 'The process is up.', schema: HEALTH } },
 } as const;
 
 /** @param findUnready returns undefined if requests can be answered */

@@ -105,7 +105,12 @@ async function choose(
   await recordAccess(run, { memberIds: listed.map((member) => member.id), fields: NAMES });
   tell(
     run,
-    isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',
+    isNobodys
+      ? say(
+          'No member has this id. These have the member code; write the cooperative too, such as {member}:',
+          { member: refer(candidates[0] as FoundMember) },
+        )
+      : 'Several members may be meant:',
   );
   for (const [i, member] of listed.entries())
     tell(run, `  ${i + 1}. ${refer(member)}, ${hideIdentityCards(member.fullName)} (id ${member.id})`);

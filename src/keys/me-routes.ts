@@ -21,7 +21,10 @@ const WINDOW = object(
     limit: integer({ minimum: 1, description: 'Requests in the window.' }),
     window_seconds: integer(),
     remaining: integer({ minimum: 0, description: 'Remaining requests, after this one.' }),
-    reset_seconds: integer({ minimum: 0, description: 'Seconds until at least one more is free.' }),
+    reset_seconds: integer({
+      minimum: 0,
+      description: 'Seconds until at least one more request is possible.',
+    }),
   },
   { title: 'RateLimitWindow' },
 );
@@ -34,9 +37,9 @@ const ME = object(
     allowed_addresses: array(string(), { description: 'Empty: from anywhere.' }),
     allowed_hosts: array(string(), { description: 'Empty: for any host.' }),
     lookup_only: boolean({ description: 'Finds a person by the full national ID only.' }),
-    allow_export: boolean({ description: 'May ask for exports of what its scopes show.' }),
+    allow_export: boolean({ description: 'May export the rows that its scopes allow.' }),
     cooperatives: nullable(
-      array(string(), { description: 'Codes; everything else does not exist for the key. Null: all.' }),
+      array(string(), { description: 'Codes of the cooperatives that the key may see; null: all.' }),
     ),
     purpose: nullable(string({ description: 'Recorded where a request has no `X-Purpose`.' })),
     require_purpose: boolean({ description: 'Requests that show persons need `X-Purpose`.' }),

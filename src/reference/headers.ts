@@ -61,15 +61,17 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   },
   'X-RateLimit-Remaining': { description: 'Requests left in that window.', schema: wholeNumber },
   'X-RateLimit-Reset': {
-    description: 'Epoch second at which one more of that window is free.',
+    description: 'Epoch second at which that window allows one more request.',
     schema: wholeNumber,
   },
   'X-Key-Expires': {
-    description: 'Within 7 days of the end of the secret in use: when it ends. Replace it before.',
+    description:
+      'Present in the last 7 days of the secret in use: the moment at which it expires. Replace the ' +
+      'secret before then.',
     schema: text('^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$'),
   },
   'Retry-After': {
-    description: 'Seconds after which trying again makes sense.',
+    description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': {
@@ -79,7 +81,7 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
   Location: { description: 'Path of the new resource.', schema: text('/api/v1/') },
   'Idempotency-Replayed': {
-    description: 'The response that the first request with this Idempotency-Key got.',
+    description: '`true` if this is the response of an earlier request with this Idempotency-Key.',
     schema: { const: 'true' },
   },
   'Content-Location': {
@@ -90,7 +92,10 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
     description: 'The name of a file for the rows.',
     schema: text('^attachment; filename="[a-z]+\\.(ndjson|csv)"$'),
   },
-  'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
+  'Content-Encoding': {
+    description: 'Present if Accept-Encoding allows compression.',
+    schema: { const: 'gzip' },
+  },
   Vary: {
     description: 'The request headers that the response depends on.',
     schema: text('^Accept-Encoding'),
@@ -137,17 +142,20 @@ const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
   },
   'Idempotency-Key': {
     description:
-      'Names this request for 24 hours: sent again with it, it gets the first answer again and adds nothing.',
+      'Identifies this request for 24 hours: if it is sent again with the same key, the response is the ' +
+      'first one again and nothing is added.',
     schema: text(),
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
   'If-Match': {
-    description: 'ETags of the states that may be overwritten, or `*` for any; 412 when it is another.',
+    description:
+      'ETags of the states that may be overwritten, or `*` for any; 412 if the resource is in another state.',
     schema: text(),
     example: '"rAQJbGdYvUZIPuKZmGEVjA"',
   },
   'If-None-Match': {
-    description: 'ETags of the states that you have, or `*` for any; 304 when it is one of them.',
+    description:
+      'ETags of the states that you have, or `*` for any; 304 if the resource is in one of these states.',
     schema: text(),
     example: '"rAQJbGdYvUZIPuKZmGEVjA"',
   },

@@ -33,7 +33,7 @@ const FIELD_ERRORS: Schema = {
   title: 'FieldErrors',
   type: 'object',
   description:
-    'Messages by field; `non_field_errors` holds those about all of it. ' +
+    'Messages by field; `non_field_errors` has the messages about the entire body. ' +
     'No field is called `detail`, which is the text of an Error.',
   propertyNames: { not: { const: 'detail' } },
   minProperties: 1,
@@ -95,7 +95,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     example: 'Merged into member 12.',
   },
   412: {
-    description: 'The resource is not in a state that If-Match names. Nothing was written.',
+    description: 'The resource is not in a state that If-Match lists. Nothing was written.',
     example: 'The resource has changed since it was read.',
   },
   413: {
@@ -117,8 +117,8 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   },
   503: {
     description:
-      'The service is overloaded or shutting down, the database busy, the disk nearly full, or the reading ' +
-      'cannot be recorded. Try again.',
+      'The service is overloaded or shutting down, the database busy, the disk nearly full, or the ' +
+      'access cannot be recorded. Try again.',
     example: 'The database is busy. Try again.',
     headers: { 'Retry-After': true },
   },
@@ -128,8 +128,8 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
 const OTHERS: Refusal = {
   description:
     'Any other refusal: 405 (Allow has the methods of the path), 408, 413, 417, 431 or 501 for a request ' +
-    'that could not be read as one of this operation, and 500 for an unexpected error, of which the log of ' +
-    'the server has more under the X-Request-Id.',
+    'that could not be read as one of this operation, and 500 for an unexpected error, whose details the ' +
+    'log of the server has under the X-Request-Id.',
   example: 'A server error occurred.',
   headers: { Allow: false },
 };
@@ -200,7 +200,7 @@ function success(components: Components, route: Route, response: SuccessResponse
 
 const notModified = (components: Components): Json =>
   components.refer('responses', 'NotModified', {
-    description: 'The resource is in a state that If-None-Match names. No content.',
+    description: 'The resource is in a state that If-None-Match lists. No content.',
     headers: {
       ...usage(components),
       ...header(components, 'ETag', true),
@@ -266,10 +266,10 @@ export function describeApi(all: readonly Route[], version: string, outgoing?: O
         'without a key, with status 204 and the methods of the path in Allow.\n\n' +
         'Every response has an X-Request-Id, which names the request in the log: your own, if it has at ' +
         'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
-        '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
-        'the RateLimit headers of a success in whatever response it gets. So has one with a valid key that ' +
-        'ends soon X-Key-Expires. A response to a request that ' +
-        'uses what is deprecated has Deprecation, Sunset and Link.\n\n' +
+        '`Cache-Control: private, no-store`. Every response to a request that reached the rate limiter, ' +
+        'refused (429) or not, has the RateLimit headers. A response to a request with a valid key that ' +
+        'expires soon has X-Key-Expires. A response to a request that uses a deprecated feature has ' +
+        'Deprecation, Sunset and Link.\n\n' +
         'Ignore fields of responses that you do not know: new ones may be added, as may optional ' +
         'parameters and operations. Nothing is removed before it has been deprecated for six months, ' +
         'during which it works as before.\n\n' +
@@ -314,7 +314,7 @@ function parametersOf(route: Route, components: Components): Json[] {
 const IGNORED: Schema = {
   title: 'Ignored',
   readOnly: true,
-  description: 'Accepted as GET gives it, and ignored.',
+  description: 'Accepted as GET returns it, and ignored.',
 };
 
 function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: BodyDeclaration): Schema {

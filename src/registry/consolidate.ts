@@ -79,7 +79,7 @@ const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-
 export const PRODUCTION_SUMMARY = object(
   {
     window_days: integer({
-      description: 'Days before the request that count.',
+      description: 'Number of days before the request that are counted.',
       examples: [PRODUCTION_WINDOW_DAYS],
     }),
     entries_count: integer({ minimum: 0 }),

@@ -21,7 +21,8 @@ const REFERENCE = {
   label: say('Reference'),
   kind: 'text',
   maxLength: MAX_LENGTH.reference,
-  description: 'Unique in the cooperative; made from the other values where none is given.',
+  description:
+    'Unique in the cooperative; made from the other values of an entry that came without a reference.',
   example: 'HUY-2025-06-0117',
   isKey: true,
   isComposed: true,

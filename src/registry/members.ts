@@ -171,7 +171,7 @@ export const MEMBER_FIELDS = {
     label: say('Status'),
     kind: 'choice',
     choices: MEMBER_STATUSES,
-    description: 'Only active memberships are found by the lookups.',
+    description: 'The lookups find only active memberships.',
     initial: DEFAULT_MEMBER_STATUS,
     eventBit: 10,
     isListedAtDesk: true,

@@ -70,7 +70,7 @@ export const PAYMENT_FIELDS = {
     label: say('Status'),
     kind: 'choice',
     choices: PAYMENT_STATUSES,
-    description: 'Only recorded ones count; a void one is not changed any more.',
+    description: 'Only recorded payments count; a void payment can no longer be changed.',
     initial: DEFAULT_PAYMENT_STATUS,
     whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Status of a new payment.' },
     eventBit: 5,

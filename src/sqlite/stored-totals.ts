@@ -9,7 +9,8 @@ import { isBusy } from './sqlite-errors.ts';
 /** Version of the rules and of the zone in which months and years begin. */
 const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
 
-export const OTHER_TOTALS = 'The totals are of another release. Run summarize.';
+export const OTHER_TOTALS =
+  'The totals were stored by another release. On the server, run `registry summarize`.';
 
 export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
   db.value(TOTALS_VERSION) === totalsVersion(zone);

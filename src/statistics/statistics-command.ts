@@ -40,7 +40,7 @@ export function declareStatistics(command: Command, context: CliContext): void {
 const otherTotals = ({ options }: Run<StatisticsOptions>) =>
   new CommandError(
     EXIT.usage,
-    say('The totals are of another release. Run {command}', {
+    say('The totals were stored by another release. To refresh them, run {command}', {
       command: typedCommand('summarize', options.db),
     }),
   );

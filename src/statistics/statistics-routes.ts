@@ -18,8 +18,8 @@ import { openStatistics } from './statistics-store.ts';
 import type { StatisticsTasks } from './statistics-thread.ts';
 
 const DESCRIPTION =
-  'Exact, as of one moment. Groups of few people are not hidden: a client that may ask sees the members. ' +
-  'Members who were erased are in no count of people; what they delivered, borrowed and saved stays.';
+  'Exact, as of one moment. Groups of few people are not hidden. Erased members are not counted as ' +
+  'people; their deliveries, loans and savings still count.';
 
 const LOANS_OF_STATUS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
 
@@ -105,7 +105,11 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
     description: DESCRIPTION,
     params: { id: COOPERATIVE.id },
     responses: {
-      200: { description: 'Its sums.', schema: STATISTICS, example: STATISTICS_EXAMPLE },
+      200: {
+        description: 'The statistics of the cooperative.',
+        schema: STATISTICS,
+        example: STATISTICS_EXAMPLE,
+      },
     },
     refusals: [404, 503],
     handle(request) {
@@ -120,10 +124,14 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
     path: '/statistics',
     operationId: 'getStatistics',
     summary: 'Statistics of all cooperatives, or of those of a district',
-    description: `${DESCRIPTION} A restricted key gets the sums of the cooperatives that it sees.`,
+    description: `${DESCRIPTION} A key that is restricted to some cooperatives gets the sums of these.`,
     query: { district: DISTRICT_FILTER },
     responses: {
-      200: { description: 'The sums.', schema: COUNTRY_STATISTICS, example: COUNTRY_STATISTICS_EXAMPLE },
+      200: {
+        description: 'The statistics.',
+        schema: COUNTRY_STATISTICS,
+        example: COUNTRY_STATISTICS_EXAMPLE,
+      },
     },
     refusals: [503],
     async handle(request) {

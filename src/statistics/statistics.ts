@@ -39,7 +39,7 @@ const MEMBERS = object(
   {
     total: count('Members of every status.'),
     by_status: counts(MEMBER_STATUSES, 'Members of each status.'),
-    by_gender: counts(GENDER_VALUES, 'Active members; `unknown`: none is registered.'),
+    by_gender: counts(GENDER_VALUES, 'Active members; `unknown` counts members without a registered gender.'),
     by_role: counts(ROLES, 'Active members.'),
     by_joining_year: {
       type: 'object',
@@ -54,7 +54,7 @@ const PRODUCTION = array(
   object(
     {
       month: string({ pattern: '^[0-9]{4}-[0-9]{2}$', description: 'Calendar month.' }),
-      product: nullable(string({ description: 'As it is written in the deliveries.' })),
+      product: nullable(string({ description: 'The product as written in the deliveries.' })),
       deliveries: count(),
       total_kg: decimalSchema(3, 'Kilograms.'),
     },
@@ -80,7 +80,7 @@ const LOANS = object(
           paid_amount: FRANCS,
           outstanding: decimalSchema(
             2,
-            'The amount left of each loan, not less than 0; of approved and defaulted loans only.',
+            'The sum left to pay, at least 0 for each loan; approved and defaulted loans only.',
           ),
         },
         { title: 'LoanStatistics' },
@@ -107,7 +107,7 @@ const SUMS = {
   as_of: string({ format: 'date-time', description: 'The moment of the request.' }),
   sequence: integer({
     minimum: 0,
-    description: 'The last event that is included; the feed goes on after it.',
+    description: 'The last event that is included: pass it to /events as `after` to continue.',
   }),
   members: MEMBERS,
   production: nullable(PRODUCTION),
@@ -122,7 +122,7 @@ const group = <Name extends 'district' | 'sector'>(name: Name, schema: Schema<st
       cooperatives: count('Cooperatives of every status.'),
       active_members: count(),
     }),
-    { description: `By ${name}; null: none is registered.` },
+    { description: `By ${name}; null for cooperatives without a registered ${name}.` },
   );
 
 export const STATISTICS = object(SUMS, { title: 'Statistics' });

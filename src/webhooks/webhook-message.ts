@@ -21,11 +21,11 @@ export const IMPORT_MESSAGE = object(
     actor: string({ pattern: '^(import|undo):[0-9]+$' }),
     data: object({
       import_id: integer({ minimum: 1 }),
-      first_sequence: sequence('First of its events, which the feed has one by one.'),
-      last_sequence: sequence('Last of its events.'),
+      first_sequence: sequence('First event of the import. /events lists all of them one by one.'),
+      last_sequence: sequence('Last event of the import.'),
       counts: {
         type: 'object',
-        description: 'Its events that the key sees, by their types.',
+        description: 'Number of events that the key may see, by type.',
         additionalProperties: integer({ minimum: 1 }),
       } as Schema<{ [type: string]: number }>,
     }),
@@ -38,8 +38,8 @@ export const RESTART_MESSAGE = object(
     type: literal('feed.restarted'),
     timestamp: TIMESTAMP,
     data: object({
-      epoch: string({ description: 'The new one.' }),
-      last_sequence: sequence('The next message is of an event after it.'),
+      epoch: string({ description: 'The new epoch.' }),
+      last_sequence: sequence('The next message is about an event after this one.'),
     }),
   },
   { title: 'RestartMessage' },

@@ -13,7 +13,9 @@ import { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from '
 // OpenAPI description of the messages
 
 const WEBHOOK_RESPONSES = {
-  '2XX': { description: 'Stored. Any other status, and none within 15 s, has it sent again.' },
+  '2XX': {
+    description: 'Stored. After any other status, or no response within 15 s, the message is sent again.',
+  },
   410: { description: 'The endpoint is disabled.' },
 };
 

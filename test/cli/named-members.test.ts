@@ -188,7 +188,7 @@ test('a number that is no id names the members that have it as their code, and n
   await place.load('members', members(`A-1,${nid(9)},77,Gasore`), '--yes');
   const refused = await place.command('entries', 'remove', 'production', '--member', '77', '--yes', ...WHY);
   assert.equal(refused.status, 1);
-  assert.match(refused.err, /^No member has this id\. These have the member code:\n {2}1\. A-1\/77, Gasore/);
+  assert.match(refused.err, /^No member has this id\. [^\n]+, such as A-1\/77:\n {2}1\. A-1\/77, Gasore/);
 });
 
 test('what names nobody is refused without repeating it', async (context) => {

@@ -145,15 +145,21 @@ test('totals of another release are not shown, and the page says what to do', as
   for (const path of ['/statistics', '/compare?by=district', '/compare?of=A-1']) {
     const { status, text } = await browser.get(path);
     assert.equal(status, 503, path);
-    assert.match(text, /The totals are of another release\. Run summarize\./);
+    assert.match(
+      text,
+      /The totals were stored by another release\. On the server, run <code>[^<]*summarize<\/code>\./,
+    );
   }
   const french = await desk.enter('N.', 'fr');
-  assert.match((await french.get('/statistics')).text, /Les totaux sont d’une autre version/);
+  assert.match(
+    (await french.get('/statistics')).text,
+    /Les totaux ont été enregistrés par une autre version/,
+  );
   const run = await command(['statistics'], { REGISTRY_DB: databaseFile });
   assert.equal(run.status, 2);
   assert.match(
     run.err,
-    /^The totals are of another release\. Run npm run -s registry -- summarize( --db \S+)?\n$/,
+    /^The totals were [^\n]+\. To refresh them, run npm run -s registry -- summarize( --db \S+)?\n$/,
   );
   assert.deepEqual(desk.reported, []);
 });

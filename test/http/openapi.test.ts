@@ -210,7 +210,7 @@ test('beside its fields the description says what null means, which ten loans co
     ]),
   ])
     assert.match(meaning, /Null without the scope `members:financials`/);
-  assert.match(loan_history.description, /^At most 10 loans: first those granted .* newest first\./);
+  assert.match(loan_history.description, /^At most 10 loans: first granted loans .* newest first\./);
   assert.match(production_summary.description, /365 × 24 hours/);
   assert.match(info.description, /deprecated for six months/);
   for (const cause of ['scopes', 'address allowlist', 'host allowlist', 'export', 'some cooperatives', '404'])

@@ -78,7 +78,7 @@ test('the reference says beside a field when it is null, and how long what works
   const text = toText(reference());
   assert.match(
     text,
-    /loan_history list of LoanHistoryEntry or null.*\n?.*At most 10 loans: first those granted/,
+    /loan_history list of LoanHistoryEntry or null.*\n?.*At most 10 loans: first granted loans/,
   );
   assert.match(
     text,

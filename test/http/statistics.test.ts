@@ -133,7 +133,7 @@ test('totals of another release are not served, and a later request has those of
   const db = openFile(app.config.storage);
   context.after(() => db.close());
   const [{ version } = {}] = db.prepare('SELECT version FROM totals_zone').all() as { version: string }[];
-  const detail = 'The totals are of another release. Run summarize.';
+  const detail = 'The totals were stored by another release. On the server, run `registry summarize`.';
   const paths = ['/statistics', '/cooperatives/1/statistics'];
   for (const stored of [version, '0', version]) {
     db.prepare('UPDATE totals_zone SET version = ?').run(stored);

@@ -24,7 +24,7 @@ const page: QueryParameter<number> = {
   parse: (value) => (/^[0-9]+$/.test(value) ? Number(value) : Number.NaN),
 };
 
-const pageSize = wholeNumber(`Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`, {
+const pageSize = wholeNumber(`Rows of a page; larger values are reduced to ${MAX_PAGE_SIZE}.`, {
   minimum: 1,
   maximum: MAX_PAGE_SIZE,
   default: DEFAULT_PAGE_SIZE,

@@ -29,8 +29,8 @@ const MOST_IDS = 200;
 /** Filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
-    `Only those with these ids: 1 to ${MOST_IDS} different ones, separated by commas. ` +
-    'Those that do not exist are left out.',
+    `Only the rows with these ids: 1 to ${MOST_IDS} different ids, separated by commas. ` +
+    'Ids that do not exist are left out.',
   schema: string({ pattern: `${ID.source.slice(0, -1)}(,${ID.source.slice(1, -1)}){0,${MOST_IDS - 1}}$` }),
   parse(value) {
     const ids = value.split(',', MOST_IDS + 1).map(parseId);
@@ -109,8 +109,9 @@ export function parseQuery<Parameters extends QueryParameters>(
 
 export const SEARCH_FILTER = {
   description:
-    'Only rows with these words in the name, in any order: each, of at least 3 characters, is the ' +
-    'beginning of one. Letter case, accents and apostrophes make no difference. At most 5 words, and ' +
+    'Only rows with these words in the name, in any order: each must be the beginning of a word of the ' +
+    'name, at least 3 characters long. Letter case, accents and apostrophes make no difference. At most ' +
+    '5 words, and ' +
     '10,000 rows.',
   schema: string({ maxLength: 200 }),
   parse: parseSearch,

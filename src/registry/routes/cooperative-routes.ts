@@ -115,8 +115,8 @@ const FILTERS = {
   code: filter('Only the cooperative with this code, in any letter case.', string(), (value) =>
     value.toUpperCase(),
   ),
-  status: choiceFilter('Only those of this status, in any letter case.', COOPERATIVE_STATUSES),
-  sector: choiceFilter('Only those of this sector, in any letter case.', SECTORS),
+  status: choiceFilter('Only cooperatives of this status, in any letter case.', COOPERATIVE_STATUSES),
+  sector: choiceFilter('Only cooperatives of this sector, in any letter case.', SECTORS),
   district: DISTRICT_FILTER,
   search: SEARCH_FILTER,
 };

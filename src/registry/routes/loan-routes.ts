@@ -46,13 +46,13 @@ export const lendingFilters = (rows: string, zone: TimeZone) => ({
   },
   cooperative: COOPERATIVE_FILTER,
   reference: {
-    description: 'Only those with exactly this reference: at most one in each cooperative.',
+    description: 'Only rows with exactly this reference: at most one in each cooperative.',
     schema: string(),
     parse: (value: string) => parseText(value, MAX_LENGTH.reference),
   },
   updated_since: momentFilter(
-    'Only those whose updated_at is this moment or later. More than 10,000 are 400: follow /events ' +
-      'instead, which also name what was deleted.',
+    'Only rows whose updated_at is this moment or later. If there are more than 10,000, the response is ' +
+      '400: follow /events instead, which also reports deleted rows.',
     (value) => parseDateTime(value, zone),
   ),
 });
@@ -146,8 +146,8 @@ const CHANGING = {
   put: {
     description:
       'An omitted optional field keeps what is stored, null clears a date. ' +
-      'The step of the status to approved sets ' +
-      'approved_at; from then on the amount and the interest rate are fixed. ' +
+      'Changing the status to approved sets approved_at; from then on the amount and the interest rate ' +
+      'cannot be changed. ' +
       'Read-only fields are ignored.',
   },
 };

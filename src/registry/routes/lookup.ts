@@ -89,7 +89,7 @@ const NAMES = [MEMBER_FIELDS.fullName.example];
 const CURRENT_IDENTITY_CARD = {
   current_identity_card: string({
     pattern: IDENTITY_CARD.source,
-    description: 'Only if the number that was asked for was replaced: the one that replaced it. Ask for it.',
+    description: 'Present only if the requested number was replaced: the current number. Use it from now on.',
   }),
 };
 
@@ -114,9 +114,10 @@ const SHOWN_MEMBERSHIP = shownObject<Membership>(
       loan_history: {
         schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT }), {
           description:
-            `At most ${LOAN_HISTORY_LIMIT} loans: first those granted (approved, defaulted, paid), then ` +
-            'pending, last rejected and cancelled ones; within each those without a start date, then by ' +
-            `start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an empty list.`,
+            `At most ${LOAN_HISTORY_LIMIT} loans: first granted loans (approved, defaulted, paid), then ` +
+            'pending ones, then rejected and cancelled ones; in each group loans without a start date ' +
+            `first, then by start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an ` +
+            `empty list.`,
         }),
         write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
       },
@@ -387,7 +388,9 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
   path: '/members/lookups',
   operationId: 'lookUpMembers',
   summary: `Look up at most ${MOST_LOOKUPS} people by national ID`,
-  description: 'Counts as many requests as it has numbers, all or none. Nothing is written.',
+  description:
+    'Counts as one request for each number; if the limits do not allow all of them, the lookup is ' +
+    'refused. Nothing is written.',
   tag: 'members',
   access: { scope: 'members:read' },
   narrowed: SHOWS_ONE_PERSON,
@@ -404,7 +407,7 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
           object({
             identity_card: string({ pattern: IDENTITY_CARD.source, examples: [EXAMPLE_NATIONAL_ID] }),
             member: nullable(CONSOLIDATED_MEMBER.schema, {
-              description: 'Response of a lookup of the number; null if that is 404.',
+              description: 'The response of a lookup of this number; null if that lookup would return 404.',
             }),
           }),
         ),

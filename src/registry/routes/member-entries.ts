@@ -58,8 +58,9 @@ interface EntryRoutes<New, Entry> {
 }
 
 const WITHOUT_REFERENCE =
-  'Takes a member id only. Without a reference the entry gets one that is made from its other values, and ' +
-  'an equal entry is another one: a client that repeats a request sends the same Idempotency-Key.';
+  'Takes a member id only. An entry without a reference gets a reference made from its other values; a ' +
+  'second equal entry is stored as another entry, so send the same Idempotency-Key when you repeat a ' +
+  'request.';
 
 type EntryRequest = Pick<ApiRequest, 'params' | 'visible'>;
 
@@ -97,7 +98,7 @@ function entryRoutes<New, Entry>(
       method: 'GET',
       operationId: `list${plural}`,
       summary: `List the ${noun} of a member`,
-      description: 'Newest first; of equal moments the higher id first. Takes a member id only.',
+      description: 'Newest first; entries of the same moment by id, highest first. Takes a member id only.',
       access: { scope: 'members:financials' },
       query: { ...PAGE_PARAMETERS, ...filters },
       responses: { 200: pageResponse(noun, `/members/2/${name}`, schema) },
@@ -160,11 +161,12 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
   // Both ends are inclusive (docs/api.md#deliveries-and-savings-transactions).
   const period = {
     from: momentFilter(
-      "Only what happened at this moment or later; a date is its midnight in the registry's zone.",
+      "Only entries at this moment or later; a date means midnight at its start, in the registry's time " +
+        'zone.',
       (value) => parseDateTime(value, zone),
     ),
     to: momentFilter(
-      "Only what happened until this moment; a date through its last second in the registry's zone.",
+      "Only entries up to this moment; a date includes its last second, in the registry's time zone.",
       (value) => parseLastSecond(value, zone),
     ),
   };

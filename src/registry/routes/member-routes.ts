@@ -60,12 +60,12 @@ const FILTERS = {
     parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
   },
   member_code: {
-    description: 'Only members with exactly this code, in whichever cooperative.',
+    description: 'Only members with exactly this code, in any cooperative.',
     schema: string(),
     parse: (value: string) => parseText(value, MAX_LENGTH.memberCode),
   },
   mobile: {
-    description: 'Only members with this telephone number, which is read as in a body.',
+    description: 'Only members with this telephone number, in any form that a request body may have.',
     schema: string(),
     parse: parseMobile,
   },

@@ -146,17 +146,18 @@ const FILTERS = {
 const CREATING = {
   summary: 'Record a payment on a loan',
   description:
-    'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once, and at ' +
-    `most to ${MOST_TIMES_PAID} times the amount: beyond that, an operator can import the payment.`,
+    'Only an approved or defaulted loan takes payments. The payment changes the ' +
+    `loan's paid_amount at once, to at most ${MOST_TIMES_PAID} times the amount of the loan: beyond that, ` +
+    'an operator can import the payment.',
 };
 
 const CHANGING = {
   put: {
     summary: 'Replace a payment, or make it void',
     description:
-      'An omitted optional field keeps what is stored. A void payment is not changed any more. ' +
-      `The loan's paid_amount changes with it, at once, and grows at most to ${MOST_TIMES_PAID} times the ` +
-      'amount. Read-only fields are ignored.',
+      'An omitted optional field keeps what is stored. A void payment can no longer be changed. ' +
+      `The loan's paid_amount changes at once, to at most ${MOST_TIMES_PAID} times the amount of the ` +
+      'loan. Read-only fields are ignored.',
   },
   patch: { summary: 'Change fields of a payment, or make it void' },
 };

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { packageVersion } from '../../src/runtime/process.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { members, nid, startedPlace } from '../support/importing.ts';
@@ -187,7 +188,10 @@ test('a backup of a newer release is refused, one of an older release is restore
   setVersion(backup, known - 1);
   const older = await restore(backup, elsewhere);
   assert.equal(older.status, 0, older.err);
-  assert.match(older.out, /An older release \(1\.0\.0\) has written it: the next start migrates it\./);
+  assert.ok(
+    older.out.includes(`An older release (${packageVersion()}) has written it: the next start migrates it.`),
+    older.out,
+  );
   assert.match((await command(['check', '--db', elsewhere])).err, /was written by an older release/);
 });
 

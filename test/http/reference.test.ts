@@ -13,6 +13,7 @@ import { renderReference } from '../../src/reference/reference.ts';
 import { pageRoutes } from '../../src/reference/reference-routes.ts';
 import { SCRIPT } from '../../src/reference/style.ts';
 import { createRoutes } from '../../src/routes.ts';
+import { packageVersion } from '../../src/runtime/process.ts';
 import { scriptElement } from '../../src/values/html.ts';
 import { exampleOf } from '../../src/values/schema.ts';
 import { WEBHOOK_MESSAGES, WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
@@ -45,7 +46,7 @@ async function ask(app: TestApp, path: string, headers: { [name: string]: string
 test('the address of the service says what it is, to browsers as a page and to programs as JSON', async (context) => {
   const app = await startApp(context);
   const service = {
-    ...{ name: 'cooperative-registry', version: '1.0.0', ready: true },
+    ...{ name: 'cooperative-registry', version: packageVersion(), ready: true },
     ...{ api: `${app.url}/api/v1/`, reference: `${app.url}/docs`, openapi: `${app.url}/openapi.json` },
   };
   for (const accept of ['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0', '']) {
@@ -57,7 +58,7 @@ test('the address of the service says what it is, to browsers as a page and to p
   }
   const { response, text } = await ask(app, '/', { Accept: BROWSER });
   assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-  for (const shown of ['1.0.0', '>ready<', service.api, 'href="/docs"', 'href="/openapi.json"'])
+  for (const shown of [packageVersion(), '>ready<', service.api, 'href="/docs"', 'href="/openapi.json"'])
     assert.ok(text.includes(shown), shown);
 });
 

@@ -136,7 +136,8 @@ export function declareBackup(command: Command, context: CliContext): void {
   const declare = (name: string) => addPrintOptions(showingNobody(command.command(name)));
   declare('verify')
     .description(
-      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
+      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 sound except for the access ' +
+        'ledger',
     )
     .argument('<dir>', 'the folder of a backup')
     .action(acting(context, runVerify));
@@ -150,7 +151,7 @@ export function declareBackup(command: Command, context: CliContext): void {
     .description('remove all but the newest backups in the folder of all backups')
     .argument('<dir>', 'the folder of all backups')
     .option('--keep <n>', 'number of backups to keep', parseKeep)
-    .option('--yes', 'even if the newest has fewer than half the members of the one before it')
+    .option('--yes', 'do it even if the newest has fewer than half the members of the one before it')
     .action(acting(context, runPrune));
 }
 

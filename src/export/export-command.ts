@@ -49,11 +49,15 @@ export function declareExport(command: Command, context: CliContext): void {
     )
     .option('--cooperative <code>', 'only what belongs to this cooperative', parseCode)
     .addOption(
-      new Option('--format <format>', 'as what; by the ending of --out, else csv').choices(FILE_FORMATS),
+      new Option(
+        '--format <format>',
+        'format of the rows; without it, by the ending of --out, else csv',
+      ).choices(FILE_FORMATS),
     )
     .option(
       '--labels',
-      'for people: only what an import reads, with headings and choices in the language of --lang',
+      'for people: only the columns that an import reads, with headings and choices in the language of ' +
+        '--lang',
     )
     .option('--out <path>', 'a new file, for all a new folder, that only you can read')
     .addHelpText('after', MORE_HELP)

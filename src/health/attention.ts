@@ -166,7 +166,8 @@ function* ofReadModel({ condition: { readModel, imports }, command }: StatusFact
   // A running import indexes the names itself.
   if (unindexed > 0 && imports.running === 0)
     yield entry(say('Searches by name do not find {unindexed|# member|# members} yet.', { unindexed }));
-  else if (hasOtherRules) yield entry(say('Another release has stored it: lookups are slower.'));
+  else if (hasOtherRules)
+    yield entry(say('The read model was stored by another release: lookups are slower.'));
   else if (stale === STALE_COUNTED)
     yield entry(
       say('Lookups of {stale} members or more are slower: a change was not summarized.', { stale }),

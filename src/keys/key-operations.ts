@@ -175,7 +175,9 @@ export function warningsOf(
       say('The key has expired already: every request is refused.'),
     namesake && say('Key {id} has the same name.', { id: namesake.id }),
     limits.perHour > limits.perDay &&
-      say('The limit of an hour, {perHour}, is above that of a day, {perDay}, which counts.', { ...limits }),
+      say('The limit of an hour, {perHour}, is above the limit of a day, {perDay}, which applies.', {
+        ...limits,
+      }),
     scopes.includes('members:financials') &&
       !scopes.includes('members:read') &&
       say('members:financials without members:read adds nothing to lookups, which the key may not make.'),

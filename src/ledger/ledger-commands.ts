@@ -118,7 +118,7 @@ export function declareLedger(ledger: Command, context: CliContext): void {
     .argument('<id>', 'id of the key', parseKeyId)
     .action(acting(context, showKey));
   addPrintOptions(ledger.command('verify'), 'REGISTRY_USER')
-    .description('verify that the ledger is unchanged; or that it has the access of a receipt')
+    .description('verify that the ledger is unchanged; or that it contains the access of a receipt')
     .option('--receipt <receipt>', 'the `X-Access-Receipt` of a response')
     .action(acting(context, verify));
   addConfirmOptions(addPrintOptions(ledger.command('prune'), 'REGISTRY_USER'))
@@ -126,7 +126,7 @@ export function declareLedger(ledger: Command, context: CliContext): void {
     .action(acting(context, prune));
   addTimeOptions(addSettingOptions(ledger.command('export'), 'REGISTRY_DB', 'REGISTRY_USER'))
     .description('all entries as NDJSON, with origin, sequence and receipt')
-    .option('--key <id>', 'only those of this key', parseKeyId)
+    .option('--key <id>', 'only entries of this key', parseKeyId)
     .action(acting(context, exportEntries));
 }
 

@@ -316,7 +316,7 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   },
   'duplicates dismiss': {
     correction: 'dismissDuplicate',
-    description: 'set a pair aside that was checked: they are two people',
+    description: 'set aside a checked pair of members who are two people',
     asks: { oneId: ['<member>', MEMBER_HELP], otherId: ['<other>', 'the other member'] },
     isHarmless: true,
   },

@@ -72,8 +72,8 @@ const addSelecting = (command: Command): Command =>
   command
     .addArgument(new Argument('<kind>', 'kind of entries').choices(ENTRY_KINDS))
     .option('--member <member>', `all of this member: ${MEMBER_HELP}`)
-    .option('--cooperative <code>', 'with --reference: the one of this cooperative', parseCode)
-    .option('--reference <reference>', 'with --cooperative: the one with this reference');
+    .option('--cooperative <code>', 'with --reference: the entry of this cooperative', parseCode)
+    .option('--reference <reference>', 'with --cooperative: the entry with this reference');
 
 /** @throws CommandError with status 2 unless exactly one way of selecting is used, or as `findMemberId` */
 async function readSelection(run: Run<ListOptions>): Promise<EntrySelection> {
@@ -111,7 +111,7 @@ export const declareMembers =
   (search: Search | undefined) =>
   (members: Command, context: CliContext): void => {
     addPrintOptions(members.command('show'), 'REGISTRY_USER')
-      .description('show a member in short, and everything that names it: personal data')
+      .description('show a member in short, with everything that refers to it: personal data')
       .argument('<member>', MEMBER_HELP)
       .action(acting(context, show));
     if (search !== undefined)

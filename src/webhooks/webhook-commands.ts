@@ -278,7 +278,7 @@ function declareAdd(command: Command, context: CliContext): void {
     .option('--url <url>', 'URL that deliveries are posted to (required)')
     .option(
       '--events <type>',
-      'types that it gets, or kinds such as member.*; repeat the option, or separate with commas ' +
+      'event types that it receives, or kinds such as member.*; repeat the option, or separate with commas ' +
         '(default: all)',
       collectTypes,
     )

@@ -55,7 +55,7 @@ test('totals that could not be compared are said, by the name of the column', as
   const checked = await submit(browser, path, 'check');
   assert.match(
     checked.text,
-    /<h2>Warnings<.*The totals of column Kilograms were not compared: 1 cell of it /s,
+    /<h2>Warnings<.*The totals of column Kilograms were not compared: 1 cell of the column /s,
   );
 });
 

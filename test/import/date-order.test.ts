@@ -23,7 +23,7 @@ const messages = async (place: ImportPlace, cells: readonly string[], options?: 
 
 const OTHERWISE = 'Name the order in a map, "dates": "dmy" or "mdy", or write 2024-03-31.';
 const MONTH_FIRST =
-  'This date begins with the month. If all of the file do, say so in a map, "dates": "mdy"; ' +
+  'This date begins with the month. If all dates of the file do, say so in a map, "dates": "mdy"; ' +
   'or write 2024-03-31.';
 const CONTRADICTORY =
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.';

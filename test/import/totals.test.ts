@@ -87,7 +87,7 @@ test('where a value cannot be read nothing is compared, and a warning counts suc
   const one = await place.load('production', unread(), '--dry-run');
   assert.match(
     one.err.replace(/\n\s+/g, ' '),
-    /warning: The totals of column kg were not compared: 1 cell of it cannot be read\. \(line 4\)/,
+    /warning: The totals of column kg were not compared: 1 cell of the column cannot be read\. \(line 4\)/,
   );
   const parts = [total(10), delivery('two', 2), total(30)];
   const two = await place.load('production', unread(...parts), '--dry-run', '--lang', 'fr');
@@ -97,7 +97,10 @@ test('where a value cannot be read nothing is compared, and a warning counts suc
   );
   const wrong = Array.from({ length: 20 }, (_, i) => [delivery(10 + i), total(1)]).flat();
   const many = await place.load('production', deliveries(...wrong, delivery('ten'), total(5)), '--dry-run');
-  assert.match(many.err.replace(/\n\s+/g, ' '), /not compared: 1 cell of it cannot be read\. \(line 43\)/);
+  assert.match(
+    many.err.replace(/\n\s+/g, ' '),
+    /not compared: 1 cell of the column cannot be read\. \(line 43\)/,
+  );
   // What cannot be read is above totals that are right.
   const right = deliveries(delivery('ten', 3), total(30), delivery(10), total(10));
   const { err } = await place.load('production', right, '--dry-run');

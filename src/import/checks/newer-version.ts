@@ -101,8 +101,8 @@ export const describeNewer =
       examples: joinTexts(isMore === 1 ? [...examples, '…'] : examples, '; '),
     });
     return say(
-      '{found}. If the file is a newer version of import {id}, add --replaces {id}; if they were made ' +
-        'besides, add --yes.',
+      '{found}. If the file is a newer version of import {id}, add --replaces {id}; if these rows are ' +
+        'additional, add --yes.',
       { found, id },
     );
   };

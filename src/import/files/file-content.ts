@@ -79,7 +79,10 @@ async function* readUtf8(
     if (rest !== '') yield { bytes: Buffer.from(rest), end };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw fileFault(1, 'The file begins like UTF-16 and is not. Save it as "CSV UTF-8" and import it again.');
+    throw fileFault(
+      1,
+      'The file begins like UTF-16 but is not UTF-16. Save it as "CSV UTF-8" and import it again.',
+    );
   }
 }
 

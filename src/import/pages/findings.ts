@@ -60,7 +60,7 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
       'Write the year with four digits, or choose how dates are written.',
   ),
   'This date begins with the month.': saying(
-    'This date begins with the month. If all of the file do, choose that for dates.',
+    'This date begins with the month. If all dates of the file do, choose that for dates.',
   ),
   'Some dates of this column begin': saying(
     'Some dates of this column begin with the day and others with the month. Write all of them alike.',
@@ -82,7 +82,7 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   ),
   '{found}. If the file is a newer version': saying(
     '{found}. If the file is a newer version of import {id}, choose that where you choose how it is ' +
-      'read; if they were made besides, it is the right file.',
+      'read; if these rows are additional, it is the right file.',
   ),
   '  {rest} more; --json': saying('  {rest} more'),
   'Several sheets may be meant': saying('Several sheets of the workbook may be meant: choose one.'),

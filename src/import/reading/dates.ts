@@ -74,7 +74,7 @@ const CELL_DATE_TIME_FAULT = new FieldError(
   'Date has wrong format. Write 2024-03-31, 31/03/2024 or 2024-03-31T08:30:00+02:00.',
 );
 const MONTH_FIRST_FAULT = new FieldError(
-  'This date begins with the month. If all of the file do, say so in a map, "dates": "mdy"; ' +
+  'This date begins with the month. If all dates of the file do, say so in a map, "dates": "mdy"; ' +
     'or write 2024-03-31.',
 );
 const CONTRADICTORY_FAULT = new FieldError(

@@ -158,7 +158,7 @@ const notCompared = (
   kind: 'totals_not_compared',
   stops: WARNINGS.totals_not_compared.stops,
   message: say(
-    'The totals of column {column} were not compared: {cells|# cell of it|# cells of it} cannot be read.',
+    'The totals of column {column} were not compared: {cells|# cell|# cells} of the column cannot be read.',
     { column, cells },
   ),
   count: lines.length,

@@ -113,9 +113,13 @@ function refuseAgain(
 ): CorrectionRefused {
   const uncleared = isDryRun ? undefined : clearFreeSpace(db, nowSeconds, waitMs);
   const left = isDryRun
-    ? say('The log or free space of the database may still hold values: repeat it without --dry-run.')
+    ? say(
+        'The log or free space of the database may still hold values: run the command again without ' +
+          '--dry-run.',
+        {},
+      )
     : uncleared === undefined
-      ? say('The log and free space of the database hold nothing of them any more.')
+      ? say('The log and free space of the database no longer hold values of erased persons.')
       : asMessage(UNCLEARED[uncleared]);
   return refuse(say('{erased} {left}', { erased: asMessage(ERASED_BEFORE), left }));
 }

@@ -154,6 +154,7 @@ function checkFirst(): void {
     lock: JSON.parse(read('package-lock.json')),
     changelog: read('CHANGELOG.md'),
     install: read('docs/install.md'),
+    embedding: read('docs/embedding.md'),
     security: read('SECURITY.md'),
     isKept: existsSync(join(ROOT, 'test/release', version, 'interface.txt')),
   };

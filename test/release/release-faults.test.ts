@@ -7,7 +7,8 @@ const READY: ReleaseTexts = {
   version: '2.0.1',
   lock: { version: '2.0.1', packages: { '': { version: '2.0.1' } } },
   changelog: '# Changes\n\n## 2.0.1 (2026-12-01)\n',
-  install: 'tar -xzf cooperative-registry-2.0.1-linux-x64.tar.gz',
+  install: 'RELEASE=2.0.1\ntar -xzf cooperative-registry-2.0.1-linux-x64.tar.gz\nRELEASE=2.0.0',
+  embedding: 'npm install ./cooperative-registry-2.0.1.tgz',
   security: 'Write to security@cooperatives.example.',
   isKept: true,
 };
@@ -29,10 +30,13 @@ test('each place that differs is named', () => {
     [{ changelog: '## 2.0.1 (unreleased)' }, /CHANGELOG\.md/],
     [{ changelog: '## 2.001 (2026-12-01)' }, /CHANGELOG\.md/],
     [
-      { install: 'tar -xzf cooperative-registry-2.0.0-linux-x64.tar.gz' },
+      { install: 'RELEASE=2.0.1\ntar -xzf cooperative-registry-2.0.0-linux-x64.tar.gz' },
       /install\.md names the archive of 2\.0\.0/,
     ],
-    [{ install: 'tar' }, /names no archive/],
+    [{ install: 'RELEASE=2.0.1' }, /install\.md names no archive/],
+    [{ install: 'cooperative-registry-2.0.1-linux-x64.tar.gz RELEASE=2.0.0' }, /upgrades to RELEASE=2\.0\.0/],
+    [{ install: 'cooperative-registry-2.0.1-linux-x64.tar.gz' }, /upgrades to RELEASE=\(nothing\)/],
+    [{ embedding: 'cooperative-registry-2.0.0.tgz' }, /embedding\.md names the archive of 2\.0\.0/],
     [{ security: 'Write to security@example.org.' }, /SECURITY\.md/],
     [{ isKept: false }, /keep-release/],
   ];

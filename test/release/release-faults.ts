@@ -9,6 +9,7 @@ export interface ReleaseTexts {
   };
   readonly changelog: string;
   readonly install: string;
+  readonly embedding: string;
   readonly security: string;
   /** Whether `npm run -s keep-release` has written the interface of this version. */
   readonly isKept: boolean;
@@ -19,7 +20,7 @@ const PLACEHOLDER = 'security@example.org';
 
 /** @returns a sentence for each thing to do first */
 export function faultsOfRelease(texts: ReleaseTexts): string[] {
-  const { version, lock, changelog, install, security, isKept } = texts;
+  const { version, lock, changelog, install, embedding, security, isKept } = texts;
   const faults: string[] = [];
   const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm');
   if (!heading.test(changelog))
@@ -27,10 +28,17 @@ export function faultsOfRelease(texts: ReleaseTexts): string[] {
   for (const locked of new Set([lock.version, lock.packages['']?.version]))
     if (locked !== version)
       faults.push(`package-lock.json has version ${locked}, package.json ${version}: run npm install.`);
-  const archives = [...install.matchAll(/cooperative-registry-(\d+\.\d+\.\d+)/g)].map(([, found]) => found);
-  if (archives.length === 0) faults.push('docs/install.md names no archive.');
-  for (const named of new Set(archives))
-    if (named !== version) faults.push(`docs/install.md names the archive of ${named}: write ${version}.`);
+  for (const [document, text] of Object.entries({ install, embedding })) {
+    const archives = [...text.matchAll(/cooperative-registry-(\d+\.\d+\.\d+)/g)].map(([, of]) => of);
+    if (archives.length === 0) faults.push(`docs/${document}.md names no archive.`);
+    for (const named of new Set(archives))
+      if (named !== version)
+        faults.push(`docs/${document}.md names the archive of ${named}: write ${version}.`);
+  }
+  // The first is that of the upgrade; the way back has an earlier one.
+  const [, upgrade] = /\bRELEASE=(\d+\.\d+\.\d+)/.exec(install) ?? [];
+  if (upgrade !== version)
+    faults.push(`docs/install.md upgrades to RELEASE=${upgrade ?? '(nothing)'}: write ${version}.`);
   if (security.includes(PLACEHOLDER))
     faults.push(`SECURITY.md has the address ${PLACEHOLDER}: write where faults are to be reported to you.`);
   if (!isKept)

@@ -102,7 +102,8 @@ process.on('exit', () => {
 function observe(child: ChildProcess): RunningCommand {
   running.add(child);
   let output = '';
-  const waiting: (() => void)[] = [];
+  // A waiter is gone once its text is there: the log of a service that is under load gets long.
+  const waiting = new Set<() => void>();
   const onData = (chunk: Buffer) => {
     output += chunk.toString();
     for (const look of waiting) look();
@@ -120,9 +121,11 @@ function observe(child: ChildProcess): RunningCommand {
     waitFor: (text) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          if (output.includes(text)) resolve();
+          if (!output.includes(text)) return;
+          waiting.delete(look);
+          resolve();
         };
-        waiting.push(look);
+        waiting.add(look);
         look();
         void ended.then(() => reject(new Error(`It ended without writing "${text}": ${output}`)));
       }),

@@ -17,7 +17,8 @@ import { createRegistry } from './registry.ts';
 import { checkSound, kill, serve } from './service.ts';
 
 const AMOUNTS = { full: 10, small: 1 } as const;
-const DISK_MB = 160;
+/** Room for the payments of all rounds, of which a fast machine makes many, and the 64 MB below which writes are refused. */
+const DISK_MB = 480;
 /** The reserve has room for about 70,000; fewer than this is a fault. */
 const MAX_LOOKUPS = 30_000;
 const CLIENTS = 16;
@@ -93,12 +94,15 @@ async function fillDisk(root: string, rounds: number, random: () => number, plan
     const round: Round = { faults, client, key: registry.key, lookups };
     let reserve = 0;
     let isStopping = false;
-    const writing = payments.writeTo(async (...request) => {
-      if (isStopping) throw new Error('Enough was written.');
+    // As a client that is told to try later.
+    const patient: Client = async (...request) => {
       const answer = await client(...request);
-      // As a client that is told to try later.
       if (answer.status === 503) await sleep(20);
       return answer;
+    };
+    const writing = payments.writeTo(async (...request) => {
+      if (isStopping) throw new Error('Enough was written.');
+      return patient(...request);
     });
     for (let i = 0; i < rounds; i++) {
       await sleep(300);
@@ -112,7 +116,7 @@ async function fillDisk(root: string, rounds: number, random: () => number, plan
     }
     isStopping = true;
     await writing;
-    await payments.finish(client).catch((error: Error) => faults.push(error.message));
+    await payments.finish(patient).catch((error: Error) => faults.push(error.message));
     await kill(server);
     faults.push(...(await checkSound(db)), ...findLosses(db, payments, before));
     const ledgerFaults = findLedgerFaults(db, lookups.receipts);

@@ -17,7 +17,7 @@ import { createRegistry } from './registry.ts';
 import { checkSound, kill, serve } from './service.ts';
 
 const AMOUNTS = { full: 10, small: 1 } as const;
-/** Room for the payments of all rounds, of which a fast machine makes many, and the 64 MB below which writes are refused. */
+/** Room for the payments of all rounds, and for the 64 MB below which writes are refused. */
 const DISK_MB = 480;
 /** The reserve has room for about 70,000; fewer than this is a fault. */
 const MAX_LOOKUPS = 30_000;

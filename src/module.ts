@@ -49,7 +49,7 @@ interface ModuleCommand extends CommandEntry {
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {
-  /** Counts of what the service does; of one module at most. */
+  /** Counts what the service does. At most one module has it. */
   readonly measures?: Measures;
   /** Described with the routes, as what the service sends by itself. */
   readonly outgoing?: OutgoingMessages;

@@ -39,7 +39,7 @@ export interface AccessRecord {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters; null if not given. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True for a page of a list with the subject's members; not for a single member or an export. */
+  /** True if one page of a list was shown, whose members are the subject; not for a member or an export. */
   readonly isPage?: boolean;
   /**
    * True for a batch of lookups, one for each national ID of the subject; its members belong to any of the

@@ -389,5 +389,5 @@ export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
     scheduler: storage.scheduler,
   });
 
-/** True if a key was ever issued. */
+/** True if the file of keys exists; a service creates it, too. */
 export const hasKeys = ({ location }: Storage): boolean => exists(keysFileOf(location));

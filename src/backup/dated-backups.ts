@@ -1,4 +1,7 @@
-/** Manages the backups in one folder: each is in a folder of its own, whose number orders it. */
+/**
+ * Manages the backups below one folder, each in a folder of its own. The number in its name, not the date,
+ * gives their order.
+ */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -164,7 +167,7 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
 // A file beside the registry records its last backup, for `status` and metrics
 
 interface RecordedBackup {
-  /** Epoch of the backed-up sequence; null if the registry had lost its own. */
+  /** Epoch of the backed-up sequence; null if the registry had none, which `check` reports. */
   readonly epoch: string | null;
   /** Absolute path. */
   readonly folder: string;
@@ -178,7 +181,7 @@ interface RecordedBackup {
   readonly fault: string | null;
 }
 
-/** Returns null for an unreadable file too, which the next backup replaces. */
+/** Returns null without a record, and for one that cannot be read; the next backup replaces it. */
 function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
@@ -229,7 +232,7 @@ export async function writeAndRecordBackup(
 }
 
 /**
- * Reads every byte of a backup without changing it, and records the result if it is the location's last one.
+ * Reads every byte of a backup without changing it, and records the result of the location's last one.
  * @param now epoch milliseconds
  * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
  */

@@ -119,7 +119,7 @@ export type RestoredErasures = ReturnType<typeof eraseAgain>['report'];
 
 /**
  * Erases the persons from a copy that no other process has open; one of an older release is migrated first.
- * @param copy of the registry, as it is in the backup
+ * @param copy registry file, copied from the backup
  * @param instantMs of the backup, in epoch milliseconds
  * @throws StorageError when the disk is full
  */
@@ -193,7 +193,7 @@ const NUMBERS = [
    JOIN members m ON m.identity_card = f.new`,
 ];
 
-/** Finds the members who were erased since the backup, by national ID. */
+/** Returns the ids of members erased since the backup, by the national ID that the copy has. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
   // Key objects are prepared once, and not for each of millions of numbers.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));

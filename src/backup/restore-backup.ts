@@ -327,7 +327,7 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/** Adds the month keys at the location, which the ledger's files there need, to the copy. @returns faults */
+/** Adds to the copy the month keys at the location: the ledger's files there need them. @returns faults */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

@@ -1,7 +1,7 @@
 /**
  * The folder of a running restore, `registry.db.restoring` beside the database. While it exists, nothing can
  * be opened at the location, so that other processes see registry and keys change together. It holds the
- * copies until they are in place, and the old files; at the end it gets its final name in one step.
+ * old files and, until they are put in place, the copies. At the end, one rename gives it its final name.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

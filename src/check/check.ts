@@ -243,7 +243,7 @@ export const COUNTED = [
   'savings_transactions',
 ] as const;
 
-/** Consistency checks of the registry. Each query returns one wrong row. */
+/** Consistency checks of the registry. Each query returns a wrong row, or none. */
 const AGREEMENTS = [
   ...COUNT_CHECKS,
   ...TOTALS_CHECKS,

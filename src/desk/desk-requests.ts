@@ -125,7 +125,7 @@ const readAssets = () =>
 
 // Routing of paths to screens
 
-/** Pattern of a place in a path. No national ID matches it, so that an address with one leads nowhere. */
+/** Pattern of a `:name` in a path. No national ID matches it, so an address with one finds no screen. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
 /** Returns a function that finds the screen of a path, with the values of the places in it. */

@@ -62,7 +62,7 @@ interface FormOptions {
   /** `danger` for actions that cannot be undone, `plain` for small forms in a line. */
   readonly look?: 'danger' | 'plain';
   readonly takesFiles?: true;
-  /** True if the response is a file to save, so that the form can be sent again. */
+  /** True if the response is a file to save, after which the page and its form stay. */
   readonly saves?: true;
 }
 

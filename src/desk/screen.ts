@@ -142,9 +142,9 @@ export interface Continuation {
   readonly told?: Text;
   /** The operation that made the change and can be undone. */
   readonly operationId?: number | undefined;
-  /** Path of the form for another entry, where the next page has no link to it. */
+  /** Path of a form for one more entry, if the next page does not link to it. */
   readonly another?: string | undefined;
-  /** Required if the redirect itself reveals something about a person: that an ID is registered. */
+  /** Required if the redirect itself reveals something about a person, such as that an ID is registered. */
   readonly shows?: Shows | 'nobody';
 }
 

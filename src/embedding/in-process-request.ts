@@ -36,7 +36,7 @@ export type Request = (
 ) => Promise<Answer>;
 
 /**
- * Client and server are those of node:http, so that nothing about a request is imitated.
+ * Uses the client and server of node:http: the request is a real one.
  * @param connect gives a new connection to the service
  */
 export const openRequests =

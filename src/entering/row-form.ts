@@ -62,7 +62,7 @@ const askedColumns = ({ kind, settled }: FormRow): FileColumn[] =>
       (kind === 'members' || name !== 'identity_card'),
   );
 
-/** Columns without which a row is incomplete, though each may be missing in a file. */
+/** Columns that a typed row must have, although a file may lack them. */
 const NEEDED: readonly string[] = ['full_name', 'member_code'];
 
 export const labelOf = ({ translate }: Visit, { name, role, field }: FileColumn): string =>

@@ -98,7 +98,7 @@ const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select'
 /** SQL of the cooperative ids in `@groups`, a JSON array. */
 const GROUPS = '(SELECT value FROM json_each(@groups))';
 
-/** @returns SQL of the rows from the table name on, and its parameters */
+/** @returns SQL of the rows from behind `FROM`, and its parameters */
 function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
   const { row, joins } = SOURCES[kind];
   const { table } = tableOf(kind);

@@ -1,6 +1,6 @@
 /** Formats rows as CSV. */
 
-/** One line with its line end, in a form that every spreadsheet reads, whatever its separator. */
+/** One line with its line end, separated by commas. */
 export const formatCsvRow = (cells: readonly string[]): string => formatRow(cells, ',');
 
 /** One line with its line end. Cells with a separator, a quote or a line end are quoted. */

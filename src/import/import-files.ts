@@ -34,7 +34,7 @@ export interface ImportOptions extends CheckOptions {
   readonly asks?: boolean | undefined;
   /** Continues where warnings would stop a file. */
   readonly acceptsWarnings?: boolean | undefined;
-  /** Name of the operating system's user, for the record of the import. */
+  /** Name of the user, for the record of the import: `REGISTRY_USER` and the system's, or the desk's user. */
   readonly systemUser: string;
   /** Ends the import, when aborted, before the next step of the current file; imported files stay. */
   readonly signal?: AbortSignal;

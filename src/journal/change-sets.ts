@@ -44,7 +44,7 @@ export interface Recording {
   readonly nowSeconds: number;
 }
 
-/** History fields that stand for an entire row */
+/** History fields that stand for an entire row. */
 export const REMOVED = 'removed';
 export const RESTORED = 'restored';
 

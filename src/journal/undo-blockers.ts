@@ -185,7 +185,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Rows added since to a row, such as a member, that the undo would move back to another cooperative. */
+/** Rows added since to an owner, such as a member, whom the undo would move back to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}

@@ -23,7 +23,7 @@ import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
 
 /**
- * Opens the ledger of a command or the desk, which opens the file for each recording. `record` rejects when
+ * Opens the ledger for a command or the desk. It opens its file for each recording. `record` rejects when
  * the ledger cannot be used.
  */
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({

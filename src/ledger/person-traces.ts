@@ -112,7 +112,7 @@ const KNOWN_NUMBERS = `
   UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
     WHERE status <> '${ERASED_STATUS}'`;
 
-/** Reads stored data, and the identifiers of persons in the ledger. */
+/** Opens the stored data, and reads under which identifiers the ledger may know a person. */
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
     /** An unknown number is returned as the only identifier. */

@@ -23,9 +23,9 @@ const GROWTH_ID = 0;
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * True if a file may grow. Committed pages beyond its end that find no room at the next checkpoint keep the
- * log from being emptied, and the reserve is then unusable. With this much free space, no program can fill
- * the disk between the commit and the checkpoint.
+ * True if a file may grow. If committed pages lie beyond its end and the disk has no room for them at the
+ * next checkpoint, neither can the log be emptied nor the reserve be used. With this much free space, no
+ * program can fill the disk between the commit and the checkpoint.
  */
 export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 

@@ -33,7 +33,7 @@ interface Batch {
   readonly recordings: Recording[];
   /** Number of accesses. */
   count: number;
-  /** Fires once the first access has waited too long, at the thread or here. */
+  /** Fires when the first access of the batch has waited too long, here or at the thread. */
   readonly deadline: NodeJS.Timeout;
 }
 

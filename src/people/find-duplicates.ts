@@ -35,7 +35,7 @@ interface DismissalOptions {
   readonly other: number;
 }
 
-/** Records that two members are not one person; returns an earlier correction that did. */
+/** Records that two members are not one person; or returns the earlier correction that recorded it. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },

@@ -3,9 +3,9 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Beside the installed packages, not in the system's folder for temporary files where Node would keep it:
- * code in the cache is executed, so only users who may change the program may write there. The path is the
- * same from `src/` and from `dist/`.
+ * Folder of compiled code: beside the installed packages, not in the system's folder for temporary files
+ * where Node would keep it: code in the cache is executed, so only users who may change the program may write
+ * there. The path is the same from `src/` and from `dist/`.
  */
 export const COMPILED_CODE = fileURLToPath(
   new URL('../../node_modules/.cache/compiled-code', import.meta.url),

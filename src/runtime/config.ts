@@ -155,7 +155,7 @@ export function readConfig(
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
-    /** Undefined if nothing is counted. */
+    /** Address of `/metrics`; undefined if nothing is counted. */
     metrics: read('METRICS'),
     ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
     /** Name of the person who runs a command; undefined if not given. */

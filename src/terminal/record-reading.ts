@@ -50,7 +50,8 @@ export function recordNobody({ reading }: CliContext): void {
 }
 
 /**
- * Records all persons as of now, for a command that shows many, or values whose data subjects are not stored.
+ * Records an access to all persons as of now: for a command that shows many, or values without a stored
+ * owner.
  */
 export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_GROUPS): Promise<void> {
   const sequence = sequenceOf(run.storage);

@@ -199,7 +199,9 @@ export const getRoute = <Stored>(
   },
 });
 
-/** Collects faults that depend on several values, or on the stored row. */
+/**
+ * Passed to a decision: the list for faults that depend on several values or the stored row, and the time.
+ */
 export interface Decision {
   readonly faults: FieldErrorList;
   /** Epoch seconds. */

@@ -76,7 +76,7 @@ export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
 /**
  * A refusal as a value. Middleware returns it, since creating an Error with its stack would cost more than
- * everything else.
+ * the rest of the refused request.
  * @param reason reason for the log
  */
 export const refusal = (
@@ -151,7 +151,7 @@ const SERVER_ERROR: ApiResponse = {
 };
 
 /**
- * Returns the response to an error. `isUnexpected` is true for an error of another class, which only the log
+ * Returns the response to an error. `isUnexpected` is true for any other error, whose text only the log
  * may show.
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {

@@ -136,7 +136,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
-  /** `If-None-Match` also adds status 304. */
+  /** Headers that the handler reads. `If-None-Match` adds status 304 to the responses. */
   readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
   /** True if the created part has no address of its own, so that its 201 has no `Location`. */

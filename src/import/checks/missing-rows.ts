@@ -41,8 +41,9 @@ const ofFile = (cooperative: string): string => `${cooperative} IN
   (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
 
 /**
- * Stages the missing rows, once it is resolved which stored row each row is. Rows of cooperatives that the
- * file does not name stay, and so do those of erased persons. A refused replacement is a fault of the file.
+ * Stages the stored rows that the file lacks, once each of its rows is matched with a stored one. Rows of
+ * cooperatives that the file does not name stay, and so do those of erased persons. A refused replacement is
+ * a fault of the file.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;

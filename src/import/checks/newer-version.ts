@@ -1,6 +1,6 @@
 /**
- * Signs that a ledger is the newer version of an imported one: an entry without a receipt number replaces one
- * that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
+ * Signs that a file of deliveries or savings is a newer version of an imported one: an entry without a
+ * reference replaces one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';

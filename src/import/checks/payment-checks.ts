@@ -14,7 +14,7 @@ import { type Check, quoted, unknown, where } from './check-statements.ts';
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
   WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
 
-/** Keeps the loans of a file that is not applied, as they would be. */
+/** Keeps the loans as this file would store them, for the payments that follow in a dry run. */
 export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
     (cooperative_code, reference, status, paid_until, paid_amount)
   SELECT r.cooperative_code, r.reference, coalesce(r.status, t.status, '${DEFAULT_LOAN_STATUS}'),

@@ -111,7 +111,7 @@ interface SideFilePlace {
 
 /**
  * Creates the file before anything is imported, so that an unwritable path stops nothing halfway. An earlier
- * file of the kind is replaced, so that the new one has its own mode.
+ * file of the kind is removed first, so that the new one gets its own permissions.
  * @throws CommandError `usage` for any other existing file, one of the registry or one to be imported
  */
 async function openSideFile<T>(

@@ -58,7 +58,7 @@ export function createCsvRows(separator: string, linesBefore: number) {
       }
       return { records, fault: undefined };
     },
-    /** The line after the text, whose last row may be incomplete. */
+    /** Number of the line after the text so far, an incomplete last row included. */
     nextLine: () => lines + splitLines(rest).length + 1,
     /** Ends the file. @returns the fault of an incomplete row */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),

@@ -35,7 +35,7 @@ export interface DocumentSheet {
 /** Limit of sheets, which are in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
-/** Length of the tag that opens a sheet. */
+/** Maximum length of the tag that opens a sheet. */
 const LONGEST_TAG = 16_384;
 
 /**

@@ -240,7 +240,7 @@ ${sentences(visit, notes)}</details>`
 }`;
 }
 
-/** Link to the refused rows, which do not exist if the columns are at fault. */
+/** Link to the file of refused rows; there is none if the columns are at fault. */
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(deskFilesOf(visit).rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(

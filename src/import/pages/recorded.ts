@@ -27,7 +27,7 @@ import { sentences, showingAll } from './findings.ts';
 
 // The rows of a small operation, with their members and current values
 
-/** The rows of larger operations are described by their file or reason. */
+/** Maximum of rows shown; a larger operation is described by its file or reason. */
 const MOST_SHOWN = 20;
 
 export interface ShownRow {

@@ -52,7 +52,8 @@ const MONTH_NAMES = MONTHS.map((month) => [
 const monthNumbers = new Map<string, string>();
 
 /**
- * The number of the month that a word of at least three letters names or begins to, such as `fev` or `juil`.
+ * Number of the month whose name is this word or begins with it (three letters at least), such as `fev`,
+ * `juil`.
  * @returns undefined for a word such as `jui`, with which two months begin
  */
 function monthNamed(word: string): string | undefined {

@@ -53,7 +53,7 @@ const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor 
 
 /**
  * Keeps related values: a void payment stays void, whatever made it so and whatever else is imported, and an
- * opening balance that is kept keeps its end.
+ * opening balance that is kept keeps its last day (`paid_until`).
  */
 function keepRelated(scope: FileScope): void {
   const cells = RELATED[scope.kind];
@@ -88,7 +88,7 @@ function leaveCorrected(scope: FileScope): void {
 
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
-/** Repeats the checks that ran without the lock. They still hold unless another writer committed. */
+/** Repeats the checks that ran without the lock. Called only if another writer has committed since. */
 function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
   const { db } = scope;
   const countAll = () => ({ ...countChanges(scope), values: db.count('staging.changes') });

@@ -29,7 +29,8 @@ export const SUMMED = byKind((kind) =>
 type Factor = readonly [column: string, value: string, factor: number];
 
 /**
- * Factors with which totals of some files are right: withdrawals are subtracted, and void payments left out.
+ * Rows that the totals of some files count in another way: withdrawals are subtracted, void payments left
+ * out.
  */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],

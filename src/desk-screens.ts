@@ -17,7 +17,7 @@ import { DeskFiles } from './import/pages/desk-files.ts';
 import { IMPORT_FILE, REJECTS } from './import/pages/file.ts';
 import { IMPORT, TEMPLATE } from './import/pages/import-page.ts';
 import { RECORDED_IMPORT } from './import/pages/recorded.ts';
-import { openJournal } from './journal/journal.ts';
+import { openJournal } from './journal/undo.ts';
 import { KEY, KEYS } from './keys/key-pages.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { CONTRADICTIONS, DUPLICATES } from './people/pages/duplicates-page.ts';

@@ -14,6 +14,7 @@ import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
 import { say } from '../values/message.ts';
+import { isUnknownFile, type Manifest } from './manifest.ts';
 import {
   datedFolderIn,
   listDatedBackups,
@@ -22,8 +23,7 @@ import {
   pruneDatedBackups,
   verifyAndRecordBackup,
   writeAndRecordBackup,
-} from './dated-backups.ts';
-import { isUnknownFile, type Manifest } from './manifest.ts';
+} from './numbered-backups.ts';
 import type { WrittenBackup } from './write-backup.ts';
 
 // Output of a backup: text for people, JSON for programs

@@ -9,8 +9,8 @@ import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { describeBackup, formatInstant, unknownFilesNote } from './backup-command.ts';
-import { findNewestBackup } from './dated-backups.ts';
 import type { RestoredErasures } from './erase-again.ts';
+import { findNewestBackup } from './numbered-backups.ts';
 import { type Restored, restore } from './restore-backup.ts';
 
 interface RestoreCommandOptions extends PrintOptions {

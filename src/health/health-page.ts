@@ -1,6 +1,6 @@
 /** The desk's `/health` page: status, checks and backups (docs/operating.md#status). */
 import { dirname, isAbsolute } from 'node:path';
-import { datedFolderIn, placeOf } from '../backup/dated-backups.ts';
+import { datedFolderIn, placeOf } from '../backup/numbered-backups.ts';
 import type { Finding } from '../check/check.ts';
 import { failure, fields, form, input, table, workUnderWay } from '../desk/parts.ts';
 import type { Page, Screen, Visit } from '../desk/screen.ts';

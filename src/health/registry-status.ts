@@ -1,6 +1,6 @@
 /** Reads the condition of a registry, in a few milliseconds whatever its size, for `status` and metrics. */
 import type { ApiKey } from '../access/api-keys.ts';
-import { findLastBackup, type LastBackup } from '../backup/dated-backups.ts';
+import { findLastBackup, type LastBackup } from '../backup/numbered-backups.ts';
 import type { Visit } from '../desk/screen.ts';
 import { type RegistrySize, readRunningImports, readSize } from '../import/staging/session.ts';
 import { findOperation, type Operation } from '../journal/operations.ts';

@@ -1,7 +1,7 @@
 /** `status`: shows the condition of the registry on one screen (docs/operating.md#status). */
 
 import type { Command } from 'commander';
-import type { BackupPlace } from '../backup/dated-backups.ts';
+import type { BackupPlace } from '../backup/numbered-backups.ts';
 import { describeImport, formatUndone } from '../journal/imports-text.ts';
 import type { Operation } from '../journal/operations.ts';
 import { refusalsOf } from '../keys/key-text.ts';

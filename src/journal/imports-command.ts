@@ -16,7 +16,7 @@ import { asMessage, type Message, pack, say, Written } from '../values/message.t
 import { ENTITY_NAMES, formatActor } from './change-texts.ts';
 import { formatChange } from './history-commands.ts';
 import { describeImport, formatImport, formatImports } from './imports-text.ts';
-import { type Journal, openJournal, type UndoResult } from './journal.ts';
+import { type Journal, openJournal, type UndoResult } from './undo.ts';
 import type { UndoBlocker } from './undo-blockers.ts';
 
 // Text of an undo

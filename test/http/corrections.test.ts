@@ -1,7 +1,7 @@
 /** What clients see of corrected people: replaced numbers, merged and moved members. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openJournal } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/undo.ts';
 import { openDuplicates } from '../../src/people/find-duplicates.ts';
 import { nowSeconds } from '../../src/runtime/scheduler.ts';
 import { startApp } from '../support/app.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { openJournal } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/undo.ts';
 import { openRegistry } from '../../src/open-registry.ts';
 import type { MemberValues } from '../../src/registry/members.ts';
 import { type ImportPlace, MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';

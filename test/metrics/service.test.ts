@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { verifyAndRecordBackup, writeAndRecordBackup } from '../../src/backup/dated-backups.ts';
+import { verifyAndRecordBackup, writeAndRecordBackup } from '../../src/backup/numbered-backups.ts';
 import { readStatus } from '../../src/health/registry-status.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { metricsAddress, startApp, type TestApp, temporaryFolder } from '../support/app.ts';

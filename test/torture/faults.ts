@@ -105,7 +105,7 @@ export const FAULTS = {
   },
   forgetsMoving: {
     name: 'a restore that puts back an older backup than the newest',
-    file: 'src/backup/dated-backups.ts',
+    file: 'src/backup/numbered-backups.ts',
     old: 'numberOf(b.name) - numberOf(a.name) ||',
     planted: 'numberOf(a.name) - numberOf(b.name) ||',
   },

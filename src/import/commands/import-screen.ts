@@ -22,7 +22,7 @@ import {
 } from '../import-report.ts';
 import { isPersonsName } from '../reading/guess-headings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
-import type { AcceptedFile, CheckedFile } from '../staging/import-transaction.ts';
+import type { AcceptedFile, CheckedFile } from '../staging/checked-file.ts';
 import type { RegistrySize } from '../staging/session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';

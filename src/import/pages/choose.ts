@@ -2,7 +2,7 @@
 
 import { form, input, select } from '../../desk/parts.ts';
 import type { Form, Visit } from '../../desk/screen.ts';
-import { openJournal } from '../../journal/journal.ts';
+import { openJournal } from '../../journal/undo.ts';
 import { openRegistry } from '../../open-registry.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';

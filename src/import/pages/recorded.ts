@@ -4,8 +4,8 @@ import { failure, fields, form, table, withCommands } from '../../desk/parts.ts'
 import type { Screen, Shows, Visit } from '../../desk/screen.ts';
 import { ENTITY_NAMES } from '../../journal/change-texts.ts';
 import { writeUndone } from '../../journal/imports-text.ts';
-import { type Journal, openJournal } from '../../journal/journal.ts';
 import type { Operation } from '../../journal/operations.ts';
+import { type Journal, openJournal } from '../../journal/undo.ts';
 import { FILE_COLUMNS } from '../../registry/file-columns.ts';
 import {
   describeMember,

@@ -41,7 +41,7 @@ import {
   runChecks,
 } from '../checks/run-checks.ts';
 import type { ImportFault } from '../files/records.ts';
-import { type CheckedFile, openCheckedFile } from './import-transaction.ts';
+import { type CheckedFile, openCheckedFile } from './checked-file.ts';
 import {
   type CheckOptions,
   createFileTables,

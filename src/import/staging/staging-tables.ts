@@ -72,7 +72,7 @@ export function createSessionTables(db: Connection): void {
     CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
     CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
       paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
-    -- By how much the payments of the file change what is paid on a loan (import-transaction.ts).
+    -- By how much the payments of the file change what is paid on a loan (checked-file.ts).
     CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
 }
 

@@ -4,7 +4,7 @@ import { hasKeys, openKeys } from '../../access/api-key-store.ts';
 import { fields, table } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
 import { countEntities, ENTITY_NAMES, formatActor } from '../../journal/change-texts.ts';
-import { openJournal } from '../../journal/journal.ts';
+import { openJournal } from '../../journal/undo.ts';
 import { CREATED } from '../../registry/changes/record-changes.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';

@@ -1,13 +1,13 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
 import type { ImportFault } from '../../../src/import/files/records.ts';
-import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/import-transaction.ts';
+import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/checked-file.ts';
 import type { ImportSession } from '../../../src/import/staging/session.ts';
 import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
 import type { History } from '../../../src/journal/history-commands.ts';
-import type { Journal } from '../../../src/journal/journal.ts';
 import type { ImportChanges, ImportRecord, StagedChange } from '../../../src/journal/operations.ts';
+import type { Journal } from '../../../src/journal/undo.ts';
 import type { RegistryStore } from '../../../src/open-registry.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import type { Member } from '../../../src/registry/members.ts';

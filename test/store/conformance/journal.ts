@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ImportSession } from '../../../src/import/staging/session.ts';
 import type { History, RowHistory } from '../../../src/journal/history-commands.ts';
-import type { Journal, RecordedChange } from '../../../src/journal/journal.ts';
+import type { Journal, RecordedChange } from '../../../src/journal/undo.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import type { Member } from '../../../src/registry/members.ts';
 import type { Actor } from '../../../src/sqlite/entity-store.ts';

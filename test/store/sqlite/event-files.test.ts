@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { verifyAndRecordBackup, writeAndRecordBackup } from '../../../src/backup/dated-backups.ts';
+import { verifyAndRecordBackup, writeAndRecordBackup } from '../../../src/backup/numbered-backups.ts';
 import { restore } from '../../../src/backup/restore-backup.ts';
 import { checkStorage } from '../../../src/check/check.ts';
 import { openRegistry } from '../../../src/open-registry.ts';

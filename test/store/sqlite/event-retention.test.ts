@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { openImportSession } from '../../../src/import/staging/session.ts';
-import { openJournal } from '../../../src/journal/journal.ts';
+import { openJournal } from '../../../src/journal/undo.ts';
 import { EVENT_RETENTION_DAYS } from '../../../src/registry/changes/events.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openImportSession } from '../../../src/import/staging/session.ts';
 import { openHistory } from '../../../src/journal/history-commands.ts';
-import { openJournal } from '../../../src/journal/journal.ts';
+import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry } from '../../../src/open-registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { storageAt } from '../../support/storage.ts';

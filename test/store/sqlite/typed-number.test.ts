@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openImportSession } from '../../../src/import/staging/session.ts';
-import { openJournal } from '../../../src/journal/journal.ts';
+import { openJournal } from '../../../src/journal/undo.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { createEmptyRegistry } from '../../support/empty-registry.ts';
 import { nid } from '../../support/importing.ts';

@@ -7,10 +7,19 @@ const LISTED = {
   serialNumber: 'urn:uuid:00000000-0000-4000-8000-000000000000',
   metadata: {
     timestamp: '2026-01-01T00:00:00.000Z',
-    component: { name: 'folder', version: '0.0.0', purl: 'pkg:npm/cooperative-registry@2.0.0' },
+    component: {
+      'bom-ref': 'folder@0.0.0',
+      name: 'folder',
+      version: '0.0.0',
+      purl: 'pkg:npm/cooperative-registry@2.0.0',
+    },
+    tools: [{ name: 'npm', version: '11.0.0' }],
   },
   components: [],
-  dependencies: [],
+  dependencies: [
+    { ref: 'folder@0.0.0', dependsOn: ['better-sqlite3@13.2.0'] },
+    { ref: 'better-sqlite3@13.2.0', dependsOn: [] },
+  ],
 } satisfies Sbom & { serialNumber: string };
 const PRODUCT = { name: 'cooperative-registry', version: '2.0.0' };
 const compose = () =>
@@ -34,7 +43,26 @@ test('Node, what it bundles and the SQLite of the driver are components with a C
 test('the list names the product, has the time of the commit and no random number', () => {
   const sbom = compose();
   assert.deepEqual(sbom.metadata.component, { ...LISTED.metadata.component, ...PRODUCT });
+  assert.equal('tools' in sbom.metadata, false, 'the npm of the machine');
   assert.equal(sbom.metadata.timestamp, '2026-11-28T00:00:00Z');
   assert.equal('serialNumber' in sbom, false);
   assert.equal(JSON.stringify(sbom), JSON.stringify(compose()));
+});
+
+test('every component is reached from the product, and npm packages in Node have the purl of npm', () => {
+  const { components, dependencies, metadata } = compose();
+  const dependsOn = new Map(dependencies.map(({ ref, dependsOn: refs }) => [ref, refs]));
+  const reached = new Set<string>();
+  const visit = (ref: string): void => {
+    if (reached.has(ref)) return;
+    reached.add(ref);
+    for (const next of dependsOn.get(ref) ?? []) visit(next);
+  };
+  visit(metadata.component['bom-ref']);
+  assert.deepEqual(
+    components.map((part) => part['bom-ref']).filter((ref) => !reached.has(ref)),
+    [],
+  );
+  const { undici } = process.versions;
+  assert.ok(components.some(({ purl }) => purl === `pkg:npm/undici@${undici}`));
 });

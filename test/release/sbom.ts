@@ -20,7 +20,14 @@ interface Component {
 export interface Sbom {
   readonly metadata: {
     readonly timestamp: string;
-    readonly component: { readonly name: string; readonly version: string; readonly purl: string };
+    readonly component: {
+      readonly 'bom-ref': string;
+      readonly name: string;
+      readonly version: string;
+      readonly purl: string;
+    };
+    /** Of `npm sbom`: the npm of the machine, whose version would make another list of the same release. */
+    readonly tools?: unknown;
   };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
@@ -47,6 +54,8 @@ const CPE_NAMES: Readonly<Record<string, string>> = {
   zlib: 'zlib:zlib',
   zstd: 'facebook:zstandard',
 };
+/** What Node bundles of npm's packages: scanners find their advisories by this kind of purl. */
+const NPM_PACKAGES = new Set(['acorn', 'amaro', 'undici']);
 /** Names in `process.versions` that are numbers of an interface or of data, not of a program. */
 const NOT_PROGRAMS = new Set(['node', 'modules', 'napi', 'unicode', 'cldr', 'tz']);
 
@@ -58,7 +67,7 @@ function component(name: string, version: string, cpeName: string | undefined, p
     type: part === 'node' && name === 'node' ? 'platform' : 'library',
     name,
     version,
-    purl: `pkg:generic/${name}@${encodeURIComponent(version)}`,
+    purl: `pkg:${NPM_PACKAGES.has(name) ? 'npm' : 'generic'}/${name}@${encodeURIComponent(version)}`,
     cpe: cpeName === undefined ? undefined : `cpe:2.3:a:${cpeName}:${released}:*:*:*:*:*:*:*`,
     properties: [{ name: 'bundled-in', value: part }],
   };
@@ -83,17 +92,25 @@ export function composeSbom(
   const bundled = Object.entries(versions)
     .filter(([name, version]) => !NOT_PROGRAMS.has(name) && version !== '')
     .map(([name, version]) => component(name, version, CPE_NAMES[name], 'node'));
+  const { tools: _npm, ...metadata } = listed.metadata;
   const database = component('sqlite', sqlite, CPE_NAMES.sqlite, 'better-sqlite3');
   return {
     ...kept,
     metadata: {
-      ...listed.metadata,
+      ...metadata,
       timestamp: committedAt,
       component: { ...listed.metadata.component, ...product },
     },
     components: [...listed.components, node, ...bundled, database],
     dependencies: [
-      ...listed.dependencies,
+      ...listed.dependencies.map(({ ref, dependsOn }) => ({
+        ref,
+        dependsOn: [
+          ...dependsOn,
+          ...(ref === metadata.component['bom-ref'] ? [node['bom-ref']] : []),
+          ...(ref.startsWith('better-sqlite3@') ? [database['bom-ref']] : []),
+        ],
+      })),
       { ref: node['bom-ref'], dependsOn: bundled.map((each) => each['bom-ref']) },
       { ref: database['bom-ref'], dependsOn: [] },
     ],

@@ -274,7 +274,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'other rules',
     of({ readModel: { stale: 0, hasOtherRules: true, unindexed: 0 } }),
-    [[/Another release/, 'summarize']],
+    [[/another release/, 'summarize']],
   ],
   ['a disabled endpoint', of(endpoint({ disabledAt: 1 })), [[/answered 410\.$/, 'webhooks enable 1']]],
   ['one that fails', of(endpoint({ failures: 5 })), [[/failed 5 times/, 'webhooks deliveries 1']]],

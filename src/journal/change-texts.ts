@@ -2,6 +2,7 @@
 
 import { labelSql, SHOWN_CHANGE } from '../registry/changes/labels.ts';
 import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables.ts';
+import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
@@ -13,8 +14,7 @@ export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): str
 /** Code and name of a member that still exists. */
 export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
   db.row<NamedMember>(
-    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName,
-       @fate AS fate
+    `SELECT ${FOUND_MEMBER}, @fate AS fate
      FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = @id`,
     { id, fate },
   ) as NamedMember;

@@ -95,13 +95,17 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a number that no membership would have any more: since the replacement, or since
-  // the last other membership has lost it. All former numbers are read, so other operations leave this out.
+  // A former number leads to a number that no membership would have any more: since the last other
+  // membership has lost it, before or after this operation, or since the replacement. All former numbers are
+  // read, so other operations leave this out.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
   const leadsHere = `SELECT 'members' AS kind, o.id, 'changed' AS reason,
-      coalesce((SELECT g.actor FROM main.changes g WHERE ${isSince(operation, 'g')}
+      coalesce((SELECT g.actor FROM main.changes g
+        WHERE g.id > (SELECT i.last_change FROM main.operations i WHERE i.id = r.correction_id)
+        AND g.id NOT BETWEEN ${operation.firstChange} AND ${operation.lastChange}
+        AND g.actor NOT IN (${REVERSED_ACTORS})
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = r.new
         ORDER BY g.id DESC LIMIT 1), 'correction:' || r.correction_id) AS actor
     FROM ${replaced} r CROSS JOIN main.members o ON o.identity_card = r.new

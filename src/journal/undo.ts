@@ -241,7 +241,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds the operations that build on the refused one, directly or through others; all of them are later. */
+/** Finds the operations to undo before the refused one, as they prevent its undo, or that of one of them. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -250,7 +250,7 @@ function findFirst(db: Connection, refused: Operation) {
     for (const { reason, actor } of findActors(db, operation, readOperatedTables(db, operation))) {
       const id = Number(/^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? 0);
       if (reason === 'erased') obstacle = 'erased';
-      else if (id === 0) obstacle ??= 'other';
+      else if (id === 0 || id === refused.id) obstacle ??= 'other';
       else if (!first.has(id) && (operation === refused || id > operation.id)) {
         first.add(id);
         const next = findOperation(db, id);

@@ -1,6 +1,7 @@
 /** Finds persons whose memberships contradict each other: two people may have been given one national ID. */
 
 import type { OperationScope } from '../journal/command-transaction.ts';
+import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { say } from '../values/message.ts';
 import { refuseUnknown } from './corrections/persons-deceased.ts';
@@ -86,8 +87,7 @@ const MOST_PERSONS = 100_000;
 /** Returns a function that reads memberships by their ids. */
 function openMemberships(db: Connection) {
   const read = db.raw.prepare<[number], ContradictoryMember>(
-    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName, m.gender,
-       m.date_of_birth AS dateOfBirth, m.mobile
+    `SELECT ${FOUND_MEMBER}, m.gender, m.date_of_birth AS dateOfBirth, m.mobile
      FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
   );
   return (ids: readonly number[]) => ids.map((id) => read.get(id) as ContradictoryMember);

@@ -230,3 +230,29 @@ test('what took a number from the other membership goes first, and the import no
   await command('imports', 'undo', '--yes', '9');
   await command('check');
 });
+
+test('what took a number from the other membership goes first, also when it was before the import', async (context) => {
+  const place = await start(context);
+  const command = async (...args: string[]) => {
+    const result = await place.command(...args);
+    assert.equal(result.status, 0, args.join(' ') + result.err);
+  };
+  const load = async (kind: 'cooperatives' | 'members', text: string) => {
+    const { status, err } = await place.load(kind, text, '--yes');
+    assert.equal(status, 0, err);
+  };
+  const list = (code: string) =>
+    `cooperative_code,identity_card,member_code,full_name\n${code},${nid(9)},M-1,Person 1\n`;
+  await command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await load('cooperatives', 'code,name\nB-2,B\nC-3,C\n');
+  await load('members', list('B-2'));
+  await command('nid', 'replace', '--yes', '--member', 'A-1/M-1', nid(9), nid(8), ...WHY);
+  await load('members', list('C-3'));
+  await command('imports', 'undo', '--yes', '9');
+  const { status, out } = await place.command('imports', 'undo', '11', '--yes', '--json');
+  assert.equal(status, 1);
+  assert.deepEqual(JSON.parse(out).undo_first, [10]);
+  await command('imports', 'undo', '--yes', '10');
+  await command('imports', 'undo', '--yes', '11');
+  await command('check');
+});

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
-import { systemCodeOf } from '../runtime/process.ts';
+import { deniedMessage, systemCodeOf } from '../runtime/process.ts';
 import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
@@ -117,7 +117,8 @@ function readComplete(folder: string, onDenied: (fault: string) => void): DatedB
       paths.size === 0;
     return isComplete ? [{ name: basename(folder), manifest }] : [];
   } catch (error) {
-    if (error instanceof StorageError && systemCodeOf(error.cause) === 'EACCES') onDenied(error.message);
+    const reason = error instanceof StorageError ? error.cause : error;
+    if (systemCodeOf(reason) === 'EACCES') onDenied(String(deniedMessage(folder)));
     return [];
   }
 }
@@ -130,13 +131,13 @@ const listFiles = (folder: string): string[] =>
 
 /**
  * Verifies the backups of the registry at a location, newest first, until one is sound.
- * @returns its folder, and newer ones that are not sound
+ * @returns its folder, and newer ones that are not sound or may not be read
  * @throws StorageError `unusable` when no sound backup is of the registry at the location, or the location
  * has no registry and the folder has backups of several
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
-  const passedOver: { name: string; fault: string }[] = [];
-  const all = listDatedBackups(parent, (name, fault) => passedOver.push({ name, fault }));
+  const denied: { name: string; fault: string }[] = [];
+  const all = listDatedBackups(parent, (name, fault) => denied.push({ name, fault }));
   const localId = readRegistryId(databaseFile);
   const ids = new Set(all.map(({ manifest }) => manifest.registryId));
   if (localId === undefined && ids.size > 1)
@@ -153,14 +154,16 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
         `registry in its place: ${typedCommand(restore, databaseFile)}`,
     );
   }
+  const unsound: { name: string; fault: string }[] = [];
   for (const { name, manifest } of all) {
     if (localId !== undefined && manifest.registryId !== localId) continue;
     const folder = join(parent, name);
     const { fault } = await checkBackup(folder);
-    if (fault === null) return { folder, passedOver };
-    passedOver.push({ name, fault });
+    if (fault === null)
+      return { folder, unsound, denied: denied.filter((other) => numberOf(other.name) > numberOf(name)) };
+    unsound.push({ name, fault });
   }
-  const reasons = passedOver.map(({ name, fault }) => ` ${name}: ${fault}`).join('');
+  const reasons = [...denied, ...unsound].map(({ name, fault }) => ` ${name}: ${fault}`).join('');
   throw new StorageError('unusable', `There is no sound backup in ${parent}.${reasons}`);
 }
 

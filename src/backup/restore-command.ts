@@ -81,8 +81,11 @@ async function folderOf(run: Run<RestoreCommandOptions>, dir: string | undefined
       'Name the folder of a backup, or with --newest the folder of all backups.',
     );
   if (newest === undefined) return dir ?? '';
-  const { folder, passedOver } = await reading(newest, () => findNewestBackup(run.storage.location, newest));
-  for (const { name, fault } of passedOver) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
+  const { folder, unsound, denied } = await reading(newest, () =>
+    findNewestBackup(run.storage.location, newest),
+  );
+  for (const { name, fault } of denied) run.err(`Passed over ${name}: ${fault}\n`);
+  for (const { name, fault } of unsound) run.err(`Passed over ${name}, which is not sound: ${fault}\n`);
   return folder;
 }
 

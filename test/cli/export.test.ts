@@ -193,6 +193,40 @@ test('import, restore and backup verify say what the user may not read', async (
   }
 });
 
+test('restore --newest names a newer backup that the user may not read, and no older one', async (context) => {
+  const place = await filled(context);
+  const backups = join(place.folder, 'backups');
+  mkdirSync(backups);
+  for (const _ of [1, 2, 3]) assert.equal((await place.command('backup', backups, '--keep', '9')).status, 0);
+  const [oldest = '', middle = '', newest = ''] = readdirSync(backups).sort();
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) {
+    chownSync(place.folder, 65_534, 65_534);
+    for (const entry of [
+      backups,
+      ...readdirSync(backups, { recursive: true }).map((name) => join(backups, `${name}`)),
+    ])
+      chownSync(entry, 65_534, 65_534);
+    for (const name of readdirSync(place.folder).filter((entry) => entry.startsWith('registry')))
+      chownSync(join(place.folder, name), 65_534, 65_534);
+    process.seteuid?.(65_534);
+  }
+  chmodSync(join(backups, oldest), 0);
+  // Its files can be opened, but not listed.
+  chmodSync(join(backups, newest), 0o300);
+  try {
+    const restored = await place.command('restore', '--newest', backups, '--replace');
+    assert.equal(restored.status, 0, restored.err);
+    assert.ok(restored.out.includes(middle), restored.out);
+    const [first = '', ...others] = restored.err.split('\n');
+    assert.match(first, new RegExp(`^Passed over ${newest}: The user .* may not read `));
+    assert.doesNotMatch(others.join(' '), /Passed over/);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    for (const name of [oldest, newest]) chmodSync(join(backups, name), 0o700);
+  }
+});
+
 test('a registry, or a backup, that the user may not read is reported, not passed over', async (context) => {
   const place = await filled(context);
   const backups = join(place.folder, 'backups');

@@ -63,6 +63,8 @@ for (const [program, write] of Object.entries(WORKBOOKS)) {
   test(`${program}: with --skip-hidden nothing in a hidden column counts`, async (t) => {
     const place = await startedPlace(t);
     const rows: MadeCell[][] = [
+      // Nothing above the header but a hidden title.
+      ['', '', '', '', '', 'Titre'],
       // A heading that cannot be read.
       [...HEADER, { error: '#REF!' }],
       [...row(1), 'x', 'beyond the header'],
@@ -78,10 +80,10 @@ for (const [program, write] of Object.entries(WORKBOOKS)) {
     const { report, notes, faults } = await importText(place, 'production', file, { skipsHidden: true });
     assert.deepEqual([faults, report.rows], [[], 2]);
     assert.deepEqual(notes.toSorted(), [
-      'empty_row  3,6',
-      'hidden_column F 1',
-      'repeated_header  4',
-      'text_below  7',
+      'empty_row  4,7',
+      'hidden_column F 2',
+      'repeated_header  5',
+      'text_below  8',
     ]);
     const read = await importText(place, 'production', file);
     assert.equal(read.report.outcome, 'refused');

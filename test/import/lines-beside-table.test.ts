@@ -10,7 +10,13 @@ import { FILES, type MadeCell, type MadeGrid } from '../support/sheet.ts';
 const HEADER = ['cooperative_code', 'member_code', 'delivered_at', 'kg'];
 const row = (day: number, kg = day): MadeCell[] => ['A-1', 'M-1', { day: `2025-01-0${day}` }, kg];
 const total = (kg: number): MadeCell[] => ['Total', '', '', kg];
-const TEXTS = ['Fait à Huye, le 3 mai 2026', 'Prepared by: the accountant', 'Bikozwe na Mukamana'];
+const TEXTS = [
+  'Fait à Huye, le 3 mai 2026',
+  'Prepared by: the accountant',
+  'Bikozwe na Mukamana',
+  // Known by its marks, not by its first word.
+  'Zone ya Huye: 12 kg',
+];
 
 for (const [program, write] of Object.entries(FILES)) {
   const grid = (...rows: MadeCell[][]): MadeGrid => ({ rows: [HEADER, ...rows] });
@@ -106,7 +112,7 @@ for (const [kind, header, first, lone] of [
     const file = FILES.CSV({ rows: [header, first, [], ...texts.map((text) => [text])] });
     const { faults, notes } = await importText(place, kind, file, { map });
     assert.deepEqual(faults, []);
-    assert.ok(notes.includes('text_below  4,5,6,7,8,9,10'), notes.join('; '));
+    assert.ok(notes.includes('text_below  4,5,6,7,8,9,10,11'), notes.join('; '));
   });
 }
 

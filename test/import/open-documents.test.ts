@@ -170,3 +170,18 @@ test('a file of LibreOffice is imported from a folder, in all its kinds of cells
   assert.equal(status, 1, err);
   assert.match(`${out}${err}`, /production-huye\.ods: 1 new/);
 });
+
+test('of several sheets the one with the headings is chosen, also below a title', async (t) => {
+  const other = table(tableRow(text('code')) + tableRow(text('x')), 'Other');
+  const meant = table(
+    tableRow(text('List of members')) + tableRow(text('code') + text('name')) + tableRow(text('A-1')),
+    'Members',
+  );
+  const path = join(temporaryFolder(t), 'a.ods');
+  writeFileSync(path, zipOf(documentParts(other + meant)));
+  const scoreHeader = (cells: readonly string[]) =>
+    cells.filter((heading) => ['code', 'name'].includes(heading)).length;
+  const source = await openFile(path, { scoreHeader, sheet: undefined });
+  await source.close();
+  assert.deepEqual(source.format, { type: 'workbook', sheet: 'Members' });
+});

@@ -7,7 +7,7 @@ import { countTypos } from '../../values/search-words.ts';
  */
 export const CROWD = 20;
 
-export type Comparison = 'same' | 'near' | 'different' | undefined;
+type Comparison = 'same' | 'near' | 'different' | undefined;
 
 /** Compares numbers or dates of equal length. */
 export const compareDigits = (one: string | null, other: string | null): Comparison => {

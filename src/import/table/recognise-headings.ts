@@ -107,10 +107,10 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
 
 /**
  * True for a text that may be personal data: it is longer than any heading, or has a run of digits that may
- * be part of a national ID.
+ * be part of a national ID. Across spaces the run is longer, as a heading may have two years.
  */
 export const mayBeData = (text: string): boolean =>
-  text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}/u.test(text.replace(/\s/g, ''));
+  text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}|(?:\p{Nd}\s*){9}/u.test(text);
 
 const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 

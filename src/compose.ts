@@ -94,8 +94,8 @@ export function composeRegistry(dependencies: RegistryDependencies) {
     const ended = parts.map((part) => part.close?.());
     store.events.endWaits();
     await Promise.all([...ended, ...running.map((server) => server.close())]);
-    await ledger?.close();
     await Promise.all(parts.map((part) => part.release?.()));
+    await ledger?.close();
     await store.close();
     keys.close();
     log.flush();

@@ -12,7 +12,7 @@ import type { Storage } from '../sqlite/storage.ts';
  * Another person who holds or held a national ID of this person. Access to it in that period is not access to
  * this person's data.
  */
-export interface OtherHolder {
+interface OtherHolder {
   readonly identityCard: string;
   readonly memberId: number;
   /** Epoch seconds. */

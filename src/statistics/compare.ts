@@ -8,6 +8,7 @@ import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
 import { type DecimalKind, type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
+import { hideIdentityCards } from '../values/identity-card.ts';
 import { type Message, say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
 import { countryFigures } from './statistics-plots.ts';
@@ -182,7 +183,9 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
 };
 
 const unknownCodes = (codes: readonly string[]): Message =>
-  say('There is no cooperative with the code {codes}.', { codes });
+  say('There is no cooperative with the code {codes}.', {
+    codes: codes.map((code) => hideIdentityCards(code)),
+  });
 
 const comparisonLinks = (visit: Visit): Html =>
   html`<p class="screen">${Object.entries(GROUPS).map(

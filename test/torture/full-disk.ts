@@ -94,15 +94,9 @@ async function fillDisk(root: string, rounds: number, random: () => number, plan
     const round: Round = { faults, client, key: registry.key, lookups };
     let reserve = 0;
     let isStopping = false;
-    // As a client that is told to try later.
-    const patient: Client = async (...request) => {
-      const answer = await client(...request);
-      if (answer.status === 503) await sleep(20);
-      return answer;
-    };
     const writing = payments.writeTo(async (...request) => {
       if (isStopping) throw new Error('Enough was written.');
-      return patient(...request);
+      return client(...request);
     });
     for (let i = 0; i < rounds; i++) {
       await sleep(300);
@@ -116,7 +110,7 @@ async function fillDisk(root: string, rounds: number, random: () => number, plan
     }
     isStopping = true;
     await writing;
-    await payments.finish(patient).catch((error: Error) => faults.push(error.message));
+    await payments.finish(client).catch((error: Error) => faults.push(error.message));
     await kill(server);
     faults.push(...(await checkSound(db)), ...findLosses(db, payments, before));
     const ledgerFaults = findLedgerFaults(db, lookups.receipts);

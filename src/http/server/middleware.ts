@@ -290,7 +290,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
-    // If neither window has room, the client waits for the day.
+    // If neither window has room, the day is named.
     const reason = decision.day.remaining < taken ? 'throttled_day' : 'throttled_hour';
     return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
   };

@@ -177,5 +177,3 @@ export const referenceOf = (row: StoredRow): string =>
 
 export const describeMember = ({ cooperativeCode, memberCode, fullName }: FoundMember): string =>
   `${cooperativeCode} · ${memberCode} · ${fullName}`;
-
-// Memberships side by side; differences are also marked by a sign

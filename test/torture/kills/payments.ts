@@ -1,4 +1,5 @@
 /** Clients that record payments, each with an Idempotency-Key, and repeat whatever was not acknowledged. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, CONNECTIONS } from '../client.ts';
 import type { KillsRegistry } from '../registry.ts';
 
@@ -53,6 +54,8 @@ export function startPayments({ key, loans }: KillsRegistry, random: () => numbe
     const { status, text, isReplayed } = await client('/api/v1/payments', headers, body);
     if (status === 503) {
       unanswered.push(payment);
+      // As a client that is to try later.
+      await sleep(20);
       return;
     }
     if (status !== 201) throw new UnexpectedAnswer(`${status}: ${text}`);

@@ -171,8 +171,8 @@ export const REFUSALS = {
   lookup_only: 'the key is for lookups only',
   cooperatives: 'the key is for some cooperatives, and the route is not for such keys',
   purpose: 'the request does not say why it reads, which the key must',
-  throttled_hour: 'the requests of the hour are used up',
-  throttled_day: 'the requests of the day are used up',
+  throttled_hour: 'the requests left in the hour do not suffice',
+  throttled_day: 'the requests left in the day do not suffice',
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;

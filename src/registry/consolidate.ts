@@ -10,7 +10,7 @@ import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
 import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
 
 /**
- * Parts of a lookup for keys with `members:financials`. Loans and savings are JSON texts from storage, as
+ * Parts of a lookup for keys with `members:financials`. Loans and savings come from storage as JSON, because
  * they do not depend on the time of the request.
  */
 export interface Financials {
@@ -21,7 +21,7 @@ export interface Financials {
 
 type Consolidated = (typeof CONSOLIDATED)[number];
 
-/** Values of a member that lookups show, or select members by. */
+/** Values of a member that lookups show or filter by. */
 export type LookedUpMember = Pick<
   Member,
   'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | (typeof LOOKED_UP)[number] | Consolidated
@@ -29,11 +29,11 @@ export type LookedUpMember = Pick<
 
 export interface Membership extends LookedUpMember {
   readonly cooperative: CooperativeSummary;
-  /** Null for keys that may not see them. */
+  /** Null if the caller may not see financials. */
   readonly financials: Financials | null;
 }
 
-/** A person's lookup. Each consolidated value is from the newest registration where it is not null. */
+/** Result of a lookup. Each consolidated value comes from the newest registration that has a value. */
 export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;
@@ -41,7 +41,7 @@ export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly memberships: readonly Membership[];
 }
 
-/** Newest registration first, then the higher id (docs/api.md#looking-up-a-person). */
+/** Sorts the newest registration first, then the higher id (docs/api.md#looking-up-a-person). */
 export const byNewestRegistration = (
   a: Pick<Membership, 'registrationDate' | 'id'>,
   b: Pick<Membership, 'registrationDate' | 'id'>,
@@ -71,8 +71,8 @@ function firstKnown(memberships: readonly Membership[], property: Consolidated):
   return null;
 }
 
-// Schemas and serializers of financials. Storage keeps loans and savings as they are sent, because neither
-// depends on the time of the request.
+// Schemas and serializers of financials. Loans and savings are stored in the form in which responses show
+// them, because neither depends on the time of the request.
 
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 

@@ -89,14 +89,14 @@ export interface CooperativeValues extends DecidedValues<typeof COOPERATIVE_FIEL
 
 export interface Cooperative extends CooperativeValues {
   readonly id: number;
-  /** Number of active members, maintained by the store. */
+  /** Number of active members, which clients cannot set. */
   readonly membersCount: number;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Cooperative fields shown in other resources. */
+/** Fields of a cooperative that other resources show. */
 export interface CooperativeSummary {
   readonly id: number;
   readonly code: string;
@@ -107,8 +107,8 @@ export interface CooperativeFilter {
   readonly code?: string;
   readonly status?: CooperativeStatus;
   readonly sector?: Sector;
-  /** Case-insensitive. */
+  /** Compared without regard to letter case. */
   readonly district?: string;
-  /** Prefixes of words of the name. */
+  /** Beginnings of words in the name, all of which must match. */
   readonly search?: readonly string[];
 }

@@ -13,7 +13,7 @@ export interface SavingsSummary {
   readonly accountsCount: number;
   readonly totalContributionsMinor: ExactInteger;
   readonly totalWithdrawalsMinor: ExactInteger;
-  /** Epoch seconds, or null without transactions. */
+  /** Epoch seconds, or null if there are no transactions. */
   readonly lastTransactionAt: number | null;
 }
 
@@ -77,41 +77,39 @@ export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, Val
   readonly id: number;
 }
 
-/**
- * Checked values of a request. Without a reference, the entry gets a reference derived from its other values.
- */
+/** Checked values of a request. The store derives a missing reference from the other values. */
 export type NewDelivery = InputValues<typeof PRODUCTION_FIELDS>;
 export type NewSavingsTransaction = InputValues<typeof ACCOUNT_FIELDS> & InputValues<typeof SAVINGS_FIELDS>;
 
-/** Both ends are inclusive; an omitted end is open. */
+/** Period in epoch seconds with inclusive ends. A missing end sets no limit. */
 export interface Period {
-  /** Both in epoch seconds. */
   readonly from?: number;
   readonly to?: number;
 }
 
 export interface DeliveryFilter extends Period {
-  /** Exact text, case-insensitive. */
+  /** Entire product name, in any letter case. */
   readonly product?: string;
 }
 
-/** Kinds of entries that can be listed and removed individually. */
+/** Kinds of entries that commands can list and remove one by one. */
 export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** Prefix of derived references, for entries that came without a reference. */
+/** Prefix of references that the registry derived for entries without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
-/** Prefix of the references of entries entered again on purpose, although equal entries are stored. */
+/** Prefix of references that the desk makes for an entry recorded twice on purpose. */
 export const TYPED_AGAIN = 'DESK-';
 
-/** All entries of a member, or the entry with a reference in a cooperative. */
+/** Selection of all entries of a member, or of the entry that has a reference in a cooperative. */
 export type EntrySelection =
   | { readonly memberId: number }
   | { readonly cooperativeCode: string; readonly reference: string };
 
-// Production of the last 365 days, exact to the second, without adding up every delivery at each lookup
+// Production of the last 365 days, exact to the second. A summary has a period of validity, so that a lookup
+// does not add up every delivery.
 
-/** Window of the production summary (docs/api.md#looking-up-a-person). */
+/** Days in the window of the production summary (docs/api.md#looking-up-a-person). */
 export const PRODUCTION_WINDOW_DAYS = 365;
 
 export interface ProductionSummary {
@@ -129,36 +127,36 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** A delivery in the window; `expiresAt` is the epoch second from which the window excludes it. */
+/** Delivery in the window. The delivery leaves the window at the epoch second `expiresAt`. */
 export interface ExpiringDelivery {
   readonly expiresAt: number;
   readonly grams: number;
 }
 
-/** A summary with its period of validity, in epoch seconds. */
+/** Summary with its period of validity, in epoch seconds. */
 export interface DatedSummary extends ProductionSummary {
-  /** Inclusive. */
+  /** Inclusive start of the validity. */
   readonly validFrom: number;
-  /** Exclusive: the first delivery expires. Null if no delivery ever expires. */
+  /** Exclusive end: the moment at which a delivery next enters or leaves the window, or null. */
   readonly validUntil: number | null;
 }
 
-/** A summary with the deliveries that change it next. */
+/** Summary with the deliveries that will leave the window next. */
 export interface DatedProduction extends DatedSummary {
   /** Deliveries that leave the window next, in time order: enough for summaries until `knownUntil`. */
   readonly expiring: readonly ExpiringDelivery[];
   readonly knownUntil: number | null;
 }
 
-/** Exclusive start of the window that ends at `at`, in epoch seconds. */
+/** Returns the exclusive start of the window that ends at `at`, in epoch seconds. */
 export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECONDS;
 
-/** Limit of listed expiring deliveries: a month with two a day. */
+/** Maximum length of `expiring`: two deliveries a day for a month. */
 const MAX_EXPIRING = 64;
 
 /**
- * Returns the summary at a moment. The summary changes only when a delivery happens, or leaves the window.
- * @param deliveries all since `knownFrom` in time order, including deliveries later than `at`
+ * Returns the summary at a moment. A summary changes only when a delivery enters or leaves the window.
+ * @param deliveries all deliveries since `knownFrom` in time order, including deliveries after `at`
  * @param at epoch seconds
  * @param knownFrom epoch seconds, not after the start of the window
  */
@@ -204,7 +202,7 @@ export function summarizeProduction(
 const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
 
 /**
- * Returns a later summary: an earlier one less the deliveries that have left the window since.
+ * Returns the summary at a later moment: the earlier summary minus the deliveries that have left the window.
  * @param at epoch seconds, before `knownUntil`
  */
 export function subtractExpired(

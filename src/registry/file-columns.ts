@@ -1,6 +1,6 @@
 /**
- * Columns of each kind of import file, in staging order: identifiers of the row and of its owner, then the
- * declared fields.
+ * Columns of each kind of import file, in the order of the staging tables: first the identifiers of the row
+ * and its owner, then the declared fields.
  */
 
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
@@ -29,19 +29,19 @@ export const IMPORT_KINDS = [
   'savings',
 ] as const;
 
-/** In an order in which each kind refers only to earlier kinds. */
+/** Kinds of import files, listed in an order in which each kind refers only to earlier kinds. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 export interface FileColumn {
   readonly name: string;
-  /** True if the file must have the column, without empty cells. */
+  /** True if every file must have the column and every row a value in the column. */
   readonly isRequired: boolean;
   /** Display name, also accepted as a column heading. */
   readonly label: Message;
   readonly field: NamedField;
   /**
-   * Role of the column: it names the owner of the row, identifies the row, sets a value, or is only compared
-   * with the owner.
+   * Use of the column: `owner` names the owner of the row, `key` identifies the row, `value` sets a value,
+   * and `compared` is only compared with the owner.
    */
   readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
@@ -49,10 +49,10 @@ export interface FileColumn {
 interface Owner {
   readonly name: string;
   readonly field: Field;
-  /** Label of the column; required if the label of the field does not name the entity. */
+  /** Label of the column. Needed if the field's label, such as "Code", does not name the entity. */
   readonly label?: Message;
   readonly isRequired: boolean;
-  /** `compared`: the column identifies nothing and only leads to a warning. */
+  /** A `compared` column identifies nothing; a difference from the stored value only causes a warning. */
   readonly role: 'owner' | 'compared';
 }
 
@@ -63,7 +63,7 @@ const COOPERATIVE: Owner = {
   isRequired: true,
   role: 'owner',
 };
-/** Member of an entry: by code or by national ID. The name, as the ledger has it, is only compared. */
+/** Columns that name the member of an entry. The name is only compared with the stored name. */
 const [MEMBER_CODE, IDENTITY_CARD, NAME]: readonly [Owner, Owner, Owner] = [
   { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false, role: 'owner' },
   { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false, role: 'owner' },
@@ -98,7 +98,7 @@ const FILES: {
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
 
 /**
- * True for fields with a column in files: files name other rows by labels instead of ids, and cannot set
+ * True for fields that have a column in files. Files name other rows by label instead of id, and cannot set
  * values that payments and corrections set.
  */
 const isInFiles = ({ kind, setBy }: Field): boolean =>
@@ -126,31 +126,31 @@ function columnsOf(kind: ImportKind): FileColumn[] {
   );
 }
 
-/** Builds a value for each kind of file. */
+/** Builds an object with one value for each kind of file. */
 export const byKind = <T>(of: (kind: ImportKind) => T): { readonly [kind in ImportKind]: T } =>
   Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, of(kind)])) as { [kind in ImportKind]: T };
 
 export const FILE_COLUMNS = byKind(columnsOf);
 
-/** Column with the reasons in a file of refused rows; never read back. */
+/** Column of a rejects file that lists the faults of the row; an import ignores these texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column with the source file of each refused row, needed for rows without a reference. */
+/** Column of a rejects file with the original file of the row, on which a derived reference depends. */
 export const FILE_COLUMN = 'registry_file';
 
-/** Column that marks a refused row whose file contains the same row twice. */
+/** Column of a rejects file that marks a row that occurs twice in its original file. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
-/** Display names of these columns, for files of refused rows meant for people. */
+/** Display names of the three columns, for rejects files with translated headings. */
 export const ADDED_LABELS = {
   [FAULTS_COLUMN]: say('Registry: what is wrong'),
   [FILE_COLUMN]: say('Registry: from which file'),
   [REPEATS_COLUMN]: say('Registry: twice in the file'),
 } as const;
 
-// Stored values → API format (docs/api.md#formats), for lists of changes
+// Formats stored values as in the API (docs/api.md#formats), for lists of changes
 
-/** Columns of tables that are not declared fields. */
+/** Timestamps of tables, which are not declared fields. */
 const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [
   name,
   { kind: 'instant' },
@@ -164,7 +164,7 @@ const KINDS: ReadonlyMap<string, ValueKind> = new Map([
 ]);
 
 /**
- * Kind of the values of a column, which is the same in every table.
+ * Returns the kind of a column's values. Columns with the same name have the same kind in every table.
  * @returns undefined for values shown as stored, such as ids
  */
 export const kindOf = (column: string): ValueKind | undefined => KINDS.get(column);

@@ -19,7 +19,7 @@ export type LoanStatus = (typeof LOAN_STATUSES)[number];
 
 export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
 
-/** Statuses allowed for a new loan over HTTP. */
+/** Statuses that an HTTP request may give to a new loan. */
 const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
 
 /** Fields of a loan (docs/api.md#loans). */
@@ -135,7 +135,7 @@ export const LOAN_FIELDS = {
   },
 } as const satisfies { readonly [property: string]: RecordedField };
 
-/** Loan fields of a lookup, in response order; the response for a single loan begins with the same fields. */
+/** Fields of a loan in a lookup, in response order. A response with a single loan begins with these. */
 export const LOAN_HISTORY = [
   'amountMinor',
   'interestRateHundredths',
@@ -152,7 +152,7 @@ export interface Loan extends Pick<AllValues, (typeof LOAN_HISTORY)[number]> {
   readonly id: number;
 }
 
-/** Member and cooperative of a loan or payment, as shown in responses. */
+/** Member and cooperative of a loan or payment, as responses show them. */
 export interface Owner {
   readonly memberId: number;
   /** Null for an erased person, whose `fullName` is `(erased)`. */
@@ -163,7 +163,7 @@ export interface Owner {
   readonly cooperativeName: string;
 }
 
-/** A loan as its own resource. */
+/** Loan in the responses of the loan routes, with its member and cooperative. */
 export interface LoanRecord extends AllValues, Owner {
   readonly id: number;
   /** Epoch seconds. */
@@ -193,7 +193,7 @@ export interface LoanInput extends InputValues<typeof LOAN_FIELDS> {}
 
 const GIVEN = listFields(LOAN_FIELDS).filter(isGiven);
 
-/** Status transitions allowed over HTTP (docs/api.md#loans-and-payments); imports may set any status. */
+/** Status transitions over HTTP (docs/api.md#loans-and-payments). Imports may set any status. */
 const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   pending: ['approved', 'rejected', 'cancelled'],
   approved: ['paid', 'defaulted'],
@@ -203,16 +203,16 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   defaulted: ['paid'],
 };
 
-/** @returns a message for a transition that is not allowed; an unchanged status is always allowed */
+/** @returns an error message if the transition is not allowed; keeping the status is always allowed */
 export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
   next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
 
 type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
 
 /**
- * @param stored dates of the stored loan. A stored end before the start, from an import, is accepted until
- *   either date changes (docs/api.md#loans).
- * @returns a message for a loan that would end before it starts
+ * @param stored dates of the stored loan. An import may have stored an end before the start; a request may
+ *   keep such dates until it changes either of them (docs/api.md#loans).
+ * @returns an error message if the loan would end before it starts
  */
 export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string | undefined {
   const { loanStartDate: start, loanEndDate: end } = submitted;
@@ -222,7 +222,7 @@ export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string 
 }
 
 /**
- * Values of a new loan.
+ * Returns the values of a new loan.
  * @param nowSeconds epoch seconds: the time of approval, if the loan begins as approved
  * @throws RegistryError `invalid` for a status that a new loan cannot have
  */
@@ -239,9 +239,9 @@ export function decideNewLoan(
 }
 
 /**
- * New values of a stored loan (docs/api.md#loans-and-payments).
+ * Returns the new values of a stored loan (docs/api.md#loans-and-payments).
  * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
- * @throws RegistryError `invalid`, with every field that cannot change this way
+ * @throws RegistryError `invalid`, with a message for each field that cannot change this way
  */
 export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds: number): LoanValues {
   const faults = new FieldErrorList();
@@ -263,12 +263,12 @@ export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds:
 
 // Selection and order of the loan history
 
-/** Maximum length of a loan history (docs/api.md#looking-up-a-person). */
+/** Maximum number of loans in a loan history (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
 
-/** Granted loans come first, so that no number of applications can hide a debt. */
+/** Sort groups of the loan history: granted loans first, so that many applications cannot hide a debt. */
 const GROUPS: { readonly [status in Loan['status']]: number } = {
   approved: 0,
   defaulted: 0,

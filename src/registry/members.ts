@@ -35,25 +35,20 @@ export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
 export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** Field of a member, with its treatment in transfers, merges and erasures. */
+/** Declaration of a member's field, including the effects of transfers, merges and erasures on the value. */
 export type MemberField = RecordedField & {
-  /**
-   * True for a column of the desk's list of members. Text fields listed here must also be in LISTED_TEXTS.
-   */
+  /** True for a column of the desk's list of members. A listed text field must also be in LISTED_TEXTS. */
   readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
-  /**
-   * Owner of the value: a transfer to another cooperative copies the values of the person, not those of the
-   * membership.
-   */
+  /** Owner of the value. A transfer to another cooperative copies only the values of the person. */
   readonly belongsTo: 'person' | 'membership';
   /**
-   * Value of a merged member. `keep`: that of the remaining member. `fill`: the same, but the other member's
-   * in place of null. `fill together`: as `fill`, for all such fields at once, so that all come from one
+   * Effect of a merge on the remaining member. `keep`: the value stays. `fill`: the other member's value
+   * replaces null. `fill together`: like `fill`, but all fields with this rule take their values from one
    * member.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
-  /** Kept, set to null or to the given text, or replaced by a value unique to the row. */
+  /** Effect of an erasure. `clear` sets null; `replace` sets a value unique to the row. */
   readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
 };
 
@@ -115,7 +110,7 @@ export const MEMBER_FIELDS = {
     isNullable: true,
     eventBit: 4,
     ...OF_PERSON,
-    // Parts of two members would make the name of neither.
+    // A first and a last name from two members would be the name of neither.
     merge: 'fill together',
   },
   lastName: {
@@ -214,7 +209,7 @@ export const LISTED_TEXTS = [
   'status',
 ] as const satisfies readonly Text[];
 
-/** Membership fields of lookups, in response order. */
+/** Fields of a membership in lookups, in response order. */
 export const LOOKED_UP = [
   'memberCode',
   'fullName',
@@ -226,7 +221,7 @@ export const LOOKED_UP = [
   'mobile',
 ] as const satisfies readonly (keyof MemberValues)[];
 
-/** Person fields of lookups; each value is from the newest registration with a value. */
+/** Fields of a person in lookups. Each value comes from the newest registration that has a value. */
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
@@ -247,9 +242,9 @@ export interface MemberFilter {
   readonly cooperativeId?: number;
   readonly status?: MemberStatus;
   readonly memberCode?: string;
-  /** E.164. */
+  /** Telephone number in E.164 format. */
   readonly mobile?: string;
-  /** Prefixes of words of the name. */
+  /** Beginnings of words in the name, all of which must match. */
   readonly search?: readonly string[];
 }
 
@@ -258,12 +253,12 @@ type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 
 /**
- * A member in a list. SQLite composes the JSON while it reads the row: serializing the values here would cost
- * a third of a page's speed (docs/decisions/0018-lists-as-text.md).
+ * Member in a list. SQLite builds the JSON while reading the row, because serializing the values here would
+ * make a page a third slower (docs/decisions/0018-lists-as-text.md).
  */
 export interface ListedMember {
   readonly id: number;
-  /** JSON object of the id and of LISTED_TEXTS, in their order; each is a string or null. */
+  /** JSON object of the id and then LISTED_TEXTS in order. Each value is a string or null. */
   readonly json: string;
   readonly cooperative: CooperativeSummary;
   /** Epoch seconds. */
@@ -285,9 +280,10 @@ export interface Names {
 }
 
 /**
- * Composes the names of a member from `full_name`, or from both parts, which then form the full name. A full
- * name is never split: a guess would be wrong for names written surname first (docs/api.md#members).
- * @returns undefined if neither was given
+ * Returns the names of a member: `full_name` if present, otherwise a full name composed of first and last
+ * name. A full name is never split, because a guess would be wrong for names written surname first
+ * (docs/api.md#members).
+ * @returns undefined if neither the full name nor both parts are present
  */
 export function composeNames(
   fullName: string | null,

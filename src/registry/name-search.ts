@@ -1,4 +1,4 @@
-/** Searches by name. A module adds them; without the module the registry works, but has no searches. */
+/** Interfaces of the search by name, implemented by the optional search module. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';
@@ -7,12 +7,12 @@ import type { NamedMember } from './stored/stored-data-types.ts';
 
 export interface Search {
   /**
-   * Searches for a service, outside its event loop.
-   * @param file registry file, opened with the first search
+   * Opens the search of an HTTP service, which runs outside the event loop.
+   * @param file registry file, opened by the first search
    */
   openSearching(file: string): Searching;
   /**
-   * Searches for commands and the desk, on a connection of their own.
+   * Opens the search of a command or the desk, on a separate connection.
    * @throws StorageError `unusable` if there is no registry
    */
   openNameSearch(storage: Storage): NameSearch;
@@ -20,8 +20,7 @@ export interface Search {
 
 interface Searching {
   /**
-   * @throws RegistryError (as a rejection) `unavailable` if too many searches wait, or names are missing from
-   *   the index
+   * @throws RegistryError (as a rejection) `unavailable` if too many searches wait or names are not indexed
    */
   members(search: MemberSearch): Promise<Page<ListedMember>>;
   /** Number of searches under way. */
@@ -31,12 +30,12 @@ interface Searching {
 
 interface NameSearch {
   /**
-   * Members whose names have words with these prefixes, in id order, up to a limit.
+   * Returns the members whose names contain words with all these beginnings, in id order, up to a limit.
    * @throws RegistryError `unavailable` while names of an import are missing from the index
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
   /**
-   * Ids of members who match when one letter of the words is corrected, up to `most`.
+   * Returns the ids of at most `most` members who match after one typo in the words is corrected.
    * @throws RegistryError as `searchMembers`
    */
   listSimilar(words: readonly string[], most: number): readonly number[];

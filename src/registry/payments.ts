@@ -20,7 +20,7 @@ import type { LendingFilter, LoanRecord, LoanStatus, Owner } from './loans.ts';
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-/** A void payment was recorded by mistake: the row stays, but does not count. */
+/** Statuses of a payment. A void payment was recorded by mistake: the row stays but does not count. */
 export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
@@ -101,14 +101,14 @@ export interface PaymentFilter extends LendingFilter {
 
 export interface PaymentInput extends InputValues<typeof PAYMENT_FIELDS> {}
 
-/** Loan values that the rules for payments need (docs/api.md#loans-and-payments). */
+/** Values of a loan that the rules for payments need (docs/api.md#loans-and-payments). */
 export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
 
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
-/** Statuses of loans that accept new payments from imports. */
+/** Statuses of loans to which an import may add payments. */
 export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
-/** @returns a message for a loan that accepts no new payments over HTTP */
+/** @returns an error message if the loan accepts no new payments over HTTP */
 export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
   TAKES_PAYMENTS.includes(loan)
     ? undefined
@@ -116,8 +116,8 @@ export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
 
 /**
  * @param paidAt epoch seconds
- * @param zone for the times in the message
- * @returns a message for a payment already included in the opening balance of its loan
+ * @param zone time zone of the times in the message
+ * @returns an error message if the opening balance of the loan already includes the payment
  */
 export const refuseCountedPayment = (
   { paidUntil }: Pick<LoanRecord, 'paidUntil'>,
@@ -130,8 +130,9 @@ export const refuseCountedPayment = (
 };
 
 /**
- * Values of a new payment.
- * @throws RegistryError `invalid`: the loan accepts no payments, or its opening balance includes the payment
+ * Returns the values of a new payment.
+ * @throws RegistryError `invalid` if the loan accepts no payments, its opening balance includes the payment,
+ *   or the payment is void
  */
 export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: TimeZone): PaymentValues {
   const faults = new FieldErrorList();
@@ -147,8 +148,9 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
 const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 
 /**
- * New values of a stored payment, corrected or void, whatever the status of its loan.
- * @throws RegistryError `invalid`, with every field that cannot change; a void payment cannot change
+ * Returns the new values of a stored payment, which may be corrected or made void in any status of its loan.
+ * @throws RegistryError `invalid`, with a message for each field that cannot change; a void payment cannot
+ *   change
  */
 export function decidePayment(
   stored: PaymentRecord,
@@ -173,27 +175,28 @@ export function decidePayment(
   return values;
 }
 
-/** Message for a payment with which the paid amount of its loan would exceed the largest amount. */
+/** Error message for a payment that would raise the paid amount of its loan above the largest amount. */
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Limit of the paid amount, as a multiple of the loan amount: with interest it rarely reaches twice. */
+/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay twice the amount. */
 export const MOST_TIMES_PAID = 3;
 
-/** Message for a payment over HTTP beyond this limit; an import only warns. */
+/** Error message for a payment over HTTP beyond `MOST_TIMES_PAID`; an import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';
 
-/** Contribution of a payment to the paid amount of its loan. */
+/** Returns the amount that a payment adds to the paid amount of its loan, in minor units. */
 const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
- * Paid amount of a loan after a change of one of its payments, in minor units. If an import has taken the
- * amount beyond three times the loan amount, it may stay there or decrease.
+ * Returns the paid amount of a loan after a payment is added or changed, in minor units. A paid amount above
+ * three times the loan amount, which only an import can set, may stay or decrease.
  * @param before undefined for a new payment
- * @throws RegistryError `invalid` for an amount with too many digits, or beyond three times the loan amount
+ * @throws RegistryError `invalid` if the paid amount has too many digits, or rises above three times the loan
+ *   amount
  */
 export function paidAfter(
   loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,

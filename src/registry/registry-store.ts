@@ -1,4 +1,4 @@
-/** The registry's rows: cooperatives, members, entries, loans and payments, as far as they are visible. */
+/** Stores of cooperatives, members, entries, loans and payments, by the cooperatives visible to a caller. */
 
 import type { StoreOf, Visible } from '../access/api-keys.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -13,9 +13,9 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** Rows that are read and written only through `narrowedTo`, by the cooperatives that the caller may see. */
+/** Store that is accessible only through `narrowedTo`, by the cooperatives that the caller may see. */
 export interface NarrowableStore<Rows = OwnedRows> {
-  /** Returns the visible rows. Other rows do not exist for the caller, neither for reads nor for writes. */
+  /** Returns the visible rows. For the caller, other rows do not exist, neither to read nor to write. */
   readonly narrowedTo: StoreOf<Rows>;
 }
 
@@ -24,7 +24,7 @@ type Searching = ReturnType<Search['openSearching']>;
 const refuseSearch = (): Promise<never> =>
   Promise.reject(invalidFields({ search: ['This registry has no search by name.'] }));
 
-/** @param searching undefined in a registry without searches by name */
+/** @param searching undefined in a registry without search by name */
 export function openOwnedRows(
   db: Connection,
   shared: Omit<StoreDependencies, 'cooperativeSummaries'>,

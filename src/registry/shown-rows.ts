@@ -1,4 +1,4 @@
-/** Properties of rows that responses and exports show, derived from their declared fields. */
+/** Properties of rows in responses and exports, derived from the declared fields of each entity. */
 
 import {
   financials,

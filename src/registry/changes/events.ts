@@ -1,4 +1,4 @@
-/** The event sequence: contents of an event, its stored codes, appending and expiry. */
+/** Types and fields of events, their codes in SQLite, and functions that append and remove events. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { ACTOR_KINDS, type Actor } from '../../sqlite/entity-store.ts';
@@ -20,14 +20,14 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
   EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
 );
 
-/** Retention of an event (docs/api.md#events). */
+/** Days for which the registry keeps an event (docs/api.md#events). */
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Event fields for changed deliveries and savings transactions of a member, with their bits. */
+/** Fields of a member's event that report changed deliveries or savings transactions, with their bits. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
-/** @throws Error for two fields with the same bit, or a bit below the highest without a field */
+/** @throws Error if two fields have the same bit, or if a bit below the highest one has no field */
 function namesByBit(
   fields: { readonly [property: string]: RecordedField },
   summaries: { readonly [name: string]: number } = {},
@@ -45,8 +45,8 @@ function namesByBit(
 }
 
 /**
- * Names of the fields that an event may report, as in bodies and import files. The index of a field is its
- * bit in stored events.
+ * Fields that an event may report, by their names in request bodies and import files. The position of a name
+ * is the number of the field's bit in stored events.
  */
 export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
   cooperative: namesByBit(COOPERATIVE_FIELDS),
@@ -64,13 +64,13 @@ export const entityOfType = (code: number): EventEntity =>
 export const typeOfCode = (code: number): EventType =>
   `${entityOfType(code)}.${EVENT_ACTIONS[code % EVENT_ACTIONS.length] as EventAction}`;
 
-/** Bit of a field; 0 for a field that events do not report. */
+/** Returns the bit mask of a field, or 0 for a field that events do not report. */
 export function fieldBit(entity: EventEntity, field: string): number {
   const place = EVENT_FIELDS[entity].indexOf(field);
   return place < 0 ? 0 : 2 ** place;
 }
 
-/** Sum of the bits of the fields; each field may be given only once. */
+/** Returns the sum of the fields' bit masks. Each field may appear only once. */
 export const fieldBits = (entity: EventEntity, fields: readonly string[]): number =>
   fields.reduce((bits, field) => bits + fieldBit(entity, field), 0);
 
@@ -87,23 +87,23 @@ export function actorOfCode(code: number): Actor {
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
 }
 
-// Appending: an event is written in the transaction of its change. Its sequence number is its SQLite rowid,
-// one more than that of the newest event; the newest event is never removed.
+// The transaction of a change also appends its event. The sequence number of an event is its SQLite rowid:
+// one more than that of the newest event, which is never removed.
 
 const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 
-/** Events up to this epoch second have expired. */
+/** Returns the epoch second at or before which an event has expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/** Limit of a single write; above one, so that a table with too many events shrinks with each write. */
+/** Maximum number of expired events that a single write removes: enough to shrink an overlong table. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Limit of an import or an undo, which may append any number of events. */
+/** Maximum for an import or an undo, either of which may append any number of events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
- * Removes expired events from the start of the sequence, up to the first unexpired event. The newest event
- * stays whatever its age, because it holds the end of the sequence. Parameters: `@most`, the limit of removed
- * events; `@expiry`, from `expiryOf`.
+ * Deletes expired events from the start of the sequence, up to the first event that has not expired. The
+ * newest event always stays, because the next sequence number follows from it.
+ * Parameters: `@most`, the maximum number of deleted events; `@expiry`, from `expiryOf`.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -111,7 +111,7 @@ const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
 
 export interface ChangedRow {
   readonly id: number;
-  /** Cooperative of the row; the row itself for a cooperative. */
+  /** Id of the row's cooperative; for a cooperative, its own id. */
   readonly cooperativeId: number;
 }
 
@@ -124,9 +124,7 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     'SELECT at FROM events ORDER BY sequence LIMIT 1',
   );
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /**
-   * Epoch second of the last check without an expired event; the check is not repeated within that second.
-   */
+  /** Epoch second in which the last check found no expired event; that second needs no further check. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (
@@ -150,8 +148,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 /**
  * Appends one event for each selected row, in the order of the SELECT, and records the range of their
  * sequence numbers for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`: `type` from `typeCode`, `fields` as bits
- *   (`fieldBit`), 0 unless updated
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`; the fields
+ *   are a sum of `fieldBit` values, or 0 unless the row was updated.
  * @returns the number of events
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
@@ -173,8 +171,8 @@ export function appendEvents(db: Connection, rows: string, nowSeconds: number, a
 }
 
 /**
- * Gives a copy of a registry a new epoch. Changes committed after the copy was taken are lost and their
- * sequence numbers will be reused, so followers must not continue. No-op for a file without a sequence.
+ * Gives a copy of a registry a new epoch, so that followers start over: the copy lacks later changes of the
+ * original and will reuse their sequence numbers. Does nothing to a file without events.
  */
 export function renewEpoch(db: Connection): void {
   if (!db.has("sqlite_schema WHERE name = 'feed'")) return;

@@ -1,11 +1,11 @@
-/** Labels of rows, including removed ones, and the origin of rows. */
+/** SQL for the labels of rows, including removed rows, and for the origin of a row. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
 import { CREATED, userOf } from './record-changes.ts';
 import { type ChangedEntity, tableOf } from './tables.ts';
 
-/** @param id SQL expression of the id; evaluated twice */
+/** @param id SQL expression of the id, which SQLite evaluates twice */
 export function labelSql(entity: ChangedEntity, id: string): string {
   const { table, label } = tableOf(entity);
   return `coalesce((SELECT ${label} FROM main.${table} WHERE id = ${id}),
@@ -13,7 +13,7 @@ export function labelSql(entity: ChangedEntity, id: string): string {
      ORDER BY id DESC LIMIT 1), '')`;
 }
 
-/** SQL that presents a recorded change `c`: account ids become account numbers. */
+/** SQL expressions that display a recorded change `c`, with account numbers instead of account ids. */
 export const SHOWN_CHANGE = (() => {
   const presented = (side: 'old' | 'new') =>
     `iif(c.field = 'account_id', ${labelSql('accounts', `c.${side}`)}, c.${side}) AS ${side}`;
@@ -25,8 +25,8 @@ export const SHOWN_CHANGE = (() => {
   };
 })();
 
-// Origin of a row: the operation whose range of new rows contains the row's id, or the key that created the
-// row
+// The origin of a row is the operation whose range of new ids includes the row, or the key that created the
+// row.
 
 export interface Origin {
   readonly at: number;
@@ -34,7 +34,7 @@ export interface Origin {
   readonly user: string | null;
 }
 
-/** @returns a function that gives the origin of a row, or undefined for a row older than the history */
+/** @returns a function that returns the origin of a row, or undefined for a row older than the history */
 export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) => Origin | undefined {
   const recorded = db.raw.prepare<[string, number], Origin>(
     `SELECT at, actor, ${userOf('actor')} AS user FROM main.changes

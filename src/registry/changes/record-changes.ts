@@ -1,6 +1,6 @@
 /**
- * Records changes of single rows in the transaction that makes them: each changed value in the history, and
- * one event. The history holds personal data and former values.
+ * Records changes of single rows in the transaction that makes them. The history receives each changed value,
+ * including personal data and former values; the event sequence receives one event.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -16,32 +16,32 @@ import {
 } from './tables.ts';
 
 /**
- * SQL of the id of a single new row: null, for SQLite to assign the next id, unless the rows with the highest
- * ids were removed.
+ * SQL of the id for a new row. The id is null, so that SQLite assigns the next one, unless the rows with the
+ * highest ids were removed: removed ids are never reused.
  */
 export const newIdSql = (table: string): string =>
   `(SELECT last_id + 1 FROM removed_ids
     WHERE table_name = '${table}' AND last_id >= (SELECT coalesce(max(id), 0) FROM ${table}))`;
 
-/** History field that marks the origin of a row. */
+/** Field name in the history entry that records the creation of a row. */
 export const CREATED = 'created';
 
 export interface HistoryEntry {
-  /** Field of the API or column of an import file; `created` for the origin of the row. */
+  /** Field of the API or column of an import file; `created` if the entry records the creation of the row. */
   readonly field: string;
-  /** As stored: amounts in minor units, weights in grams, instants in epoch seconds. */
+  /** Stored value: amounts in minor units, weights in grams, instants in epoch seconds. */
   readonly old: StagedValue;
   readonly new: StagedValue;
   /** Epoch seconds. */
   readonly at: number;
   /** Null for a row older than the history. */
   readonly actor: Actor | null;
-  /** User who made the import, correction or undo; null for a key, and if the user was not recorded. */
+  /** System user who ran the import, correction or undo; null for a key, or if no user was recorded. */
   readonly user: string | null;
 }
 
 /**
- * SQL of the user who ran or undid the operation behind a change; null for a change with a key.
+ * SQL of the user who ran or undid the operation behind a change; null if a key made the change.
  * @param actor SQL of the actor
  */
 export const userOf = (actor: string): string =>
@@ -57,7 +57,7 @@ const openInsert = (db: Connection, entity: ChangedEntity) =>
 
 interface ChangedValues {
   readonly fields: readonly string[];
-  /** In the order of `fields`, as the new ones. */
+  /** Values before the change. Both `old` and `new` have the order of `fields`. */
   readonly old: readonly Value[];
   readonly new: readonly Value[];
 }
@@ -67,12 +67,12 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   const insert = openInsert(db, entity);
   const append = openEventAppender(db, announcedEntity(entity));
   return {
-    /** Records the origin of a new row. */
+    /** Records the creation of a row in the history, and appends an event. */
     created(row: ChangedRow, nowSeconds: number, actor: Actor): void {
       insert.run(row.id, CREATED, null, null, nowSeconds, actor);
       append('created', row, [], nowSeconds, actor);
     },
-    /** Records each field whose value differs. */
+    /** Records the fields whose values differ, and appends one event if there are any. */
     changed(row: ChangedRow, change: ChangedValues, nowSeconds: number, actor: Actor): void {
       const changed: string[] = [];
       for (const [i, field] of change.fields.entries()) {
@@ -87,8 +87,8 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
 }
 
 /**
- * Records a new entry of a member, with the rows created for it, as one event of the member.
- * @param entities entities without their own events, all reported by the same field of the member's event
+ * Records a new entry of a member, and any row created along with the entry, as one event of the member.
+ * @param entities entities of these rows, all reported by the same field of the member's event
  */
 export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity[]) {
   const inserts = entities.map((entity) => ({ entity, insert: openInsert(db, entity) }));
@@ -101,7 +101,7 @@ export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity
   const append = openEventAppender(db, 'member');
   return {
     /**
-     * Records the origin of each row.
+     * Records the creation of each row.
      * @param rows ids of the new rows by entity
      */
     created(
@@ -119,7 +119,7 @@ export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity
   };
 }
 
-/** SELECT of the actors whose changes were undone, and of the undos: neither counts any more. */
+/** SELECT of actors whose changes no longer count: operations that were undone, and the undos themselves. */
 export const REVERSED_ACTORS = ['import', 'correction', 'undo']
   .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
   .join('\n  UNION ALL ');

@@ -1,6 +1,7 @@
 /**
- * Descriptions of the tables of people and their entries: ownership, references and unique columns. History,
- * events, counts, undo, moves, merges, erasure and the inspection of a person are derived from them.
+ * Descriptions of the tables of cooperatives, members and entries: owners, references and unique columns.
+ * History, events, counts, undo, moves, merges, erasure and the report about a person are derived from these
+ * descriptions.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -8,21 +9,21 @@ import { listFields } from '../../values/declared-fields.ts';
 import { FILE_FIELDS } from '../file-columns.ts';
 import type { EventEntity, EventSummary } from './events.ts';
 
-/** Entities of the registry, under their names in the history; parents before children. */
+/** Entities of the registry by their names in the history, parents before children. */
 export const CHANGED_ENTITIES = [
   ...(['cooperatives', 'members', 'production', 'loans'] as const),
   ...(['payments', 'accounts', 'savings'] as const),
 ] as const;
 export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
-// A stored column of the read model is not served if
+// A lookup does not serve a column of the read model as stored in these cases:
 //
-// - it carries the stale flag, set by triggers in the transaction that changes the entries
+// - the column has the stale flag, set by triggers in the transaction that changes the entries
 //   (../../sqlite/registry-1.sql);
-// - it was stored under another version of the rules (`RULES_VERSION` of stores/read-model.ts);
-// - it holds production, and a delivery has expired or happened since (registry/entries.ts).
+// - the column was stored under another version of the rules (`RULES_VERSION` of stores/read-model.ts);
+// - the column holds production, and a delivery has since entered or left the window (registry/entries.ts).
 
-/** The stale flag; never change it, as existing files contain it. */
+/** Value of a stale column. Never change this value, because existing files contain it. */
 const STALE = '';
 export const STALE_SQL = `'${STALE}'`;
 
@@ -30,33 +31,33 @@ export const STALE_SQL = `'${STALE}'`;
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 
-/** Condition on members with a stale column. Must match the partial index `members_unsummarized`. */
+/** SQL condition for members with a stale column. Must match the partial index `members_unsummarized`. */
 export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
 
 /**
  * Statement that marks a column as stale.
- * @param members condition on the members whose entries changed
+ * @param members SQL condition for the members whose entries changed
  */
 export const markStaleSql = (column: ReadModelColumn, members: string): string =>
   `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;
 
-/** Event representation of a changed row: an event of its own, or a field of its member's event. */
+/** Report of a changed row: an event about the row itself, or a field in an event about its member. */
 type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
 
 interface Description {
   readonly table: string;
-  /** Column with the label of a row: unique in its cooperative, and never a national ID. */
+  /** Column with the label of a row. The label is unique within a cooperative and never a national ID. */
   readonly label: string;
   readonly announced: Announced;
-  /** Parent of the row besides its cooperative: a member, or a row of a member. */
+  /** Parent of the row in addition to its cooperative: a member, or a row that a member owns. */
   readonly owner?: { readonly column: string; readonly entity: ChangedEntity };
 }
 
 export interface Table extends Description {
   readonly entity: ChangedEntity;
-  /** True for rows with events of their own. */
+  /** True if changes of these rows have their own events. */
   readonly hasTimestamps: boolean;
-  /** Sets of columns, besides the id, that are unique in the table. */
+  /** Sets of columns that are unique in the table; the id is not listed. */
   readonly unique: readonly (readonly string[])[];
 }
 
@@ -128,18 +129,19 @@ export const referencesOf = (table: Table): { readonly column: string; readonly 
   ...(table.owner === undefined ? [] : [table.owner]),
 ];
 
-/** SQL of the cooperative of the row with the alias `row`. */
+/** SQL of the cooperative's id in the row with the alias `row`. */
 export const cooperativeSql = (entity: ChangedEntity, row: string): string =>
   entity === 'cooperatives' ? `${row}.id` : `${row}.cooperative_id`;
 
-/** SQL of the member who owns the row with the alias `row`. */
+/** SQL of the id of the member who owns the row with the alias `row`. */
 export function memberSql(entity: OwnedEntity, row: string): string {
   const { column, entity: owner } = tableOf(entity).owner as NonNullable<Table['owner']>;
   return memberOfOwnerSql(owner, `${row}.${column}`);
 }
 
 /**
- * SQL of the member who owns a row with this parent.
+ * SQL of the id of the member at the top of a parent row.
+ * @param owner entity of the parent
  * @param id SQL of the id of the parent
  */
 export const memberOfOwnerSql = (owner: ChangedEntity, id: string): string =>
@@ -156,8 +158,7 @@ export function ownedIdsSql(entity: OwnedEntity, members: string): string {
 }
 
 /**
- * FROM clause of the rows `e` owned by members `m`, which the caller has selected before; few members only,
- * as each costs a search.
+ * Joins of the rows `e` owned by the members `m`. Each member costs an index search, so select few members.
  */
 export function joinOwnedSql(entity: OwnedEntity): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
@@ -166,14 +167,14 @@ export function joinOwnedSql(entity: OwnedEntity): string {
     CROSS JOIN main.${table} e ON e.${owner.column} = o.id`;
 }
 
-/** Names of declared fields in bodies and import files. */
+/** Field names in request bodies and import files, by column. */
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
   FILE_FIELDS.flatMap(listFields).map(({ column, name }) => [column, name]),
 );
 
 export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column) ?? column;
 
-/** Computed columns, and the time of the change itself. */
+/** Columns that the history omits: the id, the time of the last change, and computed columns. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];
 
 interface RecordedColumn {
@@ -181,7 +182,7 @@ interface RecordedColumn {
   readonly field: string;
 }
 
-/** All columns of a table except the id and computed ones, also columns of later schemas. */
+/** Lists the columns that the history records, including columns that a later schema added to the file. */
 export function recordedColumns(db: Connection, { table }: Pick<Table, 'table'>): RecordedColumn[] {
   const columns = db.raw.pragma(`main.table_info(${table})`) as { name: string }[];
   return columns

@@ -1,4 +1,4 @@
-/** The person named by the address of a page, and helpers shared by all pages about a person. */
+/** The person or cooperative in the address of a page, and helpers for pages about a person. */
 
 import type { Shows, Visit } from '../../desk/screen.ts';
 import { byNewestRegistration } from '../consolidate.ts';
@@ -10,20 +10,20 @@ import { numberOf, textOf } from './stored-values.ts';
 
 export const personPath = ({ places }: Visit): string => `/person/${places.person}`;
 
-/** @returns undefined if the number is not of this session, or nobody holds the national ID any more */
+/** @returns undefined if the session does not know the person's number, or if the person no longer exists */
 export function findVisited(visit: Visit): StoredPerson | undefined {
   const identityCard = visit.session.persons.find(Number(visit.places.person));
   if (identityCard === undefined) return undefined;
   return visit.use((storage) => openStoredData(storage)).findPerson(identityCard);
 }
 
-/** Ledger entry of a page that shows all data of a person. */
+/** Access record of a page that shows all data of a person. */
 export const showing = ({ identityCard, memberships: all }: StoredPerson): Shows => ({
   fields: ['identity', 'contact', 'financials'],
   subject: { identityCards: [identityCard], memberIds: all.map(({ member }) => numberOf(member, 'id')) },
 });
 
-/** Same rule as `primary_full_name` of lookups; without an active membership it applies to all of them. */
+/** Returns the name of the newest active registration, or of the newest one if no membership is active. */
 export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
   const active = all.filter(({ member }) => member.status === 'active');
   const [newest] = (active.length > 0 ? active : all)
@@ -36,9 +36,9 @@ export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
   return newest?.name ?? '';
 };
 
-// The cooperative named by the address of a page.
+// Cooperative in the address of a page
 
-/** Case-insensitive, as in the API. */
+/** Returns the code in upper case; like the API, the desk accepts codes in any letter case. */
 export const codeOf = ({ places }: Visit): string => (places.code ?? '').toUpperCase();
 
 export const cooperativePath = (visit: Visit): string => `/cooperative/${codeOf(visit)}`;

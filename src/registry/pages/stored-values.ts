@@ -1,4 +1,4 @@
-/** Formats stored values for pages: the values of a `StoredRow` as stored, by their names in files. */
+/** Formats the values of a `StoredRow` for pages, and translates the names of stored words and fields. */
 
 import type { Visit } from '../../desk/screen.ts';
 import type { Writing } from '../../desk/writing.ts';
@@ -12,16 +12,14 @@ import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from
 import { MEMBER_FIELDS } from '../members.ts';
 import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
-// Display names of stored words and fields.
+// Display names of stored words and fields
 
-/** Labels of declared fields. A name that several entities share gets the label of members. */
+/** Labels of declared fields. A name that several entities share has the label of members. */
 const LABELS = Object.fromEntries(
   [...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields).map(({ name, label }) => [name, label]),
 );
 
-/**
- * Labels of file columns that name the owner of a row, where the label of the field alone would be unclear.
- */
+/** Labels of file columns that name the owner of a row without being declared fields. */
 const OWNERS = Object.fromEntries(
   Object.values(FILE_COLUMNS)
     .flat()
@@ -52,7 +50,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   entries_remove: say('Entries removed'),
   persons_erase: say('Person erased'),
   row_enter: say('Entered by hand'),
-  // Subjects of attention items
+  // Subjects of issues that need action
   clock: say('Clock'),
   disk: say('Disk'),
   events: say('Events'),
@@ -75,17 +73,15 @@ const NAMES: { readonly [stored: string]: Message } = {
   updated_at: say('Last changed on'),
 };
 
-/**
- * Name of a stored word or field; an unknown word is its own name, so that it appears at least in English.
- */
+/** Returns the display name of a stored word or field. Unknown words are shown as stored, in English. */
 export const nameOf = (stored: string): Message =>
   Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
 
 // Rows entered and changed by hand, and the addresses of their forms
 
 /**
- * Kinds of rows that can be entered for a cooperative. The form for the next row of the same paper shows the
- * values of the `carriedOver` fields again.
+ * Kinds of rows that a clerk can enter for a cooperative. After a row is saved, the next form shows the
+ * values of the `carriedOver` fields again, because a paper usually lists several rows.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
@@ -107,7 +103,7 @@ export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
 
 /**
  * Link to the form for a new row.
- * @param owner id of the membership; of the loan for a payment
+ * @param owner id of the membership; for a payment, id of the loan
  */
 export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
   html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
@@ -128,13 +124,13 @@ export const changeLink = (
 export const changePath = (person: string, kind: EnteredKind, id: string, list?: string): string =>
   `${person}/change/${kind}/${id}${list === undefined ? '' : `?list=${encodeURIComponent(list)}`}`;
 
-/** Address of the cooperative's list that a row is changed from; undefined for any other address. */
+/** Returns the address of the cooperative's list to return to, or undefined for any other address. */
 export function listIn(query: URLSearchParams): string | undefined {
   const list = query.get('list') ?? '';
   return /^\/cooperative\/[\w-]+\/[a-z-]+(?:\?[\w=&-]*)?$/.test(list) ? list : undefined;
 }
 
-/** @param owner id of the membership; of the loan for a payment */
+/** @param owner id of the membership; for a payment, id of the loan */
 export const enterPath = (person: string, kind: EnteredKind, owner: string): string =>
   `${person}/enter/${kind}/${owner}`;
 
@@ -165,13 +161,13 @@ function writeDecimal(write: Writing, kind: DecimalKind, value: number): string 
   return kind === WEIGHT ? write.weight(value) : write.money(value);
 }
 
-/** Empty string if missing. */
+/** Returns a value as text, or an empty string if the value is missing. */
 export const textOf = (row: StoredRow, field: string): string => String(row[field] ?? '');
 
-/** Zero if missing. */
+/** Returns a value as a number, or zero if the value is missing. */
 export const numberOf = (row: StoredRow, field: string): number => Number(row[field] ?? 0);
 
-/** Reference of an entry; empty if it was derived. */
+/** Returns the reference of an entry, or an empty string for a derived reference. */
 export const referenceOf = (row: StoredRow): string =>
   textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 

@@ -1,4 +1,4 @@
-/** Erased persons, in the registry and in the file of erasures (docs/decisions/0022-erasure.md). */
+/** Erased persons in a registry and in its file of erasures (docs/decisions/0022-erasure.md). */
 
 import { createHmac, type KeyObject } from 'node:crypto';
 import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';
@@ -8,13 +8,13 @@ import { erasuresFileOf } from '../../sqlite/registry-files.ts';
 import { ERASURES_SCHEMA } from '../../sqlite/schemas.ts';
 
 export interface Erasures {
-  /** HMAC keys in hexadecimal; in a registry, its own key comes first. */
+  /** HMAC keys in hexadecimal. In a registry, the registry's own key comes first. */
   readonly secrets: readonly string[];
-  /** Epoch seconds of each erasure by the hexadecimal hash of the national ID. */
+  /** Epoch second of each erasure, by the hexadecimal hash of the national ID. */
   readonly erasedAt: ReadonlyMap<string, number>;
 }
 
-/** @returns no secrets for a file without these tables */
+/** @returns no secrets and no erasures for a file without these tables */
 export function readErasures({ raw }: Connection): Erasures {
   const isTable = "SELECT 1 FROM main.sqlite_schema WHERE name = 'erasure_secrets'";
   if (raw.prepare(isTable).get() === undefined) return { secrets: [], erasedAt: new Map() };
@@ -26,17 +26,14 @@ export function readErasures({ raw }: Connection): Erasures {
   return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
 }
 
-/**
- * True if the erasures include the secret of the registry in a file, and so belong to it; also true for
- * erasures without secrets.
- */
+/** True if the erasures include the secret of the registry in a file, or have no secrets. */
 export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
   secrets.length === 0 ||
   withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
     secrets.includes(db.value<string>('SELECT lower(hex(secret)) FROM main.erasure_secrets WHERE id = 1')),
   );
 
-/** Merges erasures; for a person who was erased more than once, the last erasure counts. */
+/** Merges erasures. If a person was erased more than once, the last erasure counts. */
 export function mergeErasures(...all: readonly Erasures[]): Erasures {
   const erasedAt = new Map<string, number>();
   for (const each of all)
@@ -44,11 +41,11 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
   return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
 }
 
-/** Hashes whose erasure in `newest` is later than in `earlier`, or missing there. */
+/** Lists the hashes whose erasure in `newest` is later than in `earlier`, or missing from `earlier`. */
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** INSERT of an erasure. A registry gets `cleared_at` at once, as it has no data of the person. */
+/** INSERT statements of an erasure. A registry has no data of the person, so `cleared_at` is set at once. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -56,7 +53,7 @@ const INSERT = {
 
 /**
  * Adds missing erasures in one transaction.
- * @param to kind of the file behind the connection
+ * @param to kind of the database
  */
 export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to: keyof typeof INSERT): void {
   const { raw } = db;
@@ -74,7 +71,7 @@ export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to:
 
 /**
  * @returns undefined if the file does not exist
- * @throws StorageError if it cannot be read, or is another kind of file
+ * @throws StorageError if the file cannot be read or is another kind of file
  */
 export function readErasuresFile(file: string): Erasures | undefined {
   if (!hasTables(file)) return undefined;
@@ -99,17 +96,17 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Completes the file of erasures from its registry, as a command may have been killed between the writes to
- * both.
+ * Adds the registry's erasures to its file of erasures, because a command may have been killed between the
+ * two writes.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
   addToErasuresFile(erasuresFileOf(databaseFile), readErasures(registry));
 
-// Rows of erased persons stay, without personal data, for the totals of their cooperatives. No list, count or
-// lookup includes them (docs/decisions/0022-erasure.md).
+// Rows of erased persons stay without personal data, so that the totals of their cooperatives stay correct.
+// No list, count or lookup includes these rows (docs/decisions/0022-erasure.md).
 
-/** History field that marks an erased row. */
+/** Field name in the history entry that marks a row as erased. */
 export const ERASED_FIELD = 'erased';
 
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
@@ -121,25 +118,25 @@ export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): 
   createHmac('sha256', secret).update(identityCard).digest();
 
 /**
- * Hash input for a number that an erased person had by mistake, with the membership: the number alone may be
- * another person's.
+ * Hash input for a national ID that an erased person had by mistake. The membership is included, because the
+ * number alone may belong to another person.
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 
-/** Hash input for an erased person's number that another person's membership had by mistake. */
+/** Hash input for an erased person's national ID that another person's membership had by mistake. */
 export const numberOfAnother = (memberId: number, identityCard: string): string =>
   `${memberId}-${identityCard}`;
 
-/** @returns a function that hashes a number with the registry's own key, for an erasure now */
+/** @returns a function that hashes a national ID with the registry's own key, for a new erasure */
 export function openIdentityHash(db: Connection): (identityCard: string) => Buffer {
   const secret = db.value('SELECT secret FROM main.erasure_secrets WHERE id = 1');
   return (identityCard) => hashIdentity(secret as Buffer, identityCard);
 }
 
-/** True if anyone was erased; otherwise an import can skip hashing every number. */
+/** True if any person was erased. If not, an import can skip hashing every national ID. */
 export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
 
-/** Epoch second of the last erasure of the person with this national ID, or undefined. */
+/** Returns the epoch second of the last erasure of the person with this national ID, or undefined. */
 export function findErasure(db: Connection, identityCard: string): number | undefined {
   const find = db.raw.prepare('SELECT erased_at FROM main.erased_persons WHERE identity_hash = ?').pluck();
   const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');

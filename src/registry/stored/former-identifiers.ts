@@ -1,8 +1,8 @@
 /**
- * Redirects of former keys: a replaced national ID leads to the current one, and a merged member to the
- * member with its entries. A redirect in force leads to the current target in one step. A redirect ended by a
- * later correction stays in its table, so that an undo of the correction can put it back in force. Lookups
- * use the views of redirects in force.
+ * Redirects of former identifiers: from a replaced national ID to the current one, and from a merged member
+ * to the member that has its entries now. A redirect in force points directly to the current target. A later
+ * correction may end a redirect; the row stays, so that an undo of the correction can put the redirect back
+ * in force. Lookups read views of the redirects in force.
  */
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -11,7 +11,7 @@ import { ENDED_MEMBER_STATUSES } from '../members.ts';
 
 interface Redirects {
   readonly table: string;
-  /** View of the rows in force. */
+  /** View of the redirects in force. */
   readonly inForce: string;
   readonly from: string;
   readonly to: string;
@@ -33,8 +33,8 @@ export const MERGED_MEMBERS: Redirects = {
 type Key = string | number;
 
 /**
- * SELECT of the target of a former key.
- * @param key SQL of the key; by default the only parameter
+ * SELECT of the target of a former identifier.
+ * @param key SQL of the identifier; by default the only parameter
  */
 export const redirectSql = ({ inForce, from, to }: Redirects, key = '?'): string =>
   `SELECT ${to} AS "to" FROM ${inForce} WHERE ${from} = ${key}`;
@@ -50,12 +50,12 @@ export const currentNumberSql = (value: string): string =>
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
-/** SQL condition: a national ID was replaced at some time, even if released since. */
+/** SQL condition that a national ID was ever replaced, even if the number was released later. */
 export const wasReplacedSql = (value: string): string =>
   `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
 
 /**
- * Deletes the redirects of a person who is erased.
+ * Deletes the redirects to and from the numbers of an erased person.
  * @param numbers SQL list of national IDs
  */
 export const forgetNumbers = (db: Connection, numbers: string): void =>
@@ -75,7 +75,7 @@ export const endRedirect = (
     .changes > 0;
 
 /**
- * Redirects a key, and all keys redirected to it, to another key.
+ * Redirects a key to another key, along with all keys that were redirected to the first one.
  * @param keepsKey false if the key itself becomes free for another person or row
  */
 export function addRedirect(
@@ -94,7 +94,7 @@ export function addRedirect(
     run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
 }
 
-/** Reverts the changes of redirects that a correction made. */
+/** Reverts the changes that a correction made to redirects. */
 export function undoRedirects(db: Connection, correctionId: number): void {
   for (const { table } of [REPLACED_NUMBERS, MERGED_MEMBERS]) {
     db.run(`DELETE FROM main.${table} WHERE correction_id = ?`, [correctionId]);
@@ -104,14 +104,14 @@ export function undoRedirects(db: Connection, correctionId: number): void {
 
 /**
  * SELECT of the members into which members with a former code were merged.
- * @param code SQL of the code
+ * @param code SQL of the former code
  */
 export const mergedByCodeSql = (code: string): string =>
   `SELECT ${MERGED_MEMBERS.to} FROM main.${MERGED_MEMBERS.inForce} f WHERE ${code} =
     (SELECT old FROM main.changes WHERE entity = 'members' AND row_id = f.${MERGED_MEMBERS.from}
        AND field = 'member_code' ORDER BY id DESC LIMIT 1)`;
 
-// Transfers of members between cooperatives, derived from corrections that have not been undone.
+// Transfers of members between cooperatives, derived from corrections that have not been undone
 
 export const TRANSFER_KIND = 'members_transfer';
 
@@ -120,7 +120,7 @@ export interface TransferOptions {
   readonly member: number;
   /** Code of the cooperative in which the new membership began. */
   readonly to: string;
-  /** `YYYY-MM-DD` */
+  /** Day of the transfer, `YYYY-MM-DD`. */
   readonly on: string;
 }
 
@@ -129,8 +129,8 @@ const option = (name: keyof TransferOptions): string => `json_extract(o.options,
 export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
- * SELECT of `member_id, code, day`: memberships ended by a transfer, also after a merge into another
- * membership. Memberships that became active again are left out.
+ * SELECT of `member_id, code, day` for each membership that a transfer ended. A membership merged into
+ * another appears under the remaining one; a membership that became active again is omitted.
  * @param reversed SELECT of actors whose changes do not count
  */
 export const transfersSql = (reversed: string): string =>
@@ -143,9 +143,8 @@ export const transfersSql = (reversed: string): string =>
        AND h.actor NOT IN (${reversed}))`;
 
 /**
- * New entries that are refused after the transfer of a membership
- * (docs/correcting.md#a-change-of-cooperative). Withdrawals and payments are accepted, as they end old
- * savings and loans.
+ * Entries that a membership cannot receive after its transfer (docs/correcting.md#a-change-of-cooperative).
+ * Withdrawals and payments are accepted, because they close old savings and loans.
  */
 const BEGINNINGS = {
   production: { column: 'delivered_at', condition: 'true' },
@@ -160,7 +159,7 @@ type BeginningKind = keyof typeof BEGINNINGS;
 /** True for kinds with entries that are refused after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
-/** Date column of a new row `r`, and SQL that is true for a date after the member's transfer `t`. */
+/** Returns the date column of a row `r`, and SQL that is true if the row is dated after the transfer `t`. */
 export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
   const { column, condition } = BEGINNINGS[kind];
   const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;

@@ -1,4 +1,4 @@
-/** Identifies a person: rows, national IDs, and the kept responses that name the person. */
+/** Identifies a person: memberships, national IDs, and the saved responses that name the person. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { type Fields, listFields } from '../../values/declared-fields.ts';
@@ -11,11 +11,11 @@ import type { StoredRow } from './stored-data-types.ts';
 export interface Person {
   readonly identityCard: string;
   readonly members: readonly number[];
-  /** Ids of the memberships, and of the members merged into them. */
+  /** Ids of the memberships, and of members that were merged into them. */
   readonly rows: readonly number[];
-  /** National IDs under which the person is or was registered, without those in `mistaken`. */
+  /** National IDs under which the person is or was registered, except `mistaken` ones. */
   readonly numbers: readonly string[];
-  /** National IDs that the person had by mistake: they now lead to another person. */
+  /** National IDs that the person had by mistake and that now lead to another person. */
   readonly mistaken: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Person {
 export const listOf = (values: readonly (string | number)[]): string =>
   values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
 
-/** In id order. */
+/** Lists member ids in order. */
 const membersOf = (db: Connection, identityCard: string): number[] =>
   db.values<number>('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id', [identityCard]);
 
@@ -35,7 +35,7 @@ const mergedInto = (db: Connection, members: readonly number[]): number[] =>
     `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
   );
 
-/** Former numbers that lead to a current number. */
+/** Lists the former national IDs that lead to a current one. */
 export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   db.values<string>(
     `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
@@ -44,8 +44,8 @@ export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   );
 
 /**
- * @param requested current national ID, or a former one that leads to it
- * @returns undefined if nobody holds the number
+ * @param requested current national ID, or a former one that leads to the current one
+ * @returns undefined if no member has the number
  */
 export function identifyPerson(db: Connection, requested: string): Person | undefined {
   const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, requested) ?? requested;
@@ -54,7 +54,7 @@ export function identifyPerson(db: Connection, requested: string): Person | unde
 }
 
 /**
- * The person with these memberships.
+ * Returns the person with these memberships.
  * @param identityCard current national ID of the person
  */
 export function personOf(db: Connection, identityCard: string, members: readonly number[]): Person {
@@ -70,23 +70,20 @@ export function personOf(db: Connection, identityCard: string, members: readonly
   return { identityCard, members, rows, numbers, mistaken };
 }
 
-/** SELECT that finds a row if a number belongs to another person, and was a mistake in the person's rows. */
+/** SELECT that returns a row if the number `@number` now leads to a member outside the list `%`. */
 const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
-/**
- * Responses to new entries, which have no Location: the id and a field that only these responses have
- * identify them.
- */
+/** Entities whose saved responses have no Location, each with a field that no other response contains. */
 const ENTRY_RESPONSES = [
   { entity: 'production', field: 'delivered_at' },
   { entity: 'savings', field: 'transacted_at' },
 ] as const;
 
 /**
- * FROM and WHERE of the kept responses about a person: responses to the creation of the person's rows, and
- * responses with one of the person's numbers.
+ * FROM and WHERE of the saved responses about a person: responses to the creation of the person's rows, and
+ * responses that contain one of the person's numbers.
  */
 export function keptResponsesSql({ rows, numbers }: Person): string {
   const loans = `SELECT id FROM main.loans WHERE member_id IN (${listOf(rows)})`;
@@ -113,7 +110,7 @@ const OWNER = (member: string): string => `
   CAST(${member} AS TEXT) AS member_id,
   (SELECT member_code FROM main.members WHERE id = ${member}) AS member_code`;
 
-/** SELECT columns under their names in files. */
+/** SELECT columns with their names in files as aliases. */
 const selectFields = (fields: Fields): string =>
   listFields(fields)
     .filter(({ kind }) => kind !== 'reference')
@@ -134,7 +131,7 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
   `main.${tableOf(kind).table} e WHERE
     ${'memberId' in selection ? `e.id IN (${ownedIdsSql(kind, '@memberId')})` : BY_REFERENCE}`;
 
-/** In id order. */
+/** Reads the selected entries in id order. */
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] {
   return db.rows<StoredRow>(
     `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}

@@ -1,18 +1,18 @@
-/** Types of stored data, as commands and the desk read it: row by row, with every value. */
+/** Types of stored data as commands and the desk read them: each row with every value. */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { HistoryEntry } from '../changes/record-changes.ts';
 import type { ChangedEntity } from '../changes/tables.ts';
 
 /**
- * Values of a row by the names of bodies and import files, as stored: amounts in minor units, weights in
- * grams, instants in epoch seconds. Ids and counts are text.
+ * Stored values of a row, by field name in bodies and import files: amounts in minor units, weights in grams,
+ * instants in epoch seconds. Ids and counts are text.
  */
 export interface StoredRow {
   readonly [field: string]: StagedValue;
 }
 
-/** A membership with everything that belongs to it; each list in id order. */
+/** Membership with all rows that belong to the membership, each list in id order. */
 export interface StoredMembership {
   readonly member: StoredRow;
   readonly deliveries: readonly StoredRow[];
@@ -22,22 +22,22 @@ export interface StoredMembership {
   readonly savingsTransactions: readonly StoredRow[];
 }
 
-/** A change of a row of a person, or of a row merged into one. */
+/** Recorded change of a person's row, or of a row that was merged into the person's row. */
 export interface StoredChange extends HistoryEntry {
   readonly entity: ChangedEntity;
   readonly row: string;
 }
 
-/** Identifiers of a member; any of them finds members. */
+/** Identifiers for a search. A member matches if any identifier matches, within `cooperativeCode` if set. */
 export interface MemberName {
   readonly id?: number;
   readonly memberCode?: string;
-  /** Current or former. */
+  /** Current or former national ID. */
   readonly identityCard?: string;
   /**
-   * Set for input of a search, which may differ in case or be outdated: without a match, codes and references
-   * are tried in upper case, and former codes find the member into which their holder was merged. Corrections
-   * need exact identifiers.
+   * Set for search input, which may be outdated or in another letter case. If nothing matches, codes and
+   * references are tried in upper case, and then a former code finds the member into which its member was
+   * merged. Corrections leave the flag unset, because they need exact identifiers.
    */
   readonly isTyped?: true;
   /** Reference of a delivery, savings transaction, loan or payment of the member. */
@@ -52,7 +52,7 @@ export interface FoundMember {
   readonly fullName: string;
 }
 
-/** A member found by a search for a name. */
+/** Member found by a search by name. */
 export interface NamedMember extends FoundMember {
   readonly status: string;
 }
@@ -60,11 +60,11 @@ export interface NamedMember extends FoundMember {
 /** All data of a person, in all cooperatives and statuses. */
 export interface StoredPerson {
   readonly identityCard: string;
-  /** Former numbers that find the person. */
+  /** Former national IDs that lead to the person. */
   readonly formerIdentityCards: readonly string[];
   readonly memberships: readonly StoredMembership[];
-  /** Origin of each row, then every change; newest last. */
+  /** Creation of each row, then every change from oldest to newest. */
   readonly history: readonly StoredChange[];
-  /** Number of responses naming the person that are kept for repeated requests. */
+  /** Number of saved responses that name the person; responses are saved for repeated requests. */
   readonly keptResponses: number;
 }

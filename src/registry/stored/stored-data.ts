@@ -1,4 +1,4 @@
-/** Reads stored data for commands and the desk, on a connection of its own. */
+/** Reads stored data for commands and the desk, on a separate connection. */
 
 import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
@@ -28,7 +28,7 @@ import type {
   StoredRow,
 } from './stored-data-types.ts';
 
-/** Columns of a `FoundMember`. */
+/** SELECT columns of a `FoundMember`, from the members `m` and the cooperatives `c`. */
 export const FOUND_MEMBER =
   'm.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName';
 
@@ -47,7 +47,7 @@ function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, s
 type PersonalEntity = 'members' | OwnedEntity;
 const PERSONAL: readonly PersonalEntity[] = ['members', ...OWNED_ENTITIES];
 
-/** SELECT of the ids of members, or of rows owned by them. */
+/** SELECT of the ids of members, or of the rows that members own. */
 const personalIds = (entity: PersonalEntity, members: readonly number[]): string =>
   entity === 'members'
     ? `SELECT id FROM main.members WHERE id IN (${members.join(', ')})`
@@ -66,7 +66,7 @@ function findPerson(db: Connection, requested: string): StoredPerson | undefined
   };
 }
 
-/** Reads rows with all columns except computed ones. */
+/** Reads a member's rows of one entity, with all columns except computed ones. */
 function readRows(db: Connection, entity: PersonalEntity, member: number): StoredRow[] {
   const table = tableOf(entity);
   const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
@@ -90,7 +90,7 @@ function findMembership(db: Connection, id: number): StoredMembership | undefine
   };
 }
 
-/** @param rows ids of the members, and of those merged into them */
+/** @param rows ids of the members, and of members merged into them */
 function readHistory(db: Connection, members: readonly number[], rows: readonly number[]): StoredChange[] {
   const originOf = openOrigins(db);
   const origins = PERSONAL.flatMap((entity): StoredChange[] => {
@@ -118,7 +118,7 @@ const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
-/** SELECT with one index search for each cooperative and table. */
+/** SELECT of the owners of entries with a reference: one index search for each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
     (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o
@@ -136,7 +136,7 @@ function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMem
     ...(memberCode !== undefined && { memberCode: memberCode.toUpperCase() }),
     ...(reference !== undefined && { reference: reference.toUpperCase() }),
   };
-  // Former codes of merged members, as on old papers and in old files, are tried last.
+  // Former codes of merged members, which old papers and files may still show, are tried last.
   const attempts = [
     [ids, upper],
     [FOUND_BY_FORMER_CODE, name],
@@ -165,33 +165,33 @@ const PRODUCTS = `SELECT DISTINCT product FROM main.production_entries
 const NUMBERS_IN_USE = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
 
-/** Reads stored data on a connection. */
 const storedDataOn = (db: Connection) => ({
-  /** All, in order of code. */
+  /** Lists all cooperatives in order of code. */
   listCooperatives: (): readonly CooperativeSummary[] =>
     db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
-  /** Distinct values, sorted. */
+  /** Lists the distinct districts and provinces of cooperatives, sorted. */
   listPlaces() {
     const valuesOf = (name: 'district' | 'province') =>
       db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
     return { district: valuesOf('district'), province: valuesOf('province') };
   },
-  /** Distinct products of the deliveries of a cooperative, sorted. */
+  /** Lists the distinct products in the deliveries of a cooperative, sorted. */
   listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
-  /** @returns undefined if the number neither is nor was anyone's */
+  /** @returns undefined if no person has or had the number */
   findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
   /**
-   * Current numbers by member id; accepts ids of merged members and skips members without a current number.
+   * Returns current national IDs by member id. A merged member has the number of the remaining member; a
+   * member without a current number is omitted.
    */
   findNumbers: (memberIds: Iterable<number>): ReadonlyMap<number, string> => findNumbers(db, memberIds),
-  /** In id order, without erased members. */
+  /** Lists members in id order, without erased members. */
   findMembers: (name: MemberName): readonly FoundMember[] => findMembers(db, name),
-  /** Subset of these numbers that are current. */
+  /** Returns the submitted national IDs that members currently have. */
   listHeldNumbers: (identityCards: readonly string[]): readonly string[] =>
     db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
   /** @returns undefined if the member does not exist or is erased */
   findMembership: (memberId: number) => db.transaction.deferred(() => findMembership(db, memberId)),
-  /** In id order. */
+  /** Lists the selected entries in id order. */
   listEntries: (kind: EntryKind, selection: EntrySelection): readonly StoredRow[] =>
     readEntries(db, kind, selection),
 });
@@ -202,7 +202,7 @@ export type StoredDataStore = ReturnType<typeof openStoredData>;
 export const openStoredData = (storage: Storage) => openStoredDataAnd(storage, () => ({}));
 
 /**
- * Stored data, and reads of the caller on the same connection.
+ * Opens stored data together with the caller's own reads, on one connection.
  * @throws StorageError `unusable` if there is no registry
  */
 export function openStoredDataAnd<Reads extends object>(storage: Storage, reads: (db: Connection) => Reads) {

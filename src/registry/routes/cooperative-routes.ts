@@ -38,7 +38,7 @@ export const DISTRICT_FILTER = {
   parse: (value: string) => value,
 };
 
-// The store returns the same object for a cooperative until a cooperative changes.
+// JSON texts by summary object. The store returns the same object until any cooperative changes.
 const summaryTexts = new WeakMap<CooperativeSummary, string>();
 
 export function serializeCooperativeSummary(cooperative: CooperativeSummary): string {
@@ -60,7 +60,8 @@ const counted = declareResource(COOPERATIVE_FIELDS, {
 
 export const COOPERATIVE: typeof counted = {
   ...counted,
-  // Members join and leave without a write of the cooperative, so the tag has a part for their count.
+  // Members join and leave without a write of the cooperative, so the entity tag has a separate part for
+  // their count.
   represent: (cooperative, zone) =>
     representCounted(
       counted.serialize(cooperative, zone),
@@ -111,7 +112,7 @@ const choiceFilter = <T extends string>(description: string, choices: readonly T
   );
 
 const FILTERS = {
-  // Codes have no lower-case letters.
+  // Stored codes have no lower-case letters.
   code: filter('Only the cooperative with this code, in any letter case.', string(), (value) =>
     value.toUpperCase(),
   ),

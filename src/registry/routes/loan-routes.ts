@@ -36,7 +36,7 @@ import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 
 // Filters shared by the lists of loans and payments
 
-/** @param rows for example `the loans` */
+/** @param rows noun for the descriptions, such as `the loans` */
 export const lendingFilters = (rows: string, zone: TimeZone) => ({
   id: ID_FILTER,
   identity_card: {
@@ -66,9 +66,10 @@ export const statusFilter = <T extends string>(
   parse: (value: string) => parseChoice(value, statuses),
 });
 
-// Body of a loan → its values, with all faults: of fields, rules and conflicts with stored rows
+// Reads the values of a loan from a body, and adds all faults: of fields, of rules, and conflicts with stored
+// rows
 
-/** Adds a fault for an end before the start, unless one of the dates is itself invalid. */
+/** Adds a fault if the end is before the start, unless one of the dates is itself invalid. */
 function addEndFault(
   faults: FieldErrorList,
   { loanStartDate = null, loanEndDate = null }: Partial<LoanInput>,
@@ -79,15 +80,15 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/** Values of a new loan from a checked body. Adds all faults at once. */
+/** Returns the values of a new loan from a checked body, and adds all faults at once. */
 function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];
 }
 
 /**
- * Values of a changed loan from a checked body. Stored values stand in for fields that are invalid or
- * missing. Adds all faults of the change.
+ * Returns the values of a changed loan from a checked body, and adds all faults of the change. Stored values
+ * replace invalid or missing fields.
  */
 function readLoanValues(
   body: Partial<LoanInput>,
@@ -103,7 +104,6 @@ function readLoanValues(
   return values;
 }
 
-/** A loan in bodies and responses, derived from its declared fields. */
 const LOAN = declareResource(LOAN_FIELDS, {
   tag: 'loans',
   title: 'Loan',

@@ -45,7 +45,7 @@ import { COOPERATIVE_SUMMARY, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown
 import type { MemberStore } from '../stores/member-store.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.ts';
 
-// A member in bodies and responses, derived from its declared fields
+// Declarations of a member in bodies and responses, derived from the fields of members
 
 /** Path parameter of routes that accept only a member id. */
 export const MEMBER_ID: Parameter = {
@@ -55,7 +55,7 @@ export const MEMBER_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** @throws HttpError 400 for anything else, including a national ID (docs/api.md#routes) */
+/** @throws HttpError 400 for any other text, including a national ID (docs/api.md#routes) */
 export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw badRequest('Expected a member id.');
@@ -75,17 +75,17 @@ const declared = declareResource(MEMBER_FIELDS, {
 
 export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
 
-/** Adds the properties that depend on more than the member's row to the JSON object from storage. */
+/** Adds the cooperative and the registration date to the JSON object from storage. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
 
-// A person: the record that a lookup shows
+// Consolidated record of a person, as a lookup shows the record
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
 
-/** Only in responses to lookups of replaced numbers, along with Content-Location. */
+/** Property of responses to lookups of replaced numbers, which also have a Content-Location header. */
 const CURRENT_IDENTITY_CARD = {
   current_identity_card: string({
     pattern: IDENTITY_CARD.source,
@@ -163,14 +163,14 @@ export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
 const seesFinancials = (caller: ApiKey | undefined): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
-/** Time of the financials in epoch seconds; null for a caller who may not see them. */
+/** Returns the time of the financials in epoch seconds, or null if the caller may not see financials. */
 const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =>
   seesFinancials(caller) ? nowSeconds(clock) : null;
 
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 
-/** The result of a lookup: a person, or a membership. */
+/** Result of a lookup: a person or a membership. */
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];
@@ -181,7 +181,7 @@ interface Match {
 const fieldsFor = (caller: ApiKey | undefined): readonly FieldGroup[] =>
   seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS;
 
-/** @param path path of the resource, up to the number */
+/** @param path path of the resource before the number */
 function respondWith(
   { json, memberships, current }: Match,
   caller: ApiKey | undefined,
@@ -198,7 +198,7 @@ function respondWith(
     : { ...response, headers: { 'Content-Location': `${API_PREFIX}${path}${current}` } };
 }
 
-/** Adds the current number to the record of a person found by a replaced number. */
+/** Adds the current number to the record of a person who was found by a replaced number. */
 const withCurrent = (json: string, memberships: readonly Membership[]): Match => {
   const current = memberships[0]?.identityCard;
   return { json: `${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, current };
@@ -214,8 +214,8 @@ export const lookUp = (
   consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
 
 /**
- * Looks up a national ID. For a replaced number, looks up the current number and shows the person under the
- * requested one (docs/api.md#a-replaced-national-id).
+ * Finds a person by national ID. A replaced number finds the person with the current number, but the record
+ * shows the requested number (docs/api.md#a-replaced-national-id).
  * @returns undefined if the person has no active membership
  */
 function findPerson(
@@ -292,7 +292,7 @@ const ID_OR_NATIONAL_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** A person by national ID, or a member by id: both have the same path. */
+/** Route for a person by national ID and for a member by id, because both have the same path. */
 export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<MemberStore>): Route => ({
   method: 'GET',
   path: '/members/{id}',
@@ -308,7 +308,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
       schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
-      // Lookups have no ETag: hashing their bytes would cost a tenth of their speed.
+      // Lookups have no ETag, because hashing their bytes would make lookups a tenth slower.
       headers: { ETag: 'optional', 'Content-Location': 'optional' },
     },
   },
@@ -332,7 +332,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Limit of one request: that many lookups occupy the event loop for a few milliseconds. */
+/** Maximum number of lookups in one request, which occupy the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 
@@ -359,13 +359,13 @@ const LOOKUPS_BODY = {
   },
 } as const satisfies BodyDeclaration;
 
-/** Number of items in the list of a body, right or wrong; 1 where there is no list of 1 to 100. */
+/** Returns the length of the list in a body, valid or not; 1 unless there are 1 to 100 items. */
 function countLookups(body: unknown): number {
   const list = (body as { identity_cards?: unknown } | null)?.identity_cards;
   return Array.isArray(list) && list.length <= MOST_LOOKUPS ? Math.max(1, list.length) : 1;
 }
 
-/** @throws RegistryError, HttpError 400 with the faults of single numbers by their index */
+/** @throws RegistryError for an invalid body; HttpError 400 for invalid numbers, with messages by index */
 function readIdentityCards(body: unknown, context: FieldContext): readonly string[] {
   const { values, faults } = parseBody(LOOKUPS_BODY, body, context);
   faults.throwIfAny();

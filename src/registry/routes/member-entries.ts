@@ -35,7 +35,7 @@ import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../shown-rows.ts';
 import type { EntryStore, EntryWrites } from '../stores/entry-store.ts';
 import { MEMBER_ID, readMemberId } from './lookup.ts';
 
-/** Declaration of the routes for one kind of entry: a list, and the creation of an entry. */
+/** Declaration of the two routes for one kind of entry: list and create. */
 interface EntryRoutes<New, Entry> {
   /** Last segment of the path. */
   readonly name: string;
@@ -64,7 +64,7 @@ const WITHOUT_REFERENCE =
 
 type EntryRequest = Pick<ApiRequest, 'params' | 'visible'>;
 
-// The member is recorded as the data subject even without entries.
+// Records the member as the data subject even if the response has no entries.
 const subjectOf = (request: Pick<ApiRequest, 'params'>) => ({ memberIds: [readMemberId(request)] });
 
 function entryRoutes<New, Entry>(
@@ -83,7 +83,7 @@ function entryRoutes<New, Entry>(
     params: { id: MEMBER_ID },
   } as const;
 
-  /** @throws RegistryError `not_found` and `gone`, HttpError 400 for anything but a member id */
+  /** @throws RegistryError `not_found` and `gone`, HttpError 400 for anything except a member id */
   function listFor(request: EntryRequest, query: DeliveryFilter, page: PageRequest): Page<Entry> {
     const filter = checkPeriod(query);
     const memberId = readMemberId(request);
@@ -149,7 +149,7 @@ function entryRoutes<New, Entry>(
   ];
 }
 
-/** @throws RegistryError `invalid` for a period that ends before it begins */
+/** @throws RegistryError `invalid` if the period ends before it begins */
 function checkPeriod(filter: DeliveryFilter): DeliveryFilter {
   const { from, to } = filter;
   if (from !== undefined && to !== undefined && to < from)

@@ -1,7 +1,4 @@
-/**
- * Routes of members: lists, create, replace, change. The lookup route also serves single members
- * (./lookup.ts).
- */
+/** Routes of members: list, create, replace, change. The route that reads one member is in lookup.ts. */
 
 import type { Visible } from '../../access/api-keys.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
@@ -45,7 +42,7 @@ import { IDENTITY_CARD_SCHEMA } from '../shown-rows.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lookUpManyRoute, lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
 
-// Lists of members, of all cooperatives and of one
+// Lists of all members, and of the members of one cooperative
 
 const FILTERS = {
   id: ID_FILTER,
@@ -115,15 +112,15 @@ const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZo
   }),
 ];
 
-/** Omits absent filters: the store expects them to be missing, not undefined. */
+/** Omits absent filters, because the store expects missing properties instead of undefined values. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
   const { id: ids, identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
   return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
 }
 
-// Checked body of a member → its values
+// Reads the values of a member from a checked body
 
-/** Names of a body; adds a fault under `full_name` if there are none. */
+/** Returns the names in a body, or adds a fault under `full_name` if the body has no names. */
 function readNames(
   { fullName, firstName, lastName }: Partial<MemberInput>,
   faults: FieldErrorList,
@@ -137,8 +134,8 @@ function readNames(
 }
 
 /**
- * Values from a checked body. Invalid fields are missing in the body, so with faults the values are
- * incomplete. Adds the faults that depend on several fields or on the stored member.
+ * Returns the values from a checked body, and adds the faults that depend on several fields or on the stored
+ * member. Invalid fields are missing from the body, so if there are faults, the values are incomplete.
  * @param stored undefined for a new member
  */
 function readMemberValues(
@@ -154,7 +151,7 @@ function readMemberValues(
   return {
     ...body,
     ...names,
-    // In a refused cooperative, conflicts with other members are not looked up.
+    // If the cooperative is refused, conflicts with its other members are not checked.
     cooperativeId: faults.has('cooperative_id') ? undefined : cooperativeId,
     registrationDate: body.registrationDate ?? stored?.registrationDate ?? nowSeconds,
   } as Partial<MemberValues>;

@@ -34,7 +34,7 @@ import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lendingFilters, statusFilter } from './loan-routes.ts';
 
-// Body of a payment → its values, with all faults: of fields, rules and conflicts
+// Reads the values of a payment from a body, and adds all faults: of fields, of rules, and conflicts
 
 /**
  * Placeholders for missing or invalid fields, so that the rules can check the other fields. The faults of the
@@ -43,8 +43,8 @@ import { lendingFilters, statusFilter } from './loan-routes.ts';
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /**
- * Values of a new payment from a checked body, with a function that checks them against the loan in the
- * transaction of the write. Adds all faults against the present loan.
+ * Returns the values of a new payment from a checked body, and a function that checks the values against the
+ * loan in the transaction of the write. Adds all faults found with the loan as stored now.
  */
 function readNewPayment(
   loans: OwnedRows['loans'],
@@ -62,7 +62,7 @@ function readNewPayment(
   return [values, decide];
 }
 
-/** Loan of a payment, needed to decide about changes of the payment. */
+/** Returns the loan of a payment, which limits how the payment may change. */
 function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan: LoanRecord] {
   const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
@@ -70,9 +70,9 @@ function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan
 }
 
 /**
- * Values of a changed payment from a checked body. Stored values stand in for fields that are invalid or
- * missing. Adds all faults of the change.
- * @param zone for times in messages
+ * Returns the values of a changed payment from a checked body, and adds all faults of the change. Stored
+ * values replace invalid or missing fields.
+ * @param zone time zone of the times in messages
  */
 function readPaymentValues(
   body: Partial<PaymentInput>,
@@ -92,7 +92,6 @@ function readPaymentValues(
   return values;
 }
 
-/** A payment in bodies and responses, derived from its declared fields. */
 const PAYMENT = declareResource(PAYMENT_FIELDS, {
   tag: 'payments',
   title: 'Payment',

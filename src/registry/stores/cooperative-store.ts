@@ -1,4 +1,4 @@
-/** Cooperatives in SQLite. There are only a few thousand, so scanning and counting them is acceptable. */
+/** Store of cooperatives. The registry has only a few thousand, so full scans and counts are acceptable. */
 
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -23,7 +23,7 @@ const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.sta
     OR c.id IN (SELECT rowid FROM cooperative_names WHERE cooperative_names MATCH @match))`;
 const FEW = 'a few thousand cooperatives';
 
-/** @returns a function that gives a page of the matching cooperatives */
+/** @returns a function that returns a page of the matching cooperatives */
 function openList(db: Connection) {
   const count = db.prepare<[object], { count: number }>(
     `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
@@ -39,7 +39,7 @@ function openList(db: Connection) {
     FEW,
   );
 
-  /** SQLite ignores the case of ASCII letters only, so the stored spellings are matched here. */
+  /** Lists the stored spellings of a district; SQLite ignores the case of ASCII letters only. */
   const spellingsOf = (name: string): string[] =>
     selectDistricts.all().flatMap(({ district }) => (isSameIgnoringCase(district, name) ? [district] : []));
 

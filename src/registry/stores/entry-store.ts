@@ -1,4 +1,4 @@
-/** Deliveries and savings transactions of one member in SQLite. */
+/** Store of deliveries and savings transactions. */
 
 import { hash } from 'node:crypto';
 import { isVisible, type StoreOf, type Visible } from '../../access/api-keys.ts';
@@ -38,19 +38,20 @@ import { openColumnRefresh } from './refresh-read-model.ts';
 import type { StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
-// References of rows without one (docs/import-reference.md#entries-without-a-reference), derived from some
-// columns as the file has them. A row with the same values, refused from the same files, always gets the same
-// reference, even if its member has changed since. Equal rows of a file are numbered.
+// Derived references of rows without a reference (docs/import-reference.md#entries-without-a-reference): a
+// hash of some columns as the file has them, numbered for equal rows. The same row always gets the same
+// reference, even if its member has changed since. For a row of a rejects file, the hash includes the name of
+// the original file.
 
-/** Long enough for a SHA-256 prefix not to collide by chance among the entries of a country. */
+/** Length of the hash prefix: long enough that entries of an entire country do not collide by chance. */
 const HASH_CHARACTERS = 20;
 
 type DerivedKind = 'production' | 'savings';
 
 /**
- * Columns whose values are hashed, in order. They must never change: stored references are these hashes, and
- * with other columns an old file would be imported twice. The reference is always empty here, but part of
- * stored hashes; the member's name is left out because the next file may spell it differently.
+ * Columns whose values are hashed, in this order. Never change the columns: stored references are these
+ * hashes, so an old file would be imported twice. `reference` is always empty here but part of existing
+ * hashes; the member's name is omitted because the next file may spell the name differently.
  */
 const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [
@@ -74,12 +75,12 @@ const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   ],
 };
 
-/** True for kinds whose rows may come without a reference. */
+/** True for kinds of files whose rows may lack a reference. */
 export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
 
 /**
- * @param columns names of the values of the rows, in their order
- * @returns a function that gives the reference of the first of several equal rows
+ * @param columns names of the values in a row, in order
+ * @returns a function that returns the reference of the first of several equal rows
  */
 export function openDerivation(
   kind: DerivedKind,
@@ -93,16 +94,16 @@ export function openDerivation(
 }
 
 /**
- * SQL of the reference of an entry among equal entries.
+ * SQL of the reference of one of several equal entries.
  * @param first SQL of the reference of the first entry
- * @param place SQL of the place of the entry, from 1
+ * @param place SQL of the position among equal entries, from 1
  */
 const referenceSql = (first: string, place: string): string =>
   `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
 
 /**
- * SELECT of the next free reference among equal entries of `@cooperativeId`; `@first` is the reference of the
- * first entry.
+ * SELECT of the next free reference among equal entries. Parameters: `@cooperativeId`, and `@first`, the
+ * reference of the first entry.
  */
 const nextReferenceSql = (table: string): string =>
   `WITH RECURSIVE places (place, reference) AS (
@@ -112,7 +113,7 @@ const nextReferenceSql = (table: string): string =>
          WHERE t.cooperative_id = @cooperativeId AND t.reference = places.reference))
    SELECT reference FROM places ORDER BY place DESC LIMIT 1`;
 
-/** Numbers the references of equal rows, from the second on. Runs once, after all rows are staged. */
+/** Numbers the references of equal rows, from the second row on. Runs once, after all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>
   db.exec(`UPDATE staging.rows AS r SET reference = ${referenceSql('r.reference', 'n.place')} FROM (
       SELECT line, row_number() OVER (PARTITION BY reference ORDER BY line) AS place FROM staging.rows
@@ -120,14 +121,14 @@ export const numberEqualRows = (db: Connection): void =>
         WHERE origin IS NOT NULL GROUP BY reference HAVING count(*) > 1)) AS n
     WHERE r.line = n.line AND n.place > 1`);
 
-// New deliveries and savings transactions from single requests, by the rules of imports
+// New deliveries and savings transactions from single requests, which follow the rules of imports
 
 type Value = string | number | null;
 interface Values {
   readonly [property: string]: Value;
 }
 
-/** @param owner column of the member, or of the member's account */
+/** @param owner column with the id of the member, or of the member's account */
 function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fields) {
   const { table } = tableOf(kind);
   const declared = listFields(fields);
@@ -141,7 +142,7 @@ function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fi
   };
 }
 
-/** @param fields fields with a column in files */
+/** @param fields fields that have a column in files */
 function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   const { table } = tableOf(kind);
   const columns = FILE_COLUMNS[kind].map(({ name }) => name);
@@ -160,7 +161,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Reference of the same entry in a file, in a row that names the member by code and has no reference. */
+    /** Returns the reference that an import derives from a row with the member's code and the same values. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
       const cells: { readonly [column: string]: Value | undefined } = {
         ...Object.fromEntries(declared.map(({ name, property }) => [name, (values as Values)[property]])),
@@ -173,7 +174,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   };
 }
 
-/** @returns a function that adds a fault for an entry after its member's transfer to another cooperative */
+/** @returns a function that adds a fault if an entry is dated after the transfer of the member */
 function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   const { column, isAfter } = beginningAfterTransfer(kind, zone);
   const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
@@ -188,10 +189,10 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   };
 }
 
-/** Rules of one kind of entry. Both methods run inside a write or a read of the snapshot. */
+/** Rules for one kind of entry. Call the methods inside a write or a read of the snapshot. */
 interface EntryRules<New, Entry> {
   addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
-  /** Adds a checked entry, with its history, event and read model. */
+  /** Adds a checked entry, and updates history, events and read model. */
   add(member: Member, values: New, nowSeconds: number, actor: Actor): Entry;
 }
 
@@ -261,8 +262,8 @@ function openSavings(
 export type EntryWrites<New, Entry> = ReturnType<typeof openWrites<New, Entry>>;
 
 /**
- * Adds entries of one kind. Both methods throw like `find` for the id of a member: RegistryError `not_found`
- * and `gone`.
+ * Opens the writes of one kind of entry. Each method throws RegistryError `not_found` for an unknown member,
+ * and `gone` for a merged or erased one.
  */
 function openWrites<New, Entry>(
   { snapshot, responses }: StoreDependencies,
@@ -277,12 +278,12 @@ function openWrites<New, Entry>(
     return { member, faults };
   };
   return {
-    /** Conflicts with stored rows, besides faults of single values. */
+    /** Returns conflicts with stored rows; faults of single values are not included. */
     conflicts: (memberId: number, values: Partial<New>): FieldMessages =>
       snapshot.read(() => check(memberId, values).faults.fields),
     /**
-     * Adds an entry, with its origin in the history and one event of its member. Opens the savings account if
-     * the number is unused.
+     * Adds an entry, its creation in the history, and one event of its member. Opens a savings account if the
+     * account number is unused.
      * @param keep as for EntityStore.create
      * @throws RegistryError `invalid` for a conflict, `repeated`, `unavailable`
      */
@@ -307,7 +308,7 @@ interface MemberPeriod {
   readonly to: number;
 }
 interface DeliveryParameters extends MemberPeriod {
-  /** JSON array of the products to list; null lists every delivery, including those without a product. */
+  /** JSON array of product names; null selects all deliveries, including deliveries without a product. */
   readonly products: string | null;
 }
 
@@ -323,7 +324,7 @@ const TRANSACTIONS = `savings_accounts a CROSS JOIN savings_transactions t ON t.
   WHERE a.member_id = @memberId AND t.transacted_at BETWEEN @from AND @to`;
 const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
 
-// The ids of a page come from the index alone; only the rows of the page are read.
+// The subquery reads ids from the index alone, so that SQLite reads only the rows of the page.
 const DELIVERY_PAGE = `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
   FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
   CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`;
@@ -335,7 +336,7 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
 
 /**
  * @param rows FROM and WHERE of all rows
- * @param page SELECT of one page of them
+ * @param page SELECT of one page of these rows
  */
 function preparePages<Bounds extends object, Entry>(db: Connection, rows: string, page: string) {
   const select = db.prepare<[Bounds & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
@@ -353,8 +354,8 @@ type MemberReader = Pick<MemberStore, 'find'>;
 export type EntryStore = ReturnType<ReturnType<typeof openEntries>>;
 
 /**
- * Lists are ordered by instant, newest first, then by the higher id.
- * @param membersOf finds visible members; throws for those that are gone
+ * Opens the entries of members. Lists have the newest entry first; at the same instant, the higher id.
+ * @param membersOf returns a reader of visible members, which throws for merged and erased members
  */
 export function openEntries(
   db: Connection,
@@ -375,13 +376,13 @@ export function openEntries(
   const deliveries = preparePages<DeliveryParameters, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** JSON array of the stored spellings of a product: SQLite ignores the case of ASCII letters only. */
+  /** Lists stored spellings of a product as a JSON array; SQLite ignores the case of ASCII letters only. */
   function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
     return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));
   }
 
-  /** @returns an empty page for a member that does not exist or is not visible */
+  /** @returns an empty page if the member does not exist or is not visible */
   const read = <Entry>(
     memberId: number,
     visible: Visible,
@@ -408,7 +409,7 @@ export function openEntries(
         return deliveries({ ...bounds, products }, request);
       }),
 
-    /** Transactions of all savings accounts of the member. */
+    /** Lists the transactions of all savings accounts of the member. */
     listSavingsTransactions: (
       memberId: number,
       period: Period,

@@ -1,4 +1,4 @@
-/** Loans and payments in SQLite. */
+/** Stores of loans and payments. */
 
 import { isVisible, type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -35,8 +35,8 @@ import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 
-// Lists of loans and payments. Filters by ids, person, member, loan, reference or time of change use their
-// own index, others the count index.
+// Lists of loans and payments. A filter by ids, person, member, loan, reference or time of change uses its
+// own index; other lists use the count index.
 
 const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
 const PAYMENTS: ListRows = {
@@ -48,10 +48,10 @@ const PAYMENTS: ListRows = {
 };
 
 interface ListParameters {
-  /** A JSON array. */
+  /** JSON array of ids. */
   readonly ids: string | null;
   readonly identityCard: string | null;
-  /** Id of the member of the loans, or of the loan of the payments. */
+  /** Id of the member whose loans are listed, or of the loan whose payments are listed. */
   readonly owner: number | null;
   readonly cooperatives: string | null;
   readonly status: string | null;
@@ -62,7 +62,8 @@ interface ListParameters {
 const isLike = (row: string): string => `(@status IS NULL OR ${row}.status = @status)
   AND (@reference IS NULL OR ${row}.reference = @reference)
   AND (@since IS NULL OR ${row}.updated_at >= @since)`;
-// Payments are read from their index only: a payment has the cooperative of its loan.
+// The condition reads the cooperative of the loan, which is also that of its payments, so that SQLite reads
+// payments from their index only.
 const isMatch = (row: string): string => `${isInGroupsSql('l.cooperative_id')} AND ${isLike(row)}`;
 const LOANS_OF_PERSON = `members m INDEXED BY members_person
   CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
@@ -70,29 +71,26 @@ const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const IS_PERSON_OR_ANY = `(@identityCard IS NULL OR ${IS_PERSON})`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/**
- * The cooperatives to search: both indexes begin with the cooperative, so each of a few thousand is one
- * search.
- */
+/** Cooperatives to search. Both indexes begin with the cooperative, so each cooperative costs one search. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
 /**
- * Limit of changed rows; a longer list is refused, as counting and sorting it would cost more in a larger
- * registry.
+ * Maximum number of changed rows. Longer lists are refused: counting and sorting them costs more as a
+ * registry grows.
  */
 const MOST_UPDATED = 10_000;
 
 interface Selective {
-  /** FROM and WHERE of the rows that the filter finds. */
+  /** FROM and WHERE of the rows that the filter selects. */
   readonly rows: string;
   readonly bound: string;
 }
 
 /**
- * @param ofIds by `@ids`
- * @param ofPerson by `@identityCard`
- * @param ofOwner by `@owner`
- * @returns a function that gives a page of the rows. It throws RegistryError `invalid` if too many rows were
- *   changed since a moment.
+ * @param ofIds rows selected by `@ids`
+ * @param ofPerson rows selected by `@identityCard`
+ * @param ofOwner rows selected by `@owner`
+ * @returns a function that returns a page of rows; it throws RegistryError `invalid` if too many rows have
+ *   changed since the moment in the filter
  */
 function openLists<Row>(
   db: Connection,
@@ -216,9 +214,9 @@ export function openLoans(db: Connection, dependencies: StoreDependencies) {
   });
 }
 
-// Payments: each write also updates the paid amount of the loan, in the same transaction
+// Payments. Each write also updates the paid amount of the loan in the same transaction.
 
-/** @returns a function that sets the paid amount of a loan, with its history, event and read model */
+/** @returns a function that sets the paid amount of a loan, and updates history, events and read model */
 function openPaidAmount(db: Connection, format: ReadModelFormat) {
   const store = db.prepare<[paid: number, at: number, id: number]>(
     'UPDATE loans SET paid_amount_minor = ?, updated_at = ? WHERE id = ?',
@@ -257,8 +255,8 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
       /**
-       * @param decide returns the values, from the loan in the transaction. It may throw a RegistryError, as
-       *   for an update; an amount with too many digits is `invalid` too.
+       * @param decide returns the values for the loan as read in the transaction, or throws a RegistryError
+       * @throws RegistryError `invalid` if the paid amount would have too many digits
        */
       create: (
         submitted: PaymentValues,

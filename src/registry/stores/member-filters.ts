@@ -1,6 +1,5 @@
 /**
- * Lists of members by filters that match few rows, found by index: ids, a person, a code or a telephone
- * number.
+ * Lists of members by filters that select few rows through an index: ids, person, code or telephone number.
  */
 
 import { type Visible, visibleGroups } from '../../access/api-keys.ts';
@@ -20,16 +19,16 @@ import { currentNumberSql } from '../stored/former-identifiers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
 interface ListParameters {
-  /** A JSON array. */
+  /** JSON array of ids. */
   readonly ids: string | null;
   readonly identityCard: string | null;
   readonly memberCode: string | null;
   readonly mobile: string | null;
-  /** Cooperative of the code, if the list covers only one. */
+  /** Cooperative of the code, if the list covers only one cooperative. */
   readonly cooperativeId: number | null;
   readonly cooperatives: string | null;
   readonly status: string | null;
-  /** Query of the full-text index of names. */
+  /** Query for the full-text index of names. */
   readonly match: string | null;
 }
 
@@ -41,8 +40,8 @@ const COOPERATIVE = isInGroupsSql('m.cooperative_id');
 const STATUS = isOrAny('status', 'status');
 
 /**
- * FROM and WHERE by filter. Without a forced index and statistics, the planner may choose the index on status
- * and scan most of the table.
+ * FROM and WHERE of each filter. The index is forced because SQLite's planner, which has no statistics here,
+ * may choose the index on status and scan most of the table.
  */
 const BY = {
   ids: {
@@ -74,7 +73,7 @@ const BY = {
 
 type Way = keyof typeof BY;
 
-/** The index that finds the fewest rows; undefined if no filter is selective. */
+/** Returns the filter whose index finds the fewest rows, or undefined if no filter is selective. */
 function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
   if (ids !== undefined) return 'ids';
   if (identityCard !== undefined) return 'person';
@@ -83,8 +82,8 @@ function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: 
 }
 
 /**
- * @param condition further condition on the members `m`, after those of the filter; may use `@match`
- * @returns a function that gives a page of members, or undefined if no filter is selective
+ * @param condition further SQL condition on the members `m`, which may use `@match`
+ * @returns a function that returns a page of members, or undefined if no filter is selective
  */
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
   const open = (way: Way) => {
@@ -127,7 +126,7 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
   };
 }
 
-// Lists of members: selective filters use their index, all others the count index.
+// Lists of members. A selective filter uses its own index; all other lists use the count index.
 
 export const LISTED_MEMBERS: ListRows = {
   table: 'members',

@@ -1,6 +1,6 @@
 /**
- * The full-text indexes of names: format, match expressions, and the updates that triggers do not make, after
- * large imports and erasures.
+ * Full-text indexes of names: format, match expressions, and the updates after large imports and erasures,
+ * which triggers do not make.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -10,21 +10,22 @@ import type { Groups } from '../../sqlite/list-pages.ts';
 import { isBusy } from '../../sqlite/sqlite-errors.ts';
 import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 
-// Format and match expressions. Existing files have this format: a change needs a migration that rebuilds the
-// index (docs/decisions/0027-search.md).
+// Format and match expressions. Existing files have this format, so a change needs a migration that rebuilds
+// the index (docs/decisions/0027-search.md).
 
-/** Mark of words that are not part of a name: texts have no control characters. */
+/** First character of index words that are not names; stored texts contain no control characters. */
 const MARK = 31;
 /**
- * Range of characters that the tokenizer treats as letters; two characters encode the id of a cooperative.
+ * Start and size of a range of characters that the tokenizer treats as letters. Two of these characters
+ * encode the id of a cooperative.
  */
 const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
 
-/** Index word of all members of a cooperative. */
+/** Returns the index word shared by all members of a cooperative. */
 const wordOfCooperative = (id: number): string =>
   String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
 
-/** Index word of all members with a status: the mark and the first letter, which is unique among statuses. */
+/** Returns the index word shared by all members with a status. Each status begins with a different letter. */
 const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
 
 const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
@@ -41,27 +42,26 @@ const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
 /**
- * The status of nearly all members: excluding the other statuses is faster than reading all rows of this
- * status.
+ * Status of nearly all members. Excluding the other statuses is faster than reading all rows with this one.
  */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
-// NOT binds tighter than AND and so applies to the last term only; the result is the same.
+// NOT binds tighter than AND, so it applies to the last term only; the result is the same.
 const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
 
 export const matchOfWords = (words: readonly string[]): string =>
   words.map((word) => `${quote(word)}*`).join(' AND ');
 
 /**
- * Match expression of words with a typo in one of them.
- * @param spellings possible spellings of each word, in order
+ * Returns a match expression for words of which one may contain a typo.
+ * @param spellings possible spellings of each word, in the order of the words
  */
 export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
   spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
 
 /**
- * Result of an index query, or `nothing` if FTS5 refuses the query. FTS5 splits a word at a letter newer than
- * its Unicode tables, and this index supports no phrases.
+ * Returns the result of an index query, or `nothing` if FTS5 refuses the query. FTS5 treats a word with a
+ * letter newer than its Unicode tables as a phrase, and this index does not support phrases.
  */
 export function orNothing<T>(find: () => T, nothing: T): T {
   try {
@@ -72,7 +72,7 @@ export function orNothing<T>(find: () => T, nothing: T): T {
   }
 }
 
-/** @param groups not empty */
+/** @param groups undefined or at least one cooperative */
 export const matchOf = (words: readonly string[], groups: Groups, status: string | undefined): string =>
   `${[
     matchOfWords(words),
@@ -80,16 +80,17 @@ export const matchOf = (words: readonly string[], groups: Groups, status: string
     ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
   ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;
 
-// Completion of the index
+// Indexing of members that an import left out
 
-/** Members per transaction: it holds the lock for about 50 ms. */
+/** Members per transaction, which holds the lock for about 50 ms. */
 const BATCH = 10_000;
 
-/** SELECT of the first member that an import left unindexed; empty if the index is complete. */
+/** SELECT of the first member that an import left unindexed; no row if the index is complete. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
 /**
- * Marks the new members of a large import, and of an incomplete batch, for indexing after the import's lock.
+ * Marks the members of a large import, and of the incomplete batch before the import, for indexing after the
+ * import releases its lock.
  */
 export function leaveUnindexed(db: Connection): void {
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
@@ -106,8 +107,7 @@ interface Indexing {
 }
 
 /**
- * Indexes the remaining members in small transactions, so that another writer waits for one transaction at
- * most.
+ * Indexes the remaining members in small transactions, so that another writer waits for one transaction only.
  */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
@@ -117,8 +117,8 @@ export function indexNames(db: Connection, { pause, batch = BATCH, most = Infini
 }
 
 /**
- * Indexes the members that a killed import left, unless the registry is busy.
- * @param options as for `indexNames`; by default, everything without pauses
+ * Indexes the members that a killed import left unindexed, unless the registry is busy.
+ * @param options as for `indexNames`; by default, all members without pauses
  */
 export function indexLeftNames(db: Connection, options: Indexing = { pause: () => undefined }): void {
   try {
@@ -148,7 +148,7 @@ function indexNext(db: Connection, batch: number): void {
   db.run('UPDATE main.unindexed_names SET first_id = ?', [last + 1]);
 }
 
-/** Rebuilds the indexes: deleted words stay in an index until its segments are merged. */
+/** Rebuilds the indexes, because deleted words stay in an index until FTS5 merges its segments. */
 export function rebuildNames(db: Connection): void {
   db.transaction.immediate(() => {
     addNewRows(db, 'members');
@@ -158,19 +158,19 @@ export function rebuildNames(db: Connection): void {
   });
 }
 
-// The stored index lacks the newest members, whose batch is incomplete: each search indexes their names in
-// memory.
+// The stored index lacks the newest members until their batch is complete, so each search also indexes these
+// names in memory.
 
 /**
- * SELECT of matching members in both indexes.
- * @param condition in addition to `@match`
+ * SELECT of matching members in the stored index and the index in memory.
+ * @param condition SQL to append to the condition on `@match`
  */
 export const hitsSql = (columns: string, condition = ''): string =>
   ['member_names', 'new_names']
     .map((index) => `SELECT ${columns} FROM ${index} WHERE ${index} MATCH @match ${condition}`)
     .join(' UNION ALL ');
 
-/** @returns a function that fills the second index; call it in the transaction of a search */
+/** @returns a function that fills the index in memory; call it in the transaction of a search */
 export function openNewNames(db: Connection): () => void {
   db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.new_names ${wordsOnlySql(", content = ''")}`);
   const clear = db.prepare<[]>("INSERT INTO temp.new_names (new_names) VALUES ('delete-all')");

@@ -1,9 +1,11 @@
 /**
- * The read model: values of a member's entries, stored in the member's row for lookups. Values of the
- * cooperative are not included, so that a new name of a cooperative rewrites no members. Triggers mark a
- * column as stale in the transaction that changes its entries, and each column has the version of the rules
- * that wrote it. A column is correct if it is not stale and has the current version. Lookups never write, and
- * compute other columns each time; `refresh-read-model.ts` stores them, after an import or by command.
+ * The read model: sums and lists of a member's entries, stored in the member's row for lookups. Values of the
+ * cooperative are not included, so that renaming a cooperative rewrites no members.
+ *
+ * Triggers mark a column as stale in the transaction that changes the entries, and each column begins with
+ * the version of the rules that computed it. Lookups serve a column that is not stale and has the current
+ * version. Lookups compute any other column each time and never write; `refresh-read-model.ts` stores such
+ * columns after an import or by command.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -25,21 +27,22 @@ import {
 import { type Loan, selectLoanHistory } from '../loans.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
-// Format: each column begins with the version that wrote it. Production follows as data, because lookups show
-// it as of the request; loans and savings follow as they are sent.
+// Format of a column: the version of the rules, then the content. Production is stored as data, because a
+// lookup shows the window that ends with the request; loans and savings are stored as responses show them.
 
-/** Version and time zone of stored columns. */
+/** Version of the rules for stored columns, and their time zone. */
 export interface ReadModelFormat {
   readonly version: string;
-  /** Zone of the date-times in loans and savings. */
+  /** Time zone of the date-times in loans and savings. */
   readonly zone: TimeZone;
 }
 
-/** In characters. */
+/** Length of `version` in characters. */
 export const VERSION_LENGTH = 8;
 
 /**
- * Columns of a member's row; null without entries of the kind, otherwise see changes/tables.ts and `unpack`.
+ * Read model columns of a member's row. A column is null if the member has no such entries, and may be stale
+ * or outdated (changes/tables.ts, `unpack`).
  */
 export interface StoredColumns {
   readonly production: string | null;
@@ -65,7 +68,7 @@ type CurrentProduction = [
 const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
 const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
 
-/** Summary with its period of validity; the deliveries that leave the window later are not read. */
+/** Reads the summary and its period of validity, but not the deliveries that leave the window later. */
 export function unpackProduction(content: string): DatedSummary {
   const current = JSON.parse(content.slice(0, content.indexOf(';'))) as CurrentProduction;
   return {
@@ -77,7 +80,7 @@ export function unpackProduction(content: string): DatedSummary {
   };
 }
 
-/** Deliveries that leave the window after the summary's period of validity. */
+/** Reads the deliveries that leave the window after the summary's period of validity. */
 export function unpackExpiring(content: string): Pick<DatedProduction, 'expiring' | 'knownUntil'> {
   const [knownUntil, ...flat] = JSON.parse(content.slice(content.indexOf(';') + 1)) as [
     number | null,
@@ -100,7 +103,7 @@ export function packProduction(dated: DatedProduction): string {
     packExact(dated.totalGrams),
     dated.lastDeliveryAt,
   ];
-  // Times are stored as seconds since the previous time: mostly fewer digits.
+  // Each time is stored as the seconds since the previous one, which mostly have fewer digits.
   const flat = dated.expiring.flatMap(({ expiresAt, grams }, i) => [
     expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
@@ -110,12 +113,12 @@ export function packProduction(dated: DatedProduction): string {
 
 /**
  * Version of all rules for stored columns, in two characters: the window, the length and order of the loan
- * history, sums and their format. Increase it with each change of a rule: a test compares the columns of a
+ * history, sums and formats. Increase the version whenever a rule changes; a test compares the columns of a
  * sample with a fingerprint.
  */
 export const RULES_VERSION = '02';
 
-/** Loans and savings are stored as they are sent, with date-times in the registry's time zone. */
+/** Returns the format of a time zone. Stored loans and savings contain date-times in the zone. */
 export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
   version: RULES_VERSION + zone.suffix,
   zone,
@@ -123,9 +126,9 @@ export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
 
 export const formatOf = (storage: Storage): ReadModelFormat => createReadModelFormat(storage.zone);
 
-// Computed from the entries of one membership: every stored column must equal these results
+// Values computed from the entries of one membership; every stored column must equal these values
 
-/** Row of an `exactSum` SELECT: two parts far below 2^53, as SQLite's own sum of large amounts overflows. */
+/** Row of an `exactSum` SELECT: a sum in two parts, because SQLite's own sum of large amounts overflows. */
 interface ExactSum {
   readonly count: number;
   readonly millions: number | null;
@@ -137,14 +140,14 @@ interface DatedSum extends ExactSum {
 }
 
 const MILLION = 1_000_000;
-/** SQL of a count, and of a sum that cannot overflow. */
+/** SQL of a count and of a sum that cannot overflow. */
 const exactSum = (column: string): string =>
   `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
 const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
 export const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
 
-/** @param zone of the date-times in the texts of loans and savings */
+/** @param zone time zone of the date-times in loans and savings */
 export function openFinancials(db: Connection, zone: TimeZone) {
   const sumProduction = db.prepare<[memberId: number, after: number, until: number], DatedSum>(
     `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
@@ -177,8 +180,8 @@ export function openFinancials(db: Connection, zone: TimeZone) {
     },
 
     /**
-     * Same result as `productionOf`, from an earlier summary and the deliveries that have left or entered the
-     * window since.
+     * Returns the same result as `productionOf`, from an earlier summary and the deliveries that have since
+     * left or entered the window.
      */
     productionSince(
       memberId: number,
@@ -196,7 +199,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
     },
 
     /**
-     * In time order.
+     * Lists deliveries in time order.
      * @param from epoch seconds
      */
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
@@ -219,7 +222,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
   };
 }
 
-// Served to lookups
+// Read model as served to lookups
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {
@@ -230,8 +233,8 @@ const NO_SAVINGS: SavingsSummary = {
 };
 
 /**
- * @returns a function that gives the financials of one membership from its stored columns, computing those
- *   that cannot be served
+ * @returns a function that returns the financials of one membership from stored columns, and computes any
+ *   column that is stale or outdated
  */
 export function openReadModel(db: Connection, { version, zone }: ReadModelFormat) {
   const financials = openFinancials(db, zone);

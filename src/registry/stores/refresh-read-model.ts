@@ -14,13 +14,13 @@ import {
   VERSION_LENGTH,
 } from './read-model.ts';
 
-/** Days of deliveries kept before the start of the window, in case the wall clock steps back. */
+/** Days of deliveries read before the start of the window, in case the wall clock steps back. */
 const KNOWN_DAYS = 31;
-/** Members per transaction: it holds the lock for 100 ms, or 350 ms if all columns are computed. */
+/** Members per transaction, which holds the lock for 100 ms, or 350 ms if every column is computed. */
 const BATCH = 5_000;
 
 interface RefreshOptions {
-  /** Epoch seconds; end of the production window. */
+  /** End of the production window in epoch seconds. */
   readonly nowSeconds: number;
   /** Called between two transactions, so that a waiting writer gets the lock. */
   readonly pause: () => void;
@@ -28,17 +28,14 @@ interface RefreshOptions {
   readonly batch?: number;
 }
 
-/**
- * Condition on members with the parameter `@version`: a column is stale, or was written under another
- * version.
- */
+/** SQL condition for members with a column that is stale or of a version other than `@version`. */
 export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
   (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
 ).join(' OR ');
 
 /**
- * Refreshes all stale columns, found by index, after an import.
- * @returns the number of members refreshed
+ * Refreshes all stale columns after an import, finding the members by index.
+ * @returns the number of refreshed members
  */
 export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
   const listStale = db.prepareTuples<[number], readonly [id: number]>(
@@ -48,9 +45,9 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
 }
 
 /**
- * Refreshes all columns that are stale or of another version, found by a scan of all members, after an
- * upgrade or a change of time zone.
- * @returns the number of members refreshed
+ * Refreshes all columns that are stale or of another version, after an upgrade or a change of time zone.
+ * Scans all members.
+ * @returns the number of refreshed members
  */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
   const { version } = format;
@@ -74,7 +71,7 @@ function refreshAll(
   let refreshed = 0;
   let afterId = 0;
   for (;;) {
-    // Members are found without the lock, and checked again under the lock, during which other writers wait.
+    // Members are found without the lock, to let other writers continue, and checked again under the lock.
     const members = listNext(afterId, batch);
     if (members.length === 0) return refreshed;
     db.transaction.immediate(() => {
@@ -100,7 +97,7 @@ function openColumns(db: Connection, zone: TimeZone) {
   } satisfies { readonly [column in ReadModelColumn]: (id: number, nowSeconds: number) => string };
 }
 
-/** @returns a function that refreshes the outdated columns of a member; call it inside a transaction */
+/** @returns a function that refreshes a member's outdated columns; call it inside a transaction */
 function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeconds: number) {
   const columns = openColumns(db, zone);
   const select = db.prepare<[number], StoredColumns>(
@@ -127,7 +124,7 @@ function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeco
   };
 }
 
-/** Longer than the interval of 10 ms at which a waiting write of the server tries again. */
+/** Longer than the 10 ms after which a waiting write of the server tries again. */
 const PAUSE_MS = 11;
 
 export const letOthersWrite = (): void => {
@@ -135,8 +132,8 @@ export const letOthersWrite = (): void => {
 };
 
 /**
- * @returns a function that computes and stores a column of a member. Call it inside the transaction after the
- *   rows are written: their triggers mark the column as stale.
+ * @returns a function that computes and stores a column of a member. Call it in the transaction after writing
+ *   the rows, because their triggers mark the column as stale.
  */
 export function openColumnRefresh(
   db: Connection,

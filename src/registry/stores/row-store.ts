@@ -1,7 +1,4 @@
-/**
- * Single rows of entities with events: conflicts of a write, and the write with its history, event and
- * counts.
- */
+/** Writes single rows of entities that have events, with conflict checks, history, event and counts. */
 
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -33,7 +30,7 @@ import type { CooperativeSummaries } from './rows.ts';
 export interface StoreDependencies {
   readonly snapshot: ReadSnapshot;
   readonly cooperativeSummaries: CooperativeSummaries;
-  /** Creates rows with a response that can be kept for repeated requests. */
+  /** Writes whose responses can be saved for repeated requests. */
   readonly responses: IdempotentWrites;
   readonly format: ReadModelFormat;
 }
@@ -41,7 +38,7 @@ export interface StoreDependencies {
 type Column = string | number | null;
 type ByProperty<T> = { readonly [property: string]: T };
 
-/** Values for counting and recording a row. */
+/** Values of a row that counts and events need. */
 interface CountedRow {
   readonly status: string;
   /** Undefined for a cooperative. */
@@ -51,16 +48,16 @@ interface CountedRow {
 interface RowDeclaration<Stored, Values> {
   readonly entity: RecordedEntity;
   readonly fields: Fields;
-  /** An additional conflict of a value. */
+  /** Check for a conflict beyond references and unique columns. */
   readonly otherConflict?: {
-    /** SELECT of a row in conflict, with values as parameters named after columns (`@identity_card`). */
+    /** SELECT of a conflicting row. Parameters have the names of columns, such as `@identity_card`. */
     readonly sql: string;
     readonly field: string;
     readonly message: string;
   };
-  /** Reads a visible row, inside a write or a read of the snapshot. */
+  /** Reads a row if it is visible. Called inside a write or a read of the snapshot. */
   readonly find: (id: number, visible: Visible) => Stored | undefined;
-  /** Values of a new row that clients do not set. */
+  /** Returns the values of a new row that clients do not set. */
   readonly complete?: (values: Values) => object;
   /** @throws RegistryError `invalid` for a change that needs an operator */
   readonly refuseChange?: (stored: Stored, values: Values) => void;
@@ -68,7 +65,7 @@ interface RowDeclaration<Stored, Values> {
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
-/** @returns a function that lists the conflicts of a write: references and unique columns of the table */
+/** @returns a function that lists the conflicts of a write: unknown references and duplicate unique values */
 function openConflicts(
   db: Connection,
   entity: RecordedEntity,
@@ -80,7 +77,7 @@ function openConflicts(
   const fieldOf = (name: string) => declared.find(({ column }) => column === name);
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
-  // An erased person gets no new rows; stored rows may stay.
+  // A new row cannot belong to an erased person; stored rows may stay.
   const ownerCondition =
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
   const selectOwner =
@@ -103,7 +100,7 @@ function openConflicts(
       ),
     }));
 
-  /** @param exceptId id of the written row; undefined for a new row */
+  /** @param exceptId id of the row to write; undefined for a new row */
   return (values: ByProperty<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
     const faults = new FieldErrorList();
     const reference = ownerField && (values[ownerField.property] as number | undefined);
@@ -115,7 +112,7 @@ function openConflicts(
       const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isOwnerVisible)
         faults.add(ownerField.name, unknownReference(reference));
-      // The early return reveals nothing of rows that are not visible.
+      // Returning early reveals nothing about rows that are not visible.
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
@@ -159,7 +156,7 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   const conflicts = (values: Partial<Values>, visible: Visible, exceptId?: number): FieldMessages =>
     listConflicts(values as ByProperty<unknown>, visible, exceptId);
 
-  /** Adds a row without conflicts. All values but the id are present. */
+  /** Adds a row that has no conflicts. Every value except the id is present. */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {
     const { lastInsertRowid } = insertRow.run(...columnsOf(declared, values), nowSeconds, nowSeconds);
     const row = find(Number(lastInsertRowid), null) as Stored;
@@ -170,7 +167,7 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   }
 
   /**
-   * Writes the values that a request may change. Equal values write nothing, not even `updated_at`.
+   * Writes the values that a request may change. If nothing differs, not even `updated_at` is written.
    * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
    */
   function update(
@@ -198,7 +195,7 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   return {
     insert,
     update,
-    /** The rows of the visible cooperatives. */
+    /** Returns access to the rows of visible cooperatives only. */
     narrowedTo: (visible: Visible) => ({
       find: (id: number) => snapshot.read(() => find(id, visible)),
       conflicts: (values: Partial<Values>, exceptId?: number) =>

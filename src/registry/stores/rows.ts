@@ -1,4 +1,4 @@
-/** Column lists and joins of SELECTs, under the property names of entities. */
+/** Column lists and joins of SELECTs. Columns have the property names of entities as aliases. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { activeMembersSql, ERASED_STATUS } from '../../sqlite/counts.ts';
@@ -11,7 +11,7 @@ import { CONSOLIDATED, LISTED_TEXTS, type ListedMember, LOOKED_UP, MEMBER_FIELDS
 import { PAYMENT_FIELDS } from '../payments.ts';
 
 /**
- * Selects columns as the properties of an entity, so that rows need no conversion.
+ * Selects columns under the property names of an entity, so that rows need no conversion.
  * @param table alias of the table
  */
 export const selected = (table: string, fields: readonly NamedField[]): string =>
@@ -24,7 +24,7 @@ export const OWNER = `l.member_id AS memberId, iif(m.status = '${ERASED_STATUS}'
 const LOAN = listFields(LOAN_FIELDS);
 export const LOAN_ROW = `SELECT l.id, ${OWNER}, ${selected('l', LOAN)}, l.created_at AS createdAt,
   l.updated_at AS updatedAt`;
-/** Joins that follow the table of the loans `l`. */
+/** Joins to append after the loans `l`. */
 export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
@@ -36,7 +36,7 @@ export const LOAN_HISTORY_ROW = `l.id, ${selected(
 
 export const PAYMENT_ROW = `SELECT p.id, ${OWNER}, ${selected('p', listFields(PAYMENT_FIELDS))},
   p.created_at AS createdAt, p.updated_at AS updatedAt`;
-/** Joins that follow the table of the payments `p`. */
+/** Joins to append after the payments `p`. */
 export const PAYMENT_OWNER = `CROSS JOIN loans l ON l.id = p.loan_id
   CROSS JOIN members m ON m.id = l.member_id CROSS JOIN cooperatives c ON c.id = p.cooperative_id`;
 
@@ -48,26 +48,26 @@ const MEMBER = listFields(MEMBER_FIELDS);
 const some = (properties: readonly string[]) =>
   MEMBER.filter(({ property }) => properties.includes(property));
 
-/** All fields except the code and name of the cooperative. */
+/** Columns of all member fields except the code and name of the cooperative. */
 export const MEMBER_VALUES = `m.id, ${selected('m', MEMBER.filter(isGiven))},
   m.created_at AS createdAt, m.updated_at AS updatedAt`;
-// Subqueries instead of a join: the driver takes several microseconds longer for each execution of a
-// statement over two tables.
+// Subqueries instead of a join: the driver takes several microseconds longer to execute a statement over two
+// tables.
 export const MEMBER_ROW = `${MEMBER_VALUES},
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
 
-/** Columns that a lookup reads. Each costs time, so known values are left out. */
+/** Columns that a lookup reads. Known values are omitted, because each column costs time. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
 const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
   (property) => !KNOWN.includes(property),
 );
 export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
-// Forced: without statistics the planner may choose the index on status and scan every active member.
+// Forced index: without statistics the planner may choose the index on status and scan every active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
-/** Row of a list as an array; the names of cooperatives come from a cache. */
+/** Row of a list as a tuple. The name of the cooperative comes from a cache. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
 const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
   ({ name, column }) => `'${name}', m.${column}`,
@@ -80,7 +80,8 @@ export const toListedMember = (
   cooperative: CooperativeSummary,
 ): ListedMember => ({ id, json, cooperative, registrationDate });
 
-// Cache of the few thousand cooperatives as other resources show them, so that lookups read no cooperatives.
+// Cache of cooperatives (a few thousand) as other resources show them, so that lookups do not query
+// cooperatives.
 
 export type CooperativeSummaries = ReturnType<typeof openCooperativeSummaries>;
 
@@ -92,7 +93,7 @@ export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot)
   const invalidate = (): void => cached.clear();
   snapshot.onOutsideCommit(invalidate);
   return {
-    /** Call on each write of a cooperative. */
+    /** Clears the cache; call this on each write of a cooperative. */
     invalidate,
     /** Call inside a read of the snapshot, outside a write. */
     get(id: number): CooperativeSummary {

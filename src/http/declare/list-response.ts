@@ -1,4 +1,4 @@
-/** Lists: page parameters, envelope and links (docs/api.md#lists). */
+/** Responses of lists: page parameters, envelope and links (docs/api.md#lists). */
 
 import type { Subject } from '../../access/access-ledger.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -17,7 +17,7 @@ import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, invalidPage, JsonText, ok } from './response.ts';
 import type { ApiRequest, SuccessResponse } from './route.ts';
 
-/** Page number. Other texts become NaN, which is refused with 404 once all parameters are checked. */
+/** Page number. A text that is not a number becomes NaN, which gives 404 after all parameters are checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
@@ -35,11 +35,11 @@ export const PAGE_PARAMETERS = { page, page_size: pageSize };
 type ListRequest = Pick<ApiRequest<typeof PAGE_PARAMETERS>, 'search' | 'baseUrl' | 'path' | 'query'>;
 
 /**
- * Responds to a list request with the page that it asks for.
+ * Responds to a list request with the requested page.
  * @param list reads a page
  * @param serialize returns the JSON text of a row
- * @param subjectOf returns the data subjects of the rows; undefined where rows show no person
- * @throws HttpError 404 for a page that is not a number from 1, or is past the last
+ * @param subjectOf returns the data subjects of the rows; undefined if rows show no person
+ * @throws HttpError 404 if the page is not a number from 1, or is after the last page
  */
 export function respondWithPage<T>(
   request: ListRequest,
@@ -63,8 +63,8 @@ export function respondWithPage<T>(
 }
 
 /**
- * Returns the address of another page, with sorted parameters; page 1 has no `page`, as in Django REST
- * framework.
+ * Returns the address of another page, with sorted parameters. Page 1 has no `page` parameter, as in Django
+ * REST framework.
  */
 function linkTo(request: ListRequest, number: number): string {
   const query = new URLSearchParams(request.search);
@@ -77,8 +77,8 @@ function linkTo(request: ListRequest, number: number): string {
 
 /**
  * Declares the response of a list.
- * @param rows noun for the rows
- * @param path path of the list, for the links of the example
+ * @param rows plural noun for the rows
+ * @param path path of the list in the links of the example
  * @param row schema of a row, with a title
  */
 export function pageResponse(rows: string, path: string, row: Schema): SuccessResponse {

@@ -14,23 +14,23 @@ import type { Schema } from '../../values/schema.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText, ok } from './response.ts';
 import type { ApiRequest, Creation, RequestHeader, SuccessResponse } from './route.ts';
 
-/** A resource as it is sent. */
+/** Resource as a response sends it. */
 export interface Representation {
   readonly text: string;
-  /** Value of `ETag`: a strong one, which changes whenever the text does. */
+  /** Strong entity tag for the `ETag` header, which changes whenever the text changes. */
   readonly tag: string;
-  /** The data subject, if it shows a person. */
+  /** Data subject, if the resource shows a person. */
   readonly subject?: Subject | undefined;
 }
 
-/** Returns 132 bits of SHA-256. */
+/** Returns the first 132 bits of the SHA-256 hash. */
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 export const represent = (text: string): Representation => ({ text, tag: `"${digest(text)}"` });
 
 /**
- * Represents a resource that shows a count of other rows, which changes without a write of the resource.
- * If-None-Match compares both parts of its tag, If-Match only the first.
+ * Represents a resource that shows a count of other rows, which can change without a write of the resource.
+ * The tag has two parts: If-None-Match compares both parts, If-Match only the first.
  * @param values the text with a constant in place of the count
  */
 export const representCounted = (text: string, values: string, count: number): Representation => ({
@@ -38,7 +38,7 @@ export const representCounted = (text: string, values: string, count: number): R
   tag: `"${digest(values)}.${count}"`,
 });
 
-/** Declares a response with one resource and its tag. */
+/** Declares a response that shows one resource and has an entity tag. */
 export const taggedResponse = (description: string, schema: Schema): SuccessResponse => ({
   description,
   schema,
@@ -61,7 +61,7 @@ export const taggedCreated = (path: string, { text, tag, subject }: Representati
 
 /**
  * Responds to GET.
- * @returns status 304 without a body when If-None-Match names the state (RFC 9110, section 13.1.2)
+ * @returns status 304 without a body if If-None-Match names the current tag (RFC 9110, section 13.1.2)
  * @throws HttpError 400 for a malformed If-None-Match
  */
 export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Representation): ApiResponse {
@@ -75,7 +75,7 @@ export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Repre
 /**
  * Reads If-Match (RFC 9110, section 13.1.1).
  * @param toTag returns the tag of a stored row
- * @returns a check that throws HttpError 412 for a row in a state that the header does not name
+ * @returns a check that throws HttpError 412 if the header does not name the tag of the row
  * @throws HttpError 400 for a malformed header
  */
 export function readIfMatch<T>(
@@ -84,7 +84,7 @@ export function readIfMatch<T>(
 ): (stored: T) => void {
   const tags = readTags(request, 'If-Match');
   if (tags === undefined || tags === '*') return () => {};
-  // A weak tag begins with W, so it never equals a strong one.
+  // A weak tag begins with W, so it never equals a strong tag.
   const allowed = tags.map(firstPart);
   return (stored) => {
     if (!allowed.includes(firstPart(toTag(stored))))
@@ -115,10 +115,9 @@ function readTags(
 
 // Idempotency keys: a repeated request gets the saved response (docs/api.md#repeating-a-request)
 
-/** Handles POST requests as their routes declare. */
+/** Handler of POST requests that create rows. */
 export type Create = ReturnType<typeof openCreate>;
 
-/** Returns the handler of POST requests for one registry. */
 export function openCreate(responses: IdempotentWrites, clock: Clock) {
   const running = new Set<string>();
 
@@ -144,7 +143,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
     try {
       await creation.create(request, {
         ...identified,
-        // Called again if the transaction is repeated, after waiting for a lock or a refused write in it.
+        // The store calls this again if the transaction is repeated, for example after waiting for a lock.
         compose(row) {
           response = creation.respond(row, request);
           return toStored(response);
@@ -152,7 +151,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
       });
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
-      // Another process was faster.
+      // Another process has handled the same request first.
       response = replay(request, identified, creation);
       if (response === undefined) throw error;
     }
@@ -182,8 +181,8 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
 /**
- * Identifies a request by its path, with or without the trailing slash, and the bytes of its body. If the
- * key's cooperatives have changed since, it counts as another request: the earlier answer is not shown.
+ * Identifies a request by its path (without trailing slash) and the bytes of its body. If the key's
+ * cooperatives have changed, the request counts as a different one, so that the saved response is not shown.
  */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
@@ -214,9 +213,9 @@ const toStored = ({ status, body, headers = {} }: ApiResponse): StoredResponse =
   body: body instanceof JsonText ? body.text : JSON.stringify(body),
 });
 
-/** Printable ASCII, not in quotes. */
+/** Printable ASCII without surrounding quotes. */
 const PLAIN = /^[!#-~](?:[ !#-~]{0,253}[!#-~])?$/;
-/** A string of structured fields (RFC 9651, section 3.3.3), as the header's draft requires. */
+/** String of structured fields (RFC 9651, section 3.3.3), as in the draft of Idempotency-Key. */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;
 
 /** @throws HttpError 400 */

@@ -1,4 +1,4 @@
-/** Parses query parameters: declared ones only, each at most once, with all faults reported at once. */
+/** Parses query parameters: only declared ones, once each, with all faults reported together. */
 import { DATE_TIME } from '../../values/date-time.ts';
 import type { Deprecation } from '../../values/declared-fields.ts';
 import { FieldError, FieldErrorList, ID, parseId, shownName } from '../../values/errors.ts';
@@ -13,8 +13,8 @@ export interface QueryParameter<T> {
 }
 
 /**
- * Declares a filter by the id of another resource. A malformed id, such as a code, is refused: it must not
- * pass for a resource without rows. An id that does not exist gives an empty list.
+ * Declares a filter by the id of another resource. A malformed id, such as a code, is an error, while an id
+ * that does not exist gives an empty list.
  * @param message message for a malformed id
  */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
@@ -23,10 +23,10 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Maximum ids in a filter: the largest page size. */
+/** Maximum number of ids in a filter: the largest page size. */
 const MOST_IDS = 200;
 
-/** Filter by the ids of rows. Ids that do not exist, or are not visible, find nothing. */
+/** Filter by the ids of rows. Ids that do not exist or are not visible match nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
     `Only the rows with these ids: 1 to ${MOST_IDS} different ids, separated by commas. ` +
@@ -43,7 +43,7 @@ export const ID_FILTER: QueryParameter<readonly number[]> = {
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** Declares a number that is clipped to its maximum. @param bounds inclusive */
+/** Declares a number that is reduced to its maximum. @param bounds inclusive */
 export const wholeNumber = (
   description: string,
   bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },
@@ -79,8 +79,8 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * Parses a query. Unknown and repeated parameters are refused, as a misspelt filter must never return
- * everyone (docs/api.md#lists).
+ * Parses a query. Unknown and repeated parameters are refused, because a misspelt filter must never return
+ * all members (docs/api.md#lists).
  * @throws RegistryError `invalid`
  */
 export function parseQuery<Parameters extends QueryParameters>(

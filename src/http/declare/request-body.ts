@@ -1,4 +1,4 @@
-/** Bodies of requests: read within limits of type, size, time and nesting, and parsed by declared fields. */
+/** Reads request bodies within limits of type, size, time and nesting, and parses their declared fields. */
 
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
@@ -26,14 +26,11 @@ export function hasBody(incoming: IncomingMessage): boolean {
 
 /** Maximum bytes of a body (docs/api.md#writing). */
 export const MAX_BODY_BYTES = 65_536;
-/** Maximum nesting depth: no body here has more than two levels, and `positionOfFault` recurses. */
+/** Maximum nesting depth. Valid bodies have at most two levels, and `positionOfFault` is recursive. */
 const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 
-/**
- * Reads the bytes of a body.
- * @throws HttpError 413, 415, 400 or 408
- */
+/** @throws HttpError 413, 415, 400 or 408 */
 export async function readBody(
   incoming: IncomingMessage,
   declared: Pick<BodyDeclaration, 'isPatch'>,
@@ -65,8 +62,8 @@ const FAILURE = Symbol('why the rest of the body cannot be read');
 type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
- * Stops reading a body whose rest will never arrive because the following bytes on the connection are not
- * HTTP. Destroying the message would destroy the connection, and with it the response.
+ * Stops reading a body whose rest will never arrive, because the following bytes on the connection are not
+ * HTTP. Destroying the message would also destroy the connection before the response is sent.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;
@@ -109,8 +106,8 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses the JSON of a body; an empty one is `{}`.
- * @throws HttpError 400 with the position of the fault, never the text around it
+ * Parses the JSON of a body; an empty body counts as `{}`.
+ * @throws HttpError 400 with the position of the fault, never with text from the body
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
@@ -129,7 +126,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Counts brackets outside strings, without validating anything else. */
+/** True if the text has too many nested brackets. Ignores brackets in strings and validates nothing. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;
@@ -155,33 +152,33 @@ function positionOfFault(text: string): string {
   return position ?? '';
 }
 
-// Parses bodies of POST, PUT and PATCH: declared fields, with all faults reported at once.
+// Parser of POST, PUT and PATCH bodies: only declared fields, with all faults reported together
 
 export interface BodyField extends FieldKind {
   /** Name in the body. */
   readonly name: string;
   readonly presence: 'required' | 'nullable' | 'default';
-  /** Value of an omitted field; undefined where it depends on more than the body. */
+  /** Value of an omitted field; undefined if the value depends on more than the body. */
   readonly fallback?: string | number;
 }
 
 declare const BODY: unique symbol;
 
-/** A route's request body. `Body` is the type of its checked values. */
+/** Declaration of a route's request body. `Body` is the type of the checked values. */
 export interface BodyDeclaration<Body = unknown> {
   /** Name in OpenAPI. */
   readonly title: string;
-  /** Fields by the names of their values in code. */
+  /** Fields by the property names of their values in code. */
   readonly fields: { readonly [property: string]: BodyField };
-  /** Response fields of the resource, accepted and ignored in bodies. */
+  /** Names of response fields that a body may contain, and that are ignored. */
   readonly readOnly?: readonly string[];
-  /** Sets of fields of which one must be complete, where no single field is required. */
+  /** Sets of fields, one of which must be complete if no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
-  /** True for a JSON merge patch (RFC 7396): omitted fields stay as they are. */
+  /** True for a JSON merge patch (RFC 7396), in which omitted fields keep their stored values. */
   readonly isPatch?: boolean;
-  /** For a PUT, the body of the PATCH of the same resource. */
+  /** For PUT, the PATCH body of the same resource. */
   readonly patch?: BodyDeclaration;
-  /** Never present; only carries the type. */
+  /** Never present; carries the type only. */
   readonly [BODY]?: Body;
 }
 
@@ -193,9 +190,9 @@ const NOT_NULL = 'This field may not be null.';
 
 /**
  * Checks a parsed JSON body against its declared fields.
- * @returns the faults, and the values of valid fields. A field that PATCH or PUT may omit has no value then,
- * and keeps the stored one; one that POST omits is null, its fallback or undefined.
- * @throws RegistryError `invalid` when the body is not an object
+ * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, and
+ *   keeps its stored value; a field that POST omits is null, its fallback or undefined.
+ * @throws RegistryError `invalid` if the body is not an object
  */
 export function parseBody<Body>(
   { fields, readOnly = [], isPatch = false, patch }: BodyDeclaration<Body>,
@@ -240,7 +237,7 @@ function asObject(body: unknown, faults: FieldErrorList): { [name: string]: unkn
   return {};
 }
 
-/** Returns the type's name as Django REST framework words it. */
+/** Returns the name of the value's type in the words of Django REST framework. */
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'string') return 'str';
@@ -248,20 +245,20 @@ function typeName(value: unknown): string {
   return Number.isInteger(value) ? 'int' : 'float';
 }
 
-// Bodies of a resource's POST, PUT and PATCH, derived from its field declarations
+// Bodies of a resource's POST, PUT and PATCH, derived from the declared fields
 
 interface BodyOptions {
-  /** Title of the resource, from which its bodies are named. */
+  /** Title of the resource, which the names of the bodies contain. */
   readonly title: string;
-  /** Schema of the GET response. PUT and PATCH ignore its other fields, such as `id`. */
+  /** Schema of the GET response. PUT and PATCH ignore properties that are no body fields, such as `id`. */
   readonly response: Schema;
-  /** Sets of fields of which one must be given, where no single field is required. */
+  /** Sets of fields, one of which a body must contain if no single field is required. */
   readonly oneOf?: BodyDeclaration['oneOf'];
 }
 
 export interface Bodies<Body> {
   readonly post: BodyDeclaration<Body>;
-  /** Accepts a changed GET response. */
+  /** Body that accepts a changed GET response. */
   readonly put: BodyDeclaration<Body>;
   readonly patch: BodyDeclaration<Body>;
 }
@@ -294,7 +291,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // Optional, as the response to GET may be sent back without it.
+  // Optional, because a client may send back the response to GET, which lacks the field.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

@@ -1,4 +1,4 @@
-/** The routes that resources share: list, create, read, replace and change. */
+/** Routes that all resources have: list, create, read, replace and change. */
 
 import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -43,8 +43,8 @@ import {
 } from './route.ts';
 
 /**
- * Returns the actor that a write over HTTP is recorded under.
- * @param request a request to a route that requires a scope, so that its key was accepted
+ * Returns the actor under which a write over HTTP is recorded.
+ * @param request request to a route that requires a scope, so that the key is known
  */
 export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
 
@@ -73,14 +73,14 @@ interface Named {
   readonly narrowed: Narrowing;
 }
 
-/** A resource as its list shows it, with all properties or fewer. */
+/** Resource as rows of its list show it, possibly with fewer properties. */
 interface ListedResource<Row> extends Named {
   readonly description?: string;
   readonly schema: Schema;
   readonly serialize: Serialize<Row>;
   /** Groups of personal fields that responses show. */
   readonly groups: readonly FieldGroup[];
-  /** The member that a row shows; undefined where rows show no person. */
+  /** Returns the id of the member that a row shows; undefined if rows show no person. */
   readonly memberIdOf?: ((row: Row) => number) | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface Resource<Stored, Body> extends ListedResource<Stored> {
   represent(stored: Stored, zone: TimeZone): Representation;
 }
 
-/** Further routes over the rows of a resource, such as an export of all of them. */
+/** Further routes over the rows of a resource, such as an export. */
 export type MoreRoutes = (resource: ListedResource<never>, filters: QueryParameters) => readonly Route[];
 
 interface ReadDependencies<Store> {
@@ -134,7 +134,7 @@ export function declareResource<Declared extends Fields, Stored>(
   };
 }
 
-/** Returns a function from rows to their data subjects; undefined where rows show no person. */
+/** Returns a function from rows to their data subjects, or undefined if rows show no person. */
 export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
   memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
 
@@ -145,9 +145,9 @@ const noun = ({ title }: Named): string => title.toLowerCase();
 const responseOf = (resource: ListedResource<never>) =>
   taggedResponse(`The ${noun(resource)}.`, resource.schema);
 
-// The routes of a resource: list, create, get, change
+// Routes of a resource: list, create, get, change
 
-/** @param toFilter turns the query into the store's filter */
+/** @param toFilter converts the query to the filter of the store */
 export const listRoute = <Query extends QueryParameters, Filter, Row>(
   { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: ListedResource<Row>,
   query: Query,
@@ -199,16 +199,14 @@ export const getRoute = <Stored>(
   },
 });
 
-/**
- * Passed to a decision: the list for faults that depend on several values or the stored row, and the time.
- */
+/** Context of a decision: time, and the list for faults of several values or of the stored row. */
 export interface Decision {
   readonly faults: FieldErrorList;
   /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
-/** Properties that differ between routes that create rows. */
+/** Properties in which the routes that create rows differ. */
 interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
   readonly summary: string;
   readonly description?: string;
@@ -216,8 +214,8 @@ interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
 }
 
 /**
- * @param toNew turns a checked body, without its invalid fields, into the store's arguments, and reports
- * values that are invalid together
+ * @param toNew converts a checked body, without invalid fields, to the arguments of the store, and reports
+ *   values that are invalid together
  */
 export const createRoute = <
   Stored extends { readonly id: number },
@@ -262,7 +260,7 @@ export const createRoute = <
   }),
 });
 
-// PUT and PATCH of a row: they differ only in the fields that a body must have.
+// PUT and PATCH of a row, which differ only in the fields that a body must have
 
 interface Changing {
   readonly put: { readonly summary?: string; readonly description: string };
@@ -270,11 +268,11 @@ interface Changing {
   readonly refusals?: Route['refusals'];
 }
 
-/** Turns a resource's body into values. */
+/** Conversion of a resource's body to values. */
 interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
   /**
-   * Returns the values of a checked body, in which those of invalid fields are missing. With faults, values
-   * may be missing; only the others are checked for conflicts with other rows.
+   * Returns the values of a checked body, which lacks invalid fields. If there are faults, some values may be
+   * missing; the others are still checked for conflicts with other rows.
    */
   readonly toValues: (
     body: Partial<Body>,
@@ -283,8 +281,8 @@ interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
     ...beside: Beside
   ) => Partial<Values>;
   /**
-   * Finds other rows that the decision needs; within the transaction the store finds them itself. Undefined
-   * if the row suffices.
+   * Finds other rows that the decision needs; undefined if the row suffices. Inside the transaction, the
+   * store finds these rows itself.
    * @throws RegistryError `not_found`
    */
   readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;
@@ -351,7 +349,7 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
   const requireMatch = readIfMatch(request, (stored: Stored) => resource.represent(stored, zone).tag);
   const stored = await store.find(id);
   if (stored === undefined) throw notFound();
-  // Checked here as well: 412 comes before faults of the body (RFC 9110, section 13.2.1).
+  // Also checked here, because status 412 precedes faults of the body (RFC 9110, section 13.2.1).
   requireMatch(stored);
   const now = nowSeconds(clock);
   const { values: bodyValues, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
@@ -371,7 +369,8 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
     return decided as Values;
   };
   const after = resource.represent(await store.update(id, decide, now, actorOf(request)), zone);
-  // A write-only key sees the result of a change, but must not read a row by a request that changes nothing.
+  // A write-only key may see the result of a change, but must not read a row through a request that changes
+  // nothing.
   const readScope = `${resource.tag}:read` as const;
   const mayShow =
     caller?.scopes.includes(readScope) === true || resource.represent(before, zone).text !== after.text;

@@ -1,4 +1,4 @@
-/** A response before it is turned into bytes. */
+/** Responses before conversion to bytes. */
 
 import type { Subject } from '../../access/access-ledger.ts';
 import type { Refusal, Scope } from '../../access/api-keys.ts';
@@ -7,7 +7,7 @@ import { RegistryError, type RegistryErrorCode, type UnavailableReason } from '.
 
 export type Headers = { [name: string]: string };
 
-/** Headers that scripts on pages of other hosts may read; reference/headers.ts describes them. */
+/** Headers that scripts on pages of other hosts may read; reference/headers.ts describes each header. */
 export const RESPONSE_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
@@ -31,7 +31,7 @@ export const RESPONSE_HEADERS = [
 ] as const;
 export type ResponseHeader = (typeof RESPONSE_HEADERS)[number];
 
-/** A body that is JSON text already. */
+/** Body that is already JSON text. */
 export class JsonText {
   readonly text: string;
 
@@ -42,7 +42,7 @@ export class JsonText {
 
 export const JSON_TYPE = 'application/json';
 
-/** A body in parts. Each part is made once the client has received the parts before it. */
+/** Body in parts. Each part is produced after the client has received the earlier parts. */
 export class BodyParts {
   readonly parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
   /** Media type. */
@@ -54,29 +54,29 @@ export class BodyParts {
   }
 }
 
-/** Marks a response behind which another request waits, so that it must not end the connection. */
+/** Marks a response that must not end the connection, because another request is waiting on it. */
 export const IS_FOLLOWED = Symbol('is followed');
 
 export interface ApiResponse {
   readonly status: number;
-  /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
+  /** Value to convert to JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Data subjects. A successful response of a `personal` route is not sent without them. */
+  /** Data subjects. A successful response of a `personal` route is not sent without data subjects. */
   readonly subject?: Subject | undefined;
-  /** Groups of fields shown, where those are fewer than the route declares. */
+  /** Groups of fields shown, if fewer than the route declares. */
   readonly fields?: readonly FieldGroup[];
   /** Reason of a refusal, for the log and metrics. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** Underlying cause, for the log only: it may hold more than the client should learn. */
+  /** Underlying cause, for the log only: the text may contain details that clients must not see. */
   readonly cause?: string;
 }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
 /**
- * A refusal as a value. Middleware returns it, since creating an Error with its stack would cost more than
- * the rest of the refused request.
+ * Returns a refusal as a value. Middleware uses this function, because an Error with its stack would cost
+ * more than the rest of a refused request.
  * @param reason reason for the log
  */
 export const refusal = (
@@ -91,13 +91,13 @@ export const refusal = (
   reason,
 });
 
-// Errors: those of HTTP itself, and the mapping from error codes to statuses
+// Errors of HTTP itself, and the statuses of error codes
 
-/** An error with its status, thrown while a request is read or handled. */
+/** Error with an HTTP status, thrown while a request is read or handled. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
-  /** Body other than `{"detail": …}`. */
+  /** Body to use instead of `{"detail": …}`. */
   readonly body: object | undefined;
 
   constructor(
@@ -115,7 +115,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-/** Response of Django REST framework for a page that does not exist. */
+/** Error with the text of Django REST framework for a page that does not exist. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 
@@ -124,7 +124,7 @@ export const REALM = 'Bearer realm="cooperative-registry"';
 
 const refusals = new Map<string, ApiResponse>();
 
-/** Returns status 403 for a key that lacks a required scope, naming all of them (RFC 6750, section 3). */
+/** Returns status 403, and all required scopes, for a key that lacks a scope (RFC 6750, section 3). */
 export function refuseWithout(...scopes: readonly Scope[]): ApiResponse {
   const needed = scopes.join(' ');
   let refused = refusals.get(needed);
@@ -151,8 +151,8 @@ const SERVER_ERROR: ApiResponse = {
 };
 
 /**
- * Returns the response to an error. `isUnexpected` is true for any other error, whose text only the log
- * may show.
+ * Returns the response to an error. `isUnexpected` is true for errors of unknown types, whose text only the
+ * log may contain.
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {

@@ -1,6 +1,6 @@
 /**
- * Routes as data, which the router, validation, access control, their tests and OpenAPI read; and the request
- * that they handle.
+ * Declarations of routes as data for the router, validation, access control, tests and OpenAPI; and the
+ * request that routes handle.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusa
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Served methods, each with the method of the route that serves it. */
+/** Supported methods, each with the method of the route that handles the request. */
 export const METHODS = {
   GET: 'GET',
   HEAD: 'GET',
@@ -27,7 +27,7 @@ export const METHODS = {
   PATCH: 'PATCH',
 } as const satisfies { readonly [method: string]: Method };
 
-/** Request headers that a route may read; reference/headers.ts describes them. */
+/** Request headers that a route may read; reference/headers.ts describes each header. */
 export type RequestHeader =
   | 'Accept'
   | 'Accept-Encoding'
@@ -38,15 +38,15 @@ export type RequestHeader =
   | 'X-Purpose';
 
 /**
- * Who may call a route: keys with one or two scopes, and for an export with the right to export; any active
- * key; or the public.
+ * Callers of a route: keys with one or two scopes (and the right to export, for an export), any active key,
+ * or the public.
  */
 export type Access =
   | { readonly scope: Scope; readonly alsoScope?: Scope; readonly isExport?: true }
   | 'any key'
   | 'public';
 
-/** Returns the scopes that a key needs, all of them. */
+/** Returns all scopes that a key needs. */
 export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
   if (typeof access === 'string') return [];
   const { scope, alsoScope } = access;
@@ -54,14 +54,14 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
 }
 
 /**
- * Persons whose data the responses show, and the groups of fields that a key may see at most. Such responses
- * name their data subjects (`ApiResponse.subject`), and are recorded.
+ * Number of persons whose data responses show, and the groups of fields shown at most. These responses name
+ * their data subjects (`ApiResponse.subject`), and each access is recorded.
  */
 export type Personal =
   | 'none'
   | { readonly persons: 'one' | 'numbers' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
 
-/** Derives a route's `personal` declaration from the groups of fields that its responses show. */
+/** Derives a route's `personal` declaration from the groups of fields that responses show. */
 export const showing = (
   persons: Exclude<Personal, 'none'>['persons'],
   fields: readonly FieldGroup[],
@@ -72,8 +72,8 @@ export interface Parameter {
   readonly schema: Schema;
   readonly example: string;
   /**
-   * True if bytes outside `[A-Za-z0-9_./-]` in this segment reach the handler instead of giving 404: a
-   * mistyped national ID must never look like "not found" (docs/api.md#routes).
+   * True if this segment may contain bytes outside `[A-Za-z0-9_./-]`. The handler then refuses them itself,
+   * because a mistyped national ID must never give 404 (docs/api.md#routes).
    */
   readonly takesAnyByte?: boolean;
 }
@@ -81,48 +81,48 @@ export interface Parameter {
 export interface SuccessResponse {
   readonly description: string;
   readonly schema: Schema;
-  /** True if the body holds many of these, one per line or as CSV. */
+  /** True if the body contains many rows, one per line or as CSV. */
   readonly isExport?: true;
-  /** Fictitious example, where the schema does not provide one. */
+  /** Fictitious example; needed if the schema has no example. */
   readonly example?: unknown;
-  /** Additional headers; an optional one is in some of these responses only. */
+  /** Additional headers. Only some responses have an optional header. */
   readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }
 
-/** The two steps of a POST: adding the row, and responding. */
+/** The two steps of a POST: adding the row, and composing the response. */
 export interface Creation<Created> {
-  /** @param keep passed on to the store, which saves the response together with the row */
+  /** @param keep argument for the store, which saves the response together with the row */
   create(request: ApiRequest, keep: ResponseToSave<Created> | undefined): Promise<Created>;
-  /** Composes the response: inside the transaction if it is saved, so it must not depend on other rows. */
+  /** Composes the response; if saved, inside the transaction, so it must not depend on other rows. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True, or a function of the body that returns true, if a 201 shows no personal data beyond the request's
-   * own: that is not recorded as access (docs/ledger.md#recorded-data).
+   * True, or a function of the body that returns true, if a 201 shows no personal data except data from the
+   * request. This is not recorded as access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /**
-   * Returns the data subjects of a repeated response from its body and request; undefined where it shows no
-   * person, or does not count as access.
+   * Returns the data subjects of a repeated response from its body and request; undefined if the response
+   * shows no person or does not count as access.
    */
   readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }
 
-/** The parts of a representation that identify the data subject: a member, or a row with its member. */
+/** Properties of a representation that identify the data subject: a member, or a row with its member. */
 export interface ShownRow {
   readonly id: string;
   readonly member?: { readonly id: string };
 }
 
-/** Creates a `Creation` whose two functions agree on the created type. */
+/** Checks that both functions of a `Creation` have the same type of row. */
 export const createWith = <Created>(creation: Creation<Created>): Creation<unknown> => creation;
 
 interface SharedRoute<Query extends QueryParameters> {
-  /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
+  /** Template with `{name}` segments, below the prefix of the API unless `isOutsideApi` is true. */
   readonly path: string;
   readonly isOutsideApi?: boolean;
   /** True for a page for people, which OpenAPI does not describe. */
   readonly isPage?: true;
-  /** True if answered even in an overload: a refused health check would restart the service. */
+  /** True for a route served even in an overload: refusing a health check would restart the service. */
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
@@ -132,26 +132,26 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly access: Access;
   readonly narrowed: Narrowing;
   readonly personal: Personal;
-  /** Scopes that change the response without being required. */
+  /** Scopes that change the response but are not required. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
   /** Headers that the handler reads. `If-None-Match` adds status 304 to the responses. */
   readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
-  /** True if the created part has no address of its own, so that its 201 has no `Location`. */
+  /** True if the created row has no address, so that its 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
   /**
-   * Number of requests that a body counts as in the limits of the key. Without this, each request is one, and
-   * is limited before its body is read.
+   * Returns the number of requests that a body counts as in the limits of the key. Without this function,
+   * each request counts as one and is limited before its body is read.
    */
   readonly countRequests?: (body: unknown) => number;
-  /** Statuses that the handler itself may refuse with, besides those of earlier stages. */
+  /** Statuses with which the handler itself may refuse a request, in addition to earlier stages. */
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
 
-/** A POST that writes cannot omit support for repeated requests (docs/api.md#repeating-a-request). */
+/** POST that writes, and therefore must support repeated requests (docs/api.md#repeating-a-request). */
 interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
   readonly method: 'POST';
   readonly creation: Creation<unknown>;
@@ -162,7 +162,7 @@ interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query
   readonly handle: (request: ApiRequest<Query>) => Awaitable<ApiResponse>;
 }
 
-/** A POST whose body asks a question: it writes nothing, and repeating it is harmless. */
+/** POST with a query in its body: it writes nothing, so clients may safely repeat the request. */
 interface AskingRoute<Query extends QueryParameters> extends Omit<HandlingRoute<Query>, 'method'> {
   readonly method: 'POST';
   readonly onlyReads: true;
@@ -173,14 +173,14 @@ export type Route<Query extends QueryParameters = QueryParameters> =
   | AskingRoute<Query>
   | HandlingRoute<Query>;
 
-/** Returns the headers that a route reads, including those implied by its method and personal data. */
+/** Returns the headers that a route reads, including headers implied by its method and personal data. */
 export const requestHeadersOf = (route: Route): readonly RequestHeader[] => [
   ...('creation' in route ? (['Idempotency-Key'] as const) : []),
   ...(route.requestHeaders ?? []),
   ...(route.personal === 'none' ? [] : (['X-Purpose', 'X-End-User'] as const)),
 ];
 
-/** Defines a route whose handler sees the types of its own query parameters. */
+/** Defines a route whose handler has the types of the declared query parameters. */
 export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>
   route as unknown as Route;
 
@@ -195,62 +195,62 @@ export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
 /** Access of restricted keys to a route. */
 export interface Narrowing {
   /**
-   * For a lookup-only key: allowed if the route shows no person; otherwise refused, or allowed for requests
-   * that name a person by the full national ID.
+   * Access of a lookup-only key: `allowed` if the route shows no person, `refused`, or a function that allows
+   * requests that name a person by national ID.
    */
   readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
   /**
-   * For a key limited to cooperatives: `narrowed` if the store that the handler gets shows and accepts only
-   * rows of these cooperatives; `allowed` if no data of the route belongs to a cooperative.
+   * Access of a key limited to cooperatives: `narrowed` if the handler's store shows and accepts only rows of
+   * these cooperatives, `allowed` if the data does not belong to any cooperative.
    */
   readonly cooperatives: 'narrowed' | 'allowed' | 'refused';
 }
 
-/** Narrowing of routes without registry data. */
+/** Narrowing for routes without registry data. */
 export const SHOWS_NO_ROWS: Narrowing = { lookupOnly: 'allowed', cooperatives: 'allowed' };
 
 export const SHOWS_COOPERATIVES: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: 'narrowed' };
 
-/** Narrowing of routes with the national ID in their path. */
+/** Narrowing for routes with the national ID in the path. */
 export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
-// The request
+// Request
 
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
 
-/** The request passed to middleware and handlers. Rarely used properties are computed lazily. */
+/** Request passed to middleware and handlers. Rarely used properties are computed lazily. */
 export class ApiRequest<Query extends QueryParameters = QueryParameters> {
-  /** Handlers read only the headers declared in `requestHeaders` of the route. */
+  /** Handlers may read only the headers declared in `requestHeaders` of the route. */
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Identifies the request in the log and in the response. */
+  /** Request ID in the log and in the response. */
   readonly id: string;
-  /** Monotonic milliseconds of arrival. */
+  /** Time of arrival in monotonic milliseconds. */
   readonly startMs: number;
   /** Path as sent, without the prefix and the query. */
   readonly path: string;
-  /** Prefix of route paths for clients: that of PUBLIC_URL, else the mount point. */
+  /** Prefix of route paths for clients: from PUBLIC_URL, or otherwise the mount point. */
   readonly prefix: string;
-  /** Template of the path, empty until a path has matched. */
+  /** Template of the path; empty until a path has matched. */
   template = '';
-  /** Set once path and method have matched. */
+  /** Set after path and method have matched. */
   route: Route | undefined;
   /** Raw path segments by parameter name. */
   params: { readonly [name: string]: string } = NO_PARAMS;
-  /** Set by the middleware that authenticates; undefined on public routes. */
+  /** Key of the caller, set by the authenticating middleware; undefined on public routes. */
   caller: ApiKey | undefined;
-  /** Parsed and checked against the route's declaration. */
+  /** Query after checks against the route's declaration. */
   query: ParsedQuery<Query> = {};
   /** Parsed JSON, for routes that have a body. */
   body: unknown;
-  /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
+  /** SHA-256 of the body's bytes, only for a request with an Idempotency-Key. */
   bodyHash: string | undefined;
   /** Purpose and end user, on routes that show persons. */
   stated: Stated = NOTHING_STATED;
-  /** Headers sent with any response, refusals too. */
+  /** Headers to add to any response, including refusals. */
   readonly headers: Headers = {};
   private readonly searchText: string;
   private readonly publicOrigin: string | undefined;
@@ -273,24 +273,24 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
     this.publicOrigin = publicUrl?.origin;
   }
 
-  /** Calls back when the response has been sent or the client has disconnected. */
+  /** Runs a function when the response has been sent or the client has disconnected. */
   whenClosed(work: () => void): void {
     this.outgoing.once('close', work);
   }
 
-  /** Cooperatives visible to the caller; every store is narrowed to them. */
+  /** Cooperatives visible to the caller, to which every store is limited. */
   get visible(): Visible {
     return this.caller?.cooperatives ?? null;
   }
 
-  /** The query as sent, for links to other pages. */
+  /** Query as received, for links to other pages. */
   get search(): URLSearchParams {
     if (this.searchText === '') return NO_SEARCH;
     this.parsedSearch ??= parseSearch(this.searchText);
     return this.parsedSearch;
   }
 
-  /** Base of absolute links: PUBLIC_URL, else the request's own scheme and host; with the prefix. */
+  /** Base of absolute links, with the prefix: PUBLIC_URL, or otherwise the scheme and host of the request. */
   get baseUrl(): string {
     if (this.publicOrigin !== undefined) return this.publicOrigin + this.prefix;
     const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
@@ -303,14 +303,14 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const SECRET_LIKE = /[0-9]{16}|crs_/;
 
-/** Returns the client's own request ID if it is safe to repeat and log, else a new one. */
+/** Returns the client's request ID if it is safe to repeat and log, or otherwise a new one. */
 function readRequestId(incoming: IncomingMessage): string {
   const id = incoming.headers['x-request-id'];
   const isSafe = typeof id === 'string' && REQUEST_ID.test(id) && !SECRET_LIKE.test(id);
   return isSafe ? id : randomUUID();
 }
 
-/** @throws HttpError 400 for invalid UTF-8, which would find nobody where a person was meant */
+/** @throws HttpError 400 for invalid UTF-8, because a replaced character would match no person */
 function parseSearch(text: string): URLSearchParams {
   const search = new URLSearchParams(text);
   const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
@@ -322,8 +322,8 @@ function parseSearch(text: string): URLSearchParams {
 const REPLACED = '%EF%BF%BD';
 
 /**
- * Returns the prefix at which a framework has mounted the handler: Express, and Fastify with middie, remove
- * it from `url` and keep the original in `originalUrl`.
+ * Returns the prefix at which a framework has mounted the handler. Express, and Fastify with middie, remove
+ * the prefix from `url` and keep the original in `originalUrl`.
  */
 function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -332,10 +332,10 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
   return PREFIX.test(mount) ? mount : '';
 }
 
-/** Removes the prefix where a proxy has left it on (docs/operating.md#behind-a-prefix). */
+/** Removes the prefix if a proxy has not removed it (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
   if (prefix !== '' && path === prefix) return '/';
-  // Under the prefix /api, /api/v1/… has already lost it.
+  // With the prefix /api, a path /api/v1/… has already lost the prefix.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);
 }
@@ -343,7 +343,7 @@ function withoutPrefix(path: string, prefix: string): string {
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses requests that node:http lets through but that two programs, such as a proxy and this service, could
+ * Refuses requests that node:http accepts but that two programs, such as a proxy and this service, could
  * interpret differently (docs/api.md#responses-and-errors).
  * @returns a refusal with status 400 or 501, or undefined for an unambiguous request
  */
@@ -365,10 +365,10 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
   if (hosts === 1 && !isHost(headers.host ?? '')) return refusal(400, 'The Host header is not a valid host.');
   if (authorizations > 1) return refusal(400, 'More than one Authorization header.');
   const coding = headers['transfer-encoding'];
-  // RFC 9112, section 6.1: a coding that the server does not understand is 501.
+  // A coding that the server does not understand gives 501 (RFC 9112, section 6.1).
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     return refusal(501, 'Unsupported transfer encoding in request.');
-  // Other methods are refused later, with 404 or 405.
+  // Other methods are refused later with 404 or 405.
   if (READING.has(incoming.method ?? '') && hasBody(incoming))
     return refusal(400, 'Only POST, PUT and PATCH take a body.');
   return undefined;
@@ -376,23 +376,23 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
 
-/** True for a host with an optional port; anything else would make broken links. */
+/** True for a host with an optional port; links with any other text would not work. */
 function isHost(text: string): boolean {
   const match = HOST.exec(text);
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
 /**
- * Refuses by returning a response, or adds a fact to the request and returns undefined. No middleware wraps
- * the next, so there is no `next()`, and none waits: the chain stays in one event-loop iteration.
+ * Refuses a request by returning a response, or adds a property to the request and returns undefined.
+ * Middleware is called in sequence, without `next()`, and never waits.
  */
 export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
 
-// The purpose and the end user of an access, which a client states in headers (docs/ledger.md)
+// Purpose and end user of an access, which a client states in headers (docs/ledger.md)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes a header: node:http reads its bytes as Latin-1, while most clients send UTF-8. */
+/** Decodes a header as UTF-8, which most clients send; node:http decodes headers as Latin-1. */
 function decode(latin1: string): string {
   try {
     return utf8.decode(Buffer.from(latin1, 'latin1'));
@@ -409,20 +409,20 @@ function readStated(
 ): string | null {
   if (incoming.headers[lower] === undefined) return null;
   const [header = '', ...repeated] = incoming.headersDistinct[lower] ?? [];
-  // A header sent twice is invalid.
+  // A repeated header is invalid.
   const text = parseStated(repeated.length === 0 ? decode(header) : '');
   if (text instanceof FieldError) throw badRequest(`${name}: ${text.message}`);
   return text;
 }
 
-/** The stated purpose and end user; null where none is stated. */
+/** Purpose and end user from the headers; null for a missing header. */
 type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
 
 const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
 /**
- * @param purposeOfKey purpose for a request that states none
- * @throws HttpError 400 for a header that is not text, or is sent twice
+ * @param purposeOfKey purpose to record if the request has no X-Purpose
+ * @throws HttpError 400 for a header that is repeated or not text
  */
 export function readStatements(
   incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
@@ -437,7 +437,7 @@ export function readStatements(
 
 const PART = /^\s*([!#$%&'*+.^_`|~0-9a-z/-]+)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
-/** @returns the weight of each name, in lower case; a part that cannot be parsed is skipped */
+/** @returns the weight of each name in lower case; names that cannot be parsed are skipped */
 export function weightsOf(header: string | string[] | undefined): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const part of String(header ?? '').split(',')) {
@@ -447,7 +447,7 @@ export function weightsOf(header: string | string[] | undefined): ReadonlyMap<st
   return weights;
 }
 
-/** @param header the value of Accept-Encoding */
+/** @param header value of Accept-Encoding */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   const weights = weightsOf(header);
   const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;

@@ -1,4 +1,4 @@
-// The access log: one JSON line per request, written once per event-loop iteration.
+// Access log with one JSON line per request. Lines are written once per event-loop iteration.
 
 import type { Refusal } from '../../access/api-keys.ts';
 import type { LogLevel } from '../../runtime/config.ts';
@@ -11,13 +11,13 @@ interface RequestEntry {
   readonly requestId: string;
   readonly keyId: number | undefined;
   readonly method: string;
-  /** Route template rather than the path, which may hold a national ID. Empty when no route matched. */
+  /** Route template, because a path may contain a national ID. Empty if no route matched. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
   /** Reason for refusing the key, or for being unavailable. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** Scope that the key lacks, or the errors that made the service unavailable. */
+  /** Scope that the key lacks, or errors that made the service unavailable. */
   readonly cause?: string | undefined;
   /** True if the client disconnected before the entire response was sent. */
   readonly isAborted?: boolean;
@@ -25,7 +25,7 @@ interface RequestEntry {
 
 export type AccessLog = ReturnType<typeof createAccessLog>;
 
-/** Removes from an error's text anything that could be a national ID or a key. */
+/** Removes from an error's text everything that could be a national ID or a key. */
 export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
 
 interface AccessLogOptions {
@@ -76,7 +76,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       const { reason, cause, isAborted } = entry;
       // Logging each refusal would cost as much as the refusal itself.
       if (reason === 'overloaded') return count('overloaded: requests refused with 503');
-      // No other value needs escaping: request IDs are validated, templates and methods are from the code.
+      // Other values need no escaping: request IDs are validated; templates and methods come from the code.
       const more =
         (reason === undefined ? '' : `,"reason":"${reason}"`) +
         (cause === undefined ? '' : `,"cause":${JSON.stringify(redact(cause))}`) +
@@ -87,7 +87,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
           `,"duration_ms":${entry.durationMs.toFixed(3)}${more}}\n`,
       );
     },
-    /** Logs an unexpected error. Its cause is written here and nowhere else. */
+    /** Logs an unexpected error. Only this log receives the cause. */
     unexpected(requestId: string, error: unknown): void {
       if (level === 'silent') return;
       const cause = redact(describe(error));
@@ -98,7 +98,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
-    /** Counts a connection closed because there are too many, logging once a second how many. */
+    /** Counts a closed connection, and logs the count once a second. */
     connectionClosed: count,
     flush(): void {
       addCounts();
@@ -111,7 +111,7 @@ const COUNTED_MS = 1_000;
 
 const MAX_CAUSES = 5;
 
-/** Returns the stacks of the error and of its causes. */
+/** Returns the stacks of the error and its causes. */
 function describe(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? error.message;

@@ -1,4 +1,4 @@
-/** The middleware of a request that has a route, in the order of docs/api.md#order-of-checks. */
+/** Middleware for requests that match a route, in the order of docs/api.md#order-of-checks. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
@@ -45,7 +45,7 @@ interface MiddlewareDependencies {
   readonly limiter: RateLimiter;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Called when keys from an address have been refused often, at most once a minute for each address. */
+  /** Called when many keys from an address have been refused, at most once a minute for each address. */
   readonly noteAddress: (address: string) => void;
 }
 
@@ -54,7 +54,7 @@ interface MiddlewareDependencies {
 const invalid = (detail: string, reason: Refusal) =>
   refusal(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` }, reason);
 
-// Created once: a refusal must cost less than the request that it refuses.
+// Created once, because a refusal must cost less than the refused request.
 const MISSING = refusal(
   401,
   'Authentication credentials were not provided.',
@@ -74,7 +74,7 @@ const INACTIVE = invalid('API key is inactive.', 'disabled');
 const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
-/** @returns the token of an Authorization header, or a refusal with Django REST framework's wording */
+/** @returns the token of an Authorization header, or a refusal in the words of Django REST framework */
 function readBearerToken(header: string | undefined): string | ApiResponse {
   // The usual form
   if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
@@ -84,7 +84,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Responses announce the end of a secret this long before (docs/keys.md#change-disable-rotate). */
+/** Last seconds of a secret, with X-Key-Expires in responses (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -97,10 +97,10 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
     const key = keys.findBySecret(hashOf(token), now);
-    // The checksum only tells operators which of the two it was; checked first, it would slow every valid
-    // key.
+    // The checksum only helps operators to tell unknown from malformed keys; checking it first would slow
+    // down every valid key.
     if (key === undefined) return isApiKey(token) ? UNKNOWN : MALFORMED;
-    // Set before the checks below, so that the log names a refused key too.
+    // Set before the checks below, so that the log also names refused keys.
     request.caller = key;
     if (hasExpired(key, now)) return EXPIRED;
     if (!key.isActive) return INACTIVE;
@@ -111,9 +111,9 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
 }
 
 /**
- * Returns a hash function for keys that caches each hash for one iteration of the event loop: requests that
- * arrive together often carry the same key. The cache is cleared at the end of the iteration, so no key stays
- * in memory longer than its requests.
+ * Returns a hash function for keys that caches hashes, because requests that arrive together often have the
+ * same key. The cache is cleared after each event-loop iteration, so that no key stays in memory longer than
+ * its requests.
  */
 function openHashes(scheduler: Scheduler): (token: string) => string {
   const hashes = new Map<string, string>();
@@ -122,7 +122,7 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
     let hash = hashes.get(token);
     if (hash === undefined) {
       if (hashes.size === 0) scheduler.atEnd('storage', forget);
-      // Text is four times as fast to compute and look up as bytes.
+      // A text hash is four times as fast to compute and look up as bytes.
       hash = hashKeyAsText(token);
       hashes.set(token, hash);
     }
@@ -130,13 +130,13 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
   };
 }
 
-// Detection of addresses with many refused keys (docs/operating.md#log). They are counted and logged, never
-// refused: other clients with valid keys may share the address.
+// Detection of addresses with many refused keys (docs/operating.md#log). Such addresses are logged but never
+// refused, because other clients with valid keys may share the address.
 
-/** Refusals of an address within a minute after which the log names it. */
+/** Number of refusals within a minute after which the log names an address. */
 export const OFTEN = 100;
 const MINUTE_MS = 60_000;
-/** Maximum counted addresses. An address with over a thousandth of the refusals is always detected. */
+/** Maximum number of counted addresses. An address with over 0.1% of the refusals is always detected. */
 const MOST_ADDRESSES = 1_000;
 
 export class RefusedAddresses {
@@ -145,8 +145,9 @@ export class RefusedAddresses {
   private sinceMs = Number.NEGATIVE_INFINITY;
 
   /**
+   * Counts a refusal.
    * @param nowMs monotonic milliseconds
-   * @returns true if the address has been refused often; at most once a minute for each address
+   * @returns true if the address has many refusals, at most once a minute for each address
    */
   count(address: string, nowMs: number): boolean {
     if (nowMs - this.sinceMs >= MINUTE_MS) {
@@ -162,7 +163,7 @@ export class RefusedAddresses {
     return true;
   }
 
-  /** Decrements every count instead of adding an address: frequent ones stay (Misra and Gries, 1982). */
+  /** Decrements all counts instead of adding an address; frequent ones stay (Misra and Gries, 1982). */
   private countDown(): void {
     for (const [address, count] of this.counts) {
       if (count === 1) this.counts.delete(address);
@@ -171,12 +172,12 @@ export class RefusedAddresses {
   }
 }
 
-// The client's address, behind proxies too, and the allowlists of keys (docs/api.md#authentication)
+// Address of the client, also behind proxies, and address allowlists of keys (docs/api.md#authentication)
 
 /**
- * Returns the client's address: the socket's peer or, behind trusted proxies, the first address of
- * `X-Forwarded-For` from the right that is not one of them.
- * @returns undefined when a trusted proxy sends no address that can be parsed
+ * Returns the client's address: the peer of the socket or, behind trusted proxies, the rightmost address of
+ * `X-Forwarded-For` that is not a trusted proxy.
+ * @returns undefined if a trusted proxy sends an address that cannot be parsed
  */
 export function clientAddress(
   peer: string | undefined,
@@ -192,16 +193,14 @@ export function clientAddress(
   return undefined;
 }
 
-/**
- * Returns the client's address as text, for records.
- * @returns null if the address is unknown
- */
+/** Returns the client's address as text for records, or null if the address is unknown. */
 export function clientAddressText(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Every response with personal data passes here, and most services trust no proxy: skip parsing.
+  // Most services trust no proxy, and every response with personal data needs the address: parsing is
+  // skipped.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }
@@ -216,7 +215,7 @@ function restrict(trustedProxies: AddressBlocks): Middleware {
     let blocks = parsed.get(key);
     if (blocks === undefined) {
       const allowed = parseAddressBlocks(key.allowedAddresses);
-      // The command stores canonical blocks only. Anything else in a database admits no address.
+      // Commands store canonical blocks only; any other text in a database allows no address.
       blocks = 'has' in allowed ? allowed : { texts: [], has: () => false };
       parsed.set(key, blocks);
     }
@@ -237,7 +236,7 @@ function restrict(trustedProxies: AddressBlocks): Middleware {
 
 type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
 
-/** True if the host allowlist covers the request's host; false for a key without hosts. */
+/** True if the host allowlist covers the request's host; false if the key has no allowlist. */
 export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
   if (allowedHosts.length === 0) return false;
   const domain = requestDomain(headers) ?? '';
@@ -245,7 +244,8 @@ export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, heade
 }
 
 /**
- * Returns the host of `Origin`, else `Referer`, else `Host`. Clients choose these: this only prevents misuse.
+ * Returns the host in `Origin`, `Referer` or `Host`, in this order. Clients choose these headers, so the
+ * check prevents only accidental misuse.
  */
 export function requestDomain(headers: NamingHeaders): string | undefined {
   const url =
@@ -255,7 +255,7 @@ export function requestDomain(headers: NamingHeaders): string | undefined {
   return hostname.toLowerCase().replace(/\.$/, '') || undefined;
 }
 
-/** `*.example.rw` matches any depth below, not the domain itself (docs/keys.md#create). */
+/** True if the domain matches: `*.example.rw` covers any subdomain, but not itself (docs/keys.md#create). */
 export function matchesHost(pattern: string, domain: string): boolean {
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }
@@ -269,13 +269,13 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   return scopes.every((scope) => caller?.scopes.includes(scope)) ? undefined : refuseWithout(...scopes);
 }
 
-// Rate limits, and the headers that report the remaining quota (docs/api.md#rate-limits)
+// Rate limits, and the headers with the remaining quota (docs/api.md#rate-limits)
 
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * Returns a function that counts requests in the hourly and the daily window: all of them, or none. It
- * refuses with status 429 while they do not fit, and with 400 if they never can.
+ * Returns a function that counts a number of requests in the hourly and the daily window. If the number does
+ * not fit, nothing is counted: the refusal has status 429, or 400 if the number exceeds the limits.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -290,13 +290,13 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
-    // If neither window has room, the day is named.
+    // If both windows are full, the reason names the day.
     const reason = decision.day.remaining < taken ? 'throttled_day' : 'throttled_hour';
     return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
   };
 }
 
-// A key's limits are one object until a change of keys is detected.
+// The limits of a key are one object until a change of keys is detected.
 const policies = new WeakMap<RateLimits, string>();
 
 /** Returns the value of `RateLimit-Policy`. */
@@ -315,7 +315,7 @@ const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
   headers['RateLimit-Policy'] = policyOf(limits);
   headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
-  // The window with the least left; on a tie the longer one
+  // The window with fewer requests left; if equal, the longer window.
   const tightest = hour.remaining < day.remaining ? hour : day;
   headers['X-RateLimit-Limit'] = String(tightest.limit);
   headers['X-RateLimit-Remaining'] = String(tightest.remaining);
@@ -329,7 +329,7 @@ const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
 const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
-/** Returns 403 if the key's restrictions forbid the request, or 400 if a required purpose is missing. */
+/** Returns 403 if a restriction of the key forbids the request, or 400 if a required purpose is missing. */
 function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
@@ -345,7 +345,7 @@ function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   return caller.requiresPurpose && isPurposeMissing ? NO_PURPOSE : undefined;
 }
 
-/** Returns middleware that runs all checks in order until one refuses. */
+/** Returns middleware that runs all checks in order, up to the first refusal. */
 export function createMiddleware(dependencies: MiddlewareDependencies): Middleware {
   const { overload, trustedProxies, limiter, clock, noteAddress } = dependencies;
   const limit = limitRate(limiter, clock);
@@ -355,7 +355,7 @@ export function createMiddleware(dependencies: MiddlewareDependencies): Middlewa
     restrict(trustedProxies),
     requireScope,
     refuseByKey,
-    // A request that counts as several is limited once its body has said how many.
+    // A request that counts as several is limited after its body has been read.
     (request) => (request.route?.countRequests === undefined ? limit(request, 1) : undefined),
   ]);
   const addresses = new RefusedAddresses();
@@ -368,7 +368,7 @@ export function createMiddleware(dependencies: MiddlewareDependencies): Middlewa
   };
 }
 
-/** Combines middleware into one that runs each in turn until one refuses. */
+/** Combines middleware functions into one that runs them in order, up to the first refusal. */
 export const chain =
   (stages: readonly Middleware[]): Middleware =>
   (request) => {

@@ -1,6 +1,7 @@
 /**
- * The lifecycle of a request: one function with numbered stages, and the router. ARCHITECTURE.md lists the
- * stages (#the-life-of-a-request) with their statuses; stage 1 is in server.ts, stage 7 in send.ts.
+ * Lifecycle of a request: a function with numbered stages, and the router.
+ * ARCHITECTURE.md#the-life-of-a-request lists the stages with their statuses; stage 1 is in server.ts, stage
+ * 7 in send.ts.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -30,7 +31,7 @@ import type { AccessLog } from './access-log.ts';
 import { limitRate } from './middleware.ts';
 import type { Sender } from './send.ts';
 
-// The stages of a request (ARCHITECTURE.md#the-life-of-a-request)
+// Stages of a request (ARCHITECTURE.md#the-life-of-a-request)
 
 interface HandlerDependencies {
   readonly routes: readonly Route[];
@@ -47,10 +48,10 @@ interface HandlerDependencies {
 
 export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** Marks a request whose client waits for `100 Continue` before it sends the body. */
+/** Marks a request whose client waits for `100 Continue` before sending the body. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
-/** @throws Error at start-up for contradictory routes, or for a deprecation at too short notice */
+/** @throws Error at start-up for contradictory routes, or for a deprecation announced too late */
 export function createHandler(dependencies: HandlerDependencies): Handler {
   const { clock, log, publicUrl } = dependencies;
   const send = announceDeprecated(dependencies);
@@ -87,7 +88,7 @@ interface Stages extends Pick<HandlerDependencies, 'middleware' | 'create'> {
 
 const NOT_FOUND = refusal(404, 'Not found.');
 
-/** @throws RegistryError and HttpError, also as a rejection */
+/** @throws RegistryError and HttpError, also as rejections */
 function respond(request: ApiRequest, { router, middleware, limit, create }: Stages): Awaitable<ApiResponse> {
   // 2. Ambiguous requests: 400, 501
   const ambiguity = refuseAmbiguous(request.incoming);
@@ -120,7 +121,7 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
   });
   const { countRequests } = route;
   if (countRequests === undefined) return parsed.then(() => handle(request, route, create));
-  // 5. The limit of a request that counts as several: 429. A body that cannot be read counts as one.
+  // 5. Limit of a request that counts as several: 429. If the body is unreadable, the request counts as one.
   return parsed.then(
     () => limit(request, countRequests(request.body)) ?? handle(request, route, create),
     (error: unknown) => {
@@ -132,22 +133,23 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
 }
 
 function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
-  // 5. Statements about the access, and the query: 400
+  // 5. Purpose and end user of the access, and the query: 400
   if (route.personal !== 'none') request.stated = readStatements(request.incoming, request.caller?.purpose);
   request.query = parseQuery(route.query ?? {}, request.search);
-  // 6. Handler: what the route declares
+  // 6. Handler of the route
   return 'creation' in route ? create(request, route.creation) : route.handle(request);
 }
 
-/** Request headers that every path accepts, besides those that its routes read. */
+/** Request headers that every path accepts, in addition to headers that its routes read. */
 const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
-/** Seconds for which a browser caches a preflight; Chromium's maximum. */
+/** Seconds for which a browser caches a preflight: the maximum in Chromium. */
 const PREFLIGHT_MAX_AGE = '7200';
 
 /**
- * Returns the headers that tell a browser what it may send (docs/keys.md#use-in-browsers). A preflight
- * carries no key, so they are the same for every page; the request after it needs a key that admits the page.
- * @returns no headers for OPTIONS not sent by a browser
+ * Returns the headers that tell a browser what a page may send (docs/keys.md#use-in-browsers). A preflight
+ * has no key, so the headers are the same for every page; the actual request needs a key that allows the
+ * page.
+ * @returns no headers for an OPTIONS request that does not come from a browser
  */
 function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
   if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
@@ -160,13 +162,13 @@ function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
   };
 }
 
-// The router: segment by segment on the raw path, with or without the trailing slash
+// Router by segments of the raw path, with or without a trailing slash
 
 interface Match {
   /** Routes by method; GET also serves HEAD. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
-  /** The matched path with `{name}` for parameters. */
+  /** Matched path with `{name}` for parameters. */
   readonly template: string;
   readonly allow: string;
 }
@@ -187,12 +189,12 @@ const newNode = (): Node => ({
   template: '',
 });
 
-// The legal bytes of a path (docs/api.md#routes). Nothing is decoded or resolved: `..` is two dots.
+// Legal bytes of a path (docs/api.md#routes). Nothing is decoded or resolved, so `..` means two dots.
 const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 type Router = (path: string) => Match | undefined;
 
-/** @throws Error at start-up for two routes of a method and path, or two parameter names at one position */
+/** @throws Error at start-up for two routes of a method and path, or two parameter names in a position */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) addRoute(root, route);
@@ -262,12 +264,13 @@ function parameterNode(
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-/** Statuses with which the middleware refuses a request before anything deprecated is used. */
+/** Statuses with which middleware refuses a request before any deprecated feature is used. */
 const UNUSED: readonly number[] = [401, 403, 429];
 
 /**
- * Returns a sender that adds the headers to every response, refusals too; `send` itself if there are none.
- * @throws Error at start-up for a declaration that leaves clients less than six months
+ * Returns a sender that adds deprecation headers to every response, including refusals. If there are no
+ * deprecations, returns `send` itself.
+ * @throws Error at start-up for a declaration that gives clients less than six months
  */
 export function announceDeprecated({
   routes,
@@ -297,13 +300,13 @@ interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** True if a request uses it. A response field concerns every request, as any client may read it. */
+  /** True if a request uses the feature. Every request uses a response field, because clients may read it. */
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 
-/** @throws Error for a declaration that leaves clients less than six months, or is otherwise invalid */
+/** @throws Error for a declaration that gives clients less than six months, or is otherwise invalid */
 export function listDeprecated(route: Route): DeprecatedFeature[] {
-  // By name, as responses of several statuses may have the same field.
+  // Keyed by name, because responses of several statuses may have the same field.
   const features = new Map<string, DeprecatedFeature>();
   function add(
     part: string,
@@ -330,7 +333,7 @@ export function listDeprecated(route: Route): DeprecatedFeature[] {
 const hasField = (body: unknown, name: string): boolean =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 
-/** Yields deprecated properties, including nested ones and those in arrays, as `results.name`. */
+/** Yields deprecated properties, including nested ones such as `results.name`, and those in arrays. */
 function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, Deprecation]> {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as { [name: string]: Schema })) {
     const deprecation = property['x-deprecation'] as Deprecation | undefined;
@@ -343,11 +346,11 @@ function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, De
 
 const earliest = (dates: readonly string[]): Date => new Date(dates.toSorted()[0] as string);
 
-/** Combines several deprecations: the earliest dates, and the links of all. */
+/** Returns headers for several deprecations: the earliest dates, and all links. */
 const deprecationHeaders = (deprecations: readonly Deprecation[]): Headers => ({
-  // A date of structured fields (RFC 9745)
+  // Date of structured fields (RFC 9745)
   Deprecation: `@${earliest(deprecations.map(({ since }) => since)).getTime() / 1000}`,
-  // An HTTP date (RFC 8594)
+  // HTTP date (RFC 8594)
   Sunset: earliest(deprecations.map(({ sunset }) => sunset)).toUTCString(),
   Link: [...new Set(deprecations.map(({ link }) => `<${new URL(link).href}>; rel="deprecation"`))].join(', '),
 });

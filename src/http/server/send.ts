@@ -1,4 +1,4 @@
-/** Turns responses into bytes, sends all those of an event-loop iteration together, and logs each request. */
+/** Converts responses to bytes, sends those of an event-loop iteration together, and logs requests. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -27,20 +27,20 @@ interface SenderDependencies {
   readonly scheduler: Scheduler;
   readonly log: AccessLog;
   readonly clock: Clock;
-  /** True if connections should end after their response. */
+  /** True if connections should end after their current response. */
   readonly isDraining: () => boolean;
   /** Without this, access to personal data is not recorded. */
   readonly recording?: Recording | undefined;
 }
 
-/** The access ledger and the settings for its records. */
+/** Access ledger, and settings for its records. */
 interface Recording {
   readonly ledger: AccessLedger;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: AddressBlocks;
 }
 
-/** A response that is sent once its access record is on disk. */
+/** Response that waits until its access record is on disk. */
 interface Unrecorded {
   readonly request: ApiRequest;
   readonly response: ApiResponse;
@@ -63,14 +63,14 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
         });
       });
     } catch (error) {
-      // A failed response must not hold up the others.
+      // A failed response must not delay other responses.
       log.unexpected(request.id, error);
       request.outgoing.destroy();
     }
     logWhenSent(request, response, log, clock);
   }
 
-  /** Records all pending responses of an event-loop iteration together, as they are sent together. */
+  /** Records all pending responses of an event-loop iteration together, because they are sent together. */
   async function recordAll({ ledger }: Recording): Promise<void> {
     const all = unrecorded;
     unrecorded = [];
@@ -98,7 +98,8 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     let subject: Subject | undefined;
     try {
       subject = subjectOf(request, response);
-      // A string: node:http sends it in one write with the headers, where a Buffer takes two.
+      // A string, because node:http sends it in one write with the headers, but needs two writes for a
+      // Buffer.
       text = toText(response.body);
     } catch (error) {
       log.unexpected(request.id, error);
@@ -106,7 +107,8 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(response.body);
     }
-    // Waking a client costs as much as making its response: those of an iteration are sent together.
+    // Waking a client costs as much as producing its response, so responses of an iteration are sent
+    // together.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, response, text));
     const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);
@@ -132,7 +134,7 @@ function write(
   const { incoming, outgoing, headers } = request;
   if (outgoing.destroyed) return;
   const isFollowed = IS_FOLLOWED in outgoing;
-  // A body followed by another request has arrived in full, and node:http drops it.
+  // If another request follows, the body has arrived in full, and node:http discards it.
   const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
@@ -142,7 +144,7 @@ function write(
   if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
-  // Node then sends `Connection: close`, and `Connection.receive` ignores any request after it.
+  // Node then sends `Connection: close`, and `Connection.receive` ignores further requests.
   if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
   if (incoming.method !== 'HEAD' && body instanceof BodyParts) sendParts(body);
@@ -153,22 +155,22 @@ function write(
   } else outgoing.end(text, encoding);
 }
 
-/** Headers of every response, which OpenAPI describes in prose. */
+/** Headers that every response may have, and that OpenAPI describes in prose. */
 const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];
 const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Adds the prefix to paths in headers: last, as a saved response may be repeated under another prefix. */
+/** Adds the prefix to paths in headers; last, because a saved response can get another prefix. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
 }
 
 /**
- * Lets the page that sent a request read the response, even a refusal, if the key allows its host
+ * Lets the page that sent a request read the response, even a refusal, if the key allows the host of the page
  * (docs/keys.md#use-in-browsers).
- * @param headers response headers, to which the CORS headers are added
+ * @param headers response headers, to which CORS headers are added
  */
 function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
   const { origin } = incoming.headers;
@@ -185,19 +187,19 @@ function toList(headers: Headers): string[] {
   return list;
 }
 
-/** Returns the faster encoding: Latin-1 for ASCII, whose bytes are the same in both. */
+/** Adds Content-Length, and returns the faster encoding: Latin-1 for ASCII, with the same bytes. */
 function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Length'] = String(bytes);
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
-/** Maximum milliseconds before closing a connection whose client still sends a refused body. */
+/** Maximum milliseconds until the end of a connection on which a client still sends a refused body. */
 const DRAIN_MS = 1_000;
 
 /**
- * Reads a little of a refused body before the connection ends: closing at once would reset it, and the client
- * might never see the response (docs/api.md#responses-and-errors).
+ * Reads a little of a refused body before the connection ends. Closing immediately would reset the
+ * connection, and the client might never see the response (docs/api.md#responses-and-errors).
  */
 function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
   let drainedBytes = 0;
@@ -206,7 +208,7 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
     clearTimeout(timer);
     incoming.off('data', onData);
     if (!outgoing.writableEnded) outgoing.end();
-    // Stops reading further bytes, including node's own unbounded draining.
+    // Stops reading, including Node's own unlimited draining.
     incoming.socket.destroySoon();
   }
   function onData(chunk: Buffer): void {
@@ -216,14 +218,15 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
   incoming.on('data', onData).once('end', finish).once('close', finish).once('error', finish).resume();
 }
 
-// Streamed responses: each part is made once the client has taken those before it, a few at a time
+// Streamed responses. Each part is produced after the client has taken the earlier parts, a few parts at a
+// time.
 
-/** Maximum parts per event-loop iteration: other requests must not wait for thousands of them. */
+/** Maximum parts per event-loop iteration, so that other requests do not wait for thousands of parts. */
 const PARTS_AT_ONCE = 20;
 
-/** Returns a function that sends a response in parts. If a part fails, the response ends there, truncated. */
+/** Returns a function that sends a response in parts. If a part fails, the response is truncated there. */
 export function createPartSender() {
-  /** Responses whose next part can be sent, in order of their turns. */
+  /** Functions that send the next part of a response, in the order of their turns. */
   let ready: (() => void)[] = [];
 
   function sendSome(): void {
@@ -249,9 +252,9 @@ export function createPartSender() {
   };
 }
 
-// The access log
+// Access log
 
-/** Logs a request once the system has taken its entire response, or the client has disconnected. */
+/** Logs a request after the system has taken the entire response, or the client has disconnected. */
 function logWhenSent(
   request: ApiRequest,
   { status, reason, cause }: ApiResponse,
@@ -264,7 +267,7 @@ function logWhenSent(
       time: clock.now(),
       requestId: id,
       keyId: caller?.id,
-      // Unknown methods could hold anything.
+      // Unknown methods could contain any text.
       method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
       route: template,
       status,
@@ -278,12 +281,12 @@ function logWhenSent(
   else outgoing.once('close', () => logRequest(!outgoing.writableFinished));
 }
 
-// Records in the ledger, made before a response with personal data leaves (docs/ledger.md)
+// Access records, written before a response with personal data is sent (docs/ledger.md)
 
 /**
- * Returns the data subjects to record before a response leaves.
+ * Returns the data subjects to record before a response is sent.
  * @returns undefined for a response that shows no person
- * @throws Error for a response that shows persons without naming them; such a response is not sent
+ * @throws Error for a response that shows persons without naming data subjects; such a response is not sent
  */
 function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
   const { route } = request;
@@ -304,7 +307,7 @@ function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse):
     : { ...subject, identityCards: [requested, ...identityCards] };
 }
 
-/** Returns the national ID that a request names in its path or query. */
+/** Returns the national ID in the path or query of a request. */
 function requestedIdentityCard({ params, query }: ApiRequest): string | undefined {
   for (const name in params) if (isIdentityCard(params[name] as string)) return params[name];
   const { identity_card: filter } = query;
@@ -312,7 +315,7 @@ function requestedIdentityCard({ params, query }: ApiRequest): string | undefine
 }
 
 /**
- * Returns the subject of a refusal that reveals a person's membership, as that counts as access
+ * Returns the data subject of a refusal that reveals a person's membership, which counts as access
  * (docs/ledger.md#recorded-data).
  */
 function subjectOfRefusal({ body }: ApiRequest, refusal: unknown): Subject | undefined {
@@ -332,7 +335,7 @@ function nameOf(route: Route): string {
   return name;
 }
 
-/** Returns the access record of a response, without any of its values. @param timeMs epoch milliseconds */
+/** Returns the access record of a response, without its values. @param timeMs epoch milliseconds */
 function toRecord(
   { id, caller, incoming, route, stated }: ApiRequest,
   { status, fields }: ApiResponse,
@@ -345,7 +348,7 @@ function toRecord(
   return {
     timeMs,
     requestId: id,
-    // No personal data is public, so the middleware has identified the key.
+    // Personal data is never public, so the middleware has identified the key.
     reader: { keyId: (caller as ApiKey).id },
     route: nameOf(route as Route),
     fields: declared === undefined ? [] : (fields ?? declared.fields),
@@ -359,7 +362,7 @@ function toRecord(
   };
 }
 
-/** Returns the refusal that is sent in place of a response whose access could not be recorded. */
+/** Returns the refusal to send instead of a response whose access could not be recorded. */
 function refuseUnrecorded(
   { incoming, route }: ApiRequest,
   unsent: ApiResponse,

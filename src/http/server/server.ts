@@ -1,6 +1,6 @@
 /**
- * The node:http server: limits on slow clients, responses below the handler, orderly shutdown. The program
- * opens its listener in compose.ts; a second one would be opened there too.
+ * node:http server: limits on slow clients, responses without a handler, orderly shutdown. The program opens
+ * the server in compose.ts.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -28,14 +28,14 @@ import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 
 // Timeouts for sending a request, reading its response, and between requests
 
-/** Timeouts after which a client that is too slow is disconnected. */
+/** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
-  /** From the first byte to the end of the body; the body's own limit of 30 s is in request-body.ts. */
+  /** From the first byte to the end of the body. request-body.ts has the separate limit for the body. */
   readonly requestMs: number;
-  /** During a request: without a byte in either direction, or without progress of the response. */
+  /** Time during a request without a byte in either direction, or without progress of the response. */
   readonly idleMs: number;
-  /** Time that an orderly shutdown waits for requests that have begun. */
+  /** Maximum time that an orderly shutdown waits for current requests. */
   readonly closeMs: number;
 }
 
@@ -45,16 +45,16 @@ const DEFAULT_TIMEOUTS: ServerTimeouts = {
   idleMs: 60_000,
   closeMs: 10_000,
 };
-/** Idle time between requests: more than a proxy's usual 60 s, so that it never uses a closing connection. */
+/** Idle time between requests: longer than a proxy's 60 s, so that no proxy uses a closing connection. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Default maximum of open connections (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
-/** Above this share of the maximum, unused connections are closed to make room for new clients. */
+/** Share of the maximum above which unused connections are closed to make room for new clients. */
 const CROWDED = 0.9;
-/** Maximum unread response bytes, which are kept in memory, over all connections; checked by the sweep. */
+/** Maximum unread response bytes in memory over all connections, checked by the sweep. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
-/** Time between two sweeps, and so the resolution of idle timeouts. */
+/** Interval of the sweep, and therefore the resolution of idle timeouts. */
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
@@ -62,7 +62,7 @@ interface ConnectionOptions {
   readonly handler: Handler;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Connections beyond this number are closed without a response. */
+  /** Further connections are closed without a response. */
   readonly maxConnections?: number;
 }
 
@@ -73,18 +73,18 @@ interface Address {
 
 export interface RunningServer {
   readonly address: AddressInfo;
-  /** Accepts no more connections, answers each received request, and resolves once all have ended. */
+  /** Stops accepting connections, answers all received requests, and resolves after they have ended. */
   close(): Promise<void>;
 }
 
-/** @throws (as rejection) the system's error when the address cannot be listened on */
+/** @throws (as rejection) the system's error if it is impossible to listen on the address */
 export async function listen(options: ConnectionOptions & Address): Promise<RunningServer> {
   const { server, serve } = openServer(options);
   const close = serve(await listenTogether(server, options));
   return { address: server.address() as AddressInfo, close };
 }
 
-/** Serves clients in the process, without listening. */
+/** Serves clients within the process, without listening. */
 export function serveInProcess(options: ConnectionOptions) {
   const { server, connections, serve } = openServer(options);
   let isClosing = false;
@@ -93,7 +93,7 @@ export function serveInProcess(options: ConnectionOptions) {
     await Promise.all(sockets.map((socket) => new Promise((end) => socket.once('close', end))));
   });
   return {
-    /** @returns the client's end of a new connection. @throws Error once the server closes */
+    /** @returns the client's end of a new connection. @throws Error after the server has closed */
     connect(): Duplex {
       if (isClosing) throw new Error('The registry is closed.');
       const { client, socket } = pair();
@@ -107,7 +107,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** Returns the ends of a connection within the process; the server's has the properties of a socket. */
+/** Returns both ends of a connection within the process. The server's end has the properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -120,14 +120,14 @@ function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   });
   // Keeps the process running while a client waits, as an open socket does.
   const isOpen = setInterval(() => {}, SWEEP_MS);
-  // Neither end learns by itself that the other was destroyed.
+  // Neither end notices by itself that the other end was destroyed.
   client.once('close', () => end.destroy());
   end.once('close', () => {
     clearInterval(isOpen);
     client.destroy();
   });
   const socket = Object.defineProperties(end, {
-    // A client in the process is one of this machine.
+    // A client in the process counts as a client on this machine.
     remoteAddress: { value: '127.0.0.1' },
     bytesRead: { get: () => bytesRead },
     bytesWritten: { get: () => bytesReceived + end.writableLength },
@@ -141,16 +141,16 @@ function openServer(options: ConnectionOptions) {
   const server = createServer({
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
-    // The sweep below ends idle connections: node:http would set two timers for every request.
+    // The sweep below ends idle connections, because node:http would set two timers for every request.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
     // A request without a body needs no stream. Node ignores this option before 24.12.
     optimizeEmptyRequests: true,
-    // The handler refuses a missing Host header itself, in the format of every other response.
+    // The handler itself refuses a missing Host header, in the format of other responses.
     requireHostHeader: false,
-    // A request to change the protocol is answered like any other (RFC 9110, section 7.8). But node's parser
-    // stops after it and drops the rest of the packet, perhaps half a request: the connection ends with the
-    // response (docs/api.md#responses-and-errors).
+    // A protocol upgrade is answered like any other request (RFC 9110, section 7.8). Node's parser then drops
+    // the rest of the packet, perhaps half a request, so the connection ends with the response
+    // (docs/api.md#responses-and-errors).
     shouldUpgradeCallback(incoming) {
       connections.get(incoming.socket)?.endAfter(incoming);
       return false;
@@ -180,7 +180,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the connections that have been unused longest, and those whose clients leave most unread. */
+/** Closes the longest unused connections, and connections whose clients leave the most bytes unread. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -256,27 +256,27 @@ async function closeAll(
   connections: Connections,
   closeMs: number,
 ): Promise<void> {
-  // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
+  // close() also ends node's checks for timeouts, so idle connections are closed here until none is left.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
     for (const connection of connections.values()) connection.endIfUnused();
   }, CLOSE_POLL_MS);
-  // Not closeAllConnections(): it knows no connections of a server that does not listen.
+  // Not closeAllConnections(), which has no list of connections if the server does not listen.
   const deadline = setTimeout(() => {
     for (const connection of connections.values()) connection.drop();
   }, closeMs);
   const allClosed = closeListeners();
   server.closeIdleConnections();
   await allClosed;
-  // node:net stops counting a connection before its `close` event, which logs the last request on it.
+  // node:net stops counting a connection before its `close` event, which logs the last request.
   while (connections.size > 0) await nextIteration();
   clearInterval(sweep);
   clearTimeout(deadline);
 }
 
-// A client's connection, below the requests on it. Handles bytes that are not HTTP, clients that do not read,
-// and connections on which nothing moves. Requests already handled are always answered first: their changes
-// are on disk, and the client must learn so.
+// Connection of a client. This class handles bytes that are not HTTP, clients that do not read, and idle
+// connections. Requests that are already handled are always answered first, so that clients learn of changes
+// on disk.
 
 interface Exchange {
   readonly incoming: IncomingMessage;
@@ -286,38 +286,36 @@ interface Exchange {
 export interface ConnectionLog {
   /** @param requestId the ID sent to the client */
   refused(requestId: string, status: number): void;
-  /** Counts connections closed for lack of room, by their kind. */
+  /** Counts connections closed for lack of room, by kind. */
   closed(what: string): void;
 }
 
-/** A socket whose internal handle tells how many of the bytes written are still queued. */
+/** Socket whose internal handle has the number of written bytes that are still queued. */
 type SocketWithHandle = Duplex & {
   bytesRead?: number;
   bytesWritten?: number;
   _handle?: { writeQueueSize?: number } | null;
-  /** node:http's parser, which calls `onIncoming` for each request. */
+  /** Parser of node:http, which calls `onIncoming` for each request. */
   parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
 };
 
-/** Maximum number of pipelined requests that wait for earlier responses; beyond it, the connection ends. */
+/** Maximum number of pipelined requests that wait for earlier responses. With more, the connection ends. */
 const MAX_PIPELINED = 32;
-/**
- * Return value that makes node's parser treat the following bytes as not HTTP, and skip the packet's rest.
- */
+/** Return value that makes Node's parser skip the rest of the packet and treat later bytes as not HTTP. */
 const STOP_PARSING = 2;
 
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** The latest exchange: responses finish in order, so all are finished once its response is. */
+  /** Latest exchange. Responses finish in order, so all have finished when this one has. */
   private last: Exchange | undefined;
-  /** The exchange that is being handled, or was last. */
+  /** Exchange that is being handled, or was handled last. */
   private current: Exchange | undefined;
   private hasBegun = false;
   private final: IncomingMessage | undefined;
   private isRefused = false;
   private waiting = 0;
-  /** True once more requests have arrived than may wait. */
+  /** True after more requests have arrived than may wait. */
   private isStopped = false;
   private movedBytes = -1;
   /** Monotonic milliseconds since which no byte has moved, as seen by `dropIfIdle`. */
@@ -332,8 +330,8 @@ export class Connection {
   }
 
   /**
-   * Stops Node's parser while too many requests wait: a packet can hold hundreds of requests, for which
-   * node:http keeps 2 MB until the client has taken the first response. Node has no setting for this.
+   * Stops Node's parser while too many requests wait. A packet can contain hundreds of requests, for which
+   * node:http keeps 2 MB until the client has taken the first response; Node has no setting for this.
    */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
@@ -342,7 +340,7 @@ export class Connection {
     parser.onIncoming = (incoming, keepsAlive) => {
       if (!this.isFull) return onIncoming(incoming, keepsAlive);
       this.isStopped = true;
-      // Node resumes reading once it has left the parser.
+      // Node resumes reading after leaving the parser.
       process.nextTick(() => this.socket.pause());
       return STOP_PARSING;
     };
@@ -353,12 +351,12 @@ export class Connection {
   }
 
   /**
-   * Handles a request once the client has taken the responses before it, so that a client that reads nothing
-   * costs one response. Ignores requests after `Connection: close`, which would never be answered.
+   * Handles a request after the client has taken earlier responses, so that a client that reads nothing costs
+   * only one response. Ignores requests after `Connection: close`, which cannot be answered.
    */
   receive(incoming: IncomingMessage, outgoing: ServerResponse, handler: RequestListener): void {
     const before = this.last?.outgoing;
-    // Unread bytes would reset the connection, perhaps before the client has its last response.
+    // Unread bytes would reset the connection, perhaps before the client has received the last response.
     if (before?.shouldKeepAlive === false) return void incoming.resume();
     this.hasBegun = true;
     const exchange = { incoming, outgoing };
@@ -383,23 +381,23 @@ export class Connection {
     });
   }
 
-  /** Ends the connection with the response to a request that has not begun yet. */
+  /** Ends the connection with the response to a request whose handling has not begun. */
   endAfter(incoming: IncomingMessage): void {
     this.final ??= incoming;
   }
 
-  /** Runs the work once every request so far has been answered. */
+  /** Runs a function after all requests so far have been answered. */
   afterLast(work: () => void): void {
     if (this.last === undefined || this.last.outgoing.closed) work();
     else this.last.outgoing.once('close', work);
   }
 
   /**
-   * Ends the connection with a refusal, once every request on it has been answered. A request whose body is
-   * cut off by the unreadable bytes is itself answered with the refusal.
+   * Ends the connection with a refusal, after all its requests have been answered. If unreadable bytes cut
+   * off the body of a request, the refusal is the response to that request.
    */
   refuse(refusal: HttpError): void {
-    // Further bytes are as unreadable as the first.
+    // Further bytes are unreadable too.
     if (this.isRefused) return;
     this.isRefused = true;
     const { last } = this;
@@ -411,7 +409,7 @@ export class Connection {
     }
   }
 
-  /** Answers on the bare socket, in the format of every other response, and ends the connection. */
+  /** Writes the refusal to the socket, in the format of other responses, and ends the connection. */
   private end({ status, message: detail, headers }: HttpError): void {
     if (!this.socket.writable) {
       this.socket.destroy();
@@ -432,7 +430,7 @@ export class Connection {
     this.log.refused(requestId, status);
   }
 
-  /** Ends a connection on which nothing was ever sent; node:http counts it as in use. */
+  /** Ends a connection on which nothing was ever sent, because node:http counts it as in use. */
   endIfUnused(): void {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }
@@ -447,21 +445,21 @@ export class Connection {
   }
 
   /**
-   * Drops the connection if nothing moves on it: its client sends nothing, or does not read the response.
+   * Drops the connection if the client sends nothing or does not read the response.
    * @param nowMs monotonic milliseconds
    * @param limits milliseconds without a byte moving: during a request, and between requests
    */
   dropIfIdle(nowMs: number, limits: { readonly idleMs: number; readonly keepAliveMs: number }): void {
     const { socket } = this;
-    // Releases an answered request and the API key in it.
+    // Releases an answered request, and the API key in it.
     if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
     const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
-    // While a response is being sent, what the client sends is no progress.
+    // While a response is being sent, bytes from the client do not count as progress.
     const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
-    // A request received in full but not yet answered waits for the service, not the client: an export may
-    // take minutes to begin.
+    // A completely received request without a response waits for the service, not for the client: an export
+    // may take minutes to begin.
     const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
@@ -474,11 +472,11 @@ export class Connection {
   }
 }
 
-// The sockets that listen on one address. The event loop accepts one connection from each in an iteration:
-// with a single socket, new clients would wait in an overload for as many iterations as there are clients
-// before them (docs/decisions/0031-overload.md).
+// Sockets that listen on one address. The event loop accepts one connection from each socket per iteration,
+// so with a single socket, new clients would wait one iteration for each client before them
+// (docs/decisions/0031-overload.md).
 
-/** Only Linux spreads new connections over all sockets that share an address. */
+/** Only Linux distributes new connections over all sockets that share an address. */
 const CAN_SHARE = process.platform === 'linux';
 const LISTENERS = 16;
 
@@ -495,13 +493,13 @@ const closed = (server: SocketServer): Promise<void> =>
   new Promise((resolve) => server.close(() => resolve()));
 
 /**
- * Listens with a server and with further sockets that feed it.
- * @returns a function that stops accepting connections, and resolves when every one is closed
- * @throws (as rejection) the system's error when another process listens on the address, or nobody may
+ * Listens with a server, and with further sockets that pass connections to the server.
+ * @returns a function that stops accepting connections, and resolves when all connections are closed
+ * @throws (as rejection) the system's error if another process uses the address, or permission is missing
  */
 async function listenTogether(server: Server, { host, port }: Address): Promise<() => Promise<void>> {
-  // With reusePort alone, another service started on the same port by mistake would share it too. For port 0,
-  // the system chooses a free one.
+  // reusePort alone would let another service share the port by mistake, so a probe checks that the port is
+  // free. For port 0, the system chooses a free port.
   if (CAN_SHARE && port !== 0) {
     const probe = createSocketServer();
     await listening(probe, { host, port });

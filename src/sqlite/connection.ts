@@ -1,27 +1,25 @@
-/** An open SQLite file: its statements, transactions and settings. */
+/** An open SQLite database: statements, transactions and settings. */
 import type Database from 'better-sqlite3';
 
 // Lock timeouts and pragmas
 
 /**
- * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving`: none,
- * as the event loop must not stop; the group commit retries by timer. `opening`: a start that must migrate
- * waits for a running import. `command`: a command has nothing else to do.
+ * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving` is 0,
+ * because the event loop must not stop; the group commit retries by timer. `opening` lets a start that must
+ * migrate wait for a running import.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
 
-/**
- * Time that a write over HTTP waits for another process's lock before it is refused (docs/api.md#writing).
- */
+/** Milliseconds that a write over HTTP waits for the lock before it is refused (docs/api.md#writing). */
 export const MAX_WRITE_WAIT_MS = 2_000;
 
 export interface ConnectionSettings {
-  /** Prevents all writes, and leaves the file's journal mode as it is. */
+  /** Prevents all writes, and leaves the journal mode of the file unchanged. */
   readonly readOnly?: boolean;
-  /** FILE only for commands over large sets, so that their sorts take no memory. */
+  /** FILE is for commands over large sets only, so that their sorts use no memory. */
   readonly tempStore?: 'MEMORY' | 'FILE';
   readonly cacheKiB?: number;
-  /** FAST overwrites deleted data only where that costs no extra page: for files without personal data. */
+  /** FAST overwrites deleted data only if this needs no extra page: for files without personal data. */
   readonly secureDelete?: 'ON' | 'FAST';
 }
 
@@ -29,8 +27,8 @@ const CACHE_KIB = 16 * 1024;
 const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Every pragma but `busy_timeout`, which depends on the work, with the value expected when it is read back.
- * For staging, see import/staging/session.ts.
+ * Returns each pragma, with the value to expect when it is read back. `busy_timeout` is not included, because
+ * it depends on the work. For staging, see import/staging/session.ts.
  */
 export function pragmasOf({
   readOnly = false,
@@ -40,9 +38,9 @@ export function pragmasOf({
 }: ConnectionSettings) {
   const pragma = (name: string, value: string, expected: number | string) => ({ name, value, expected });
   return [
-    // A reader leaves the file as it is: a backup's file has no write-ahead log until something writes.
+    // A reader does not change the file: a backup has no write-ahead log until the first write.
     ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
-    // FULL: with NORMAL, a power cut loses acknowledged writes.
+    // FULL, because with NORMAL a power cut loses acknowledged writes.
     pragma('synchronous', 'FULL', 2),
     pragma('foreign_keys', 'ON', 1),
     pragma('trusted_schema', 'OFF', 0),
@@ -55,14 +53,14 @@ export function pragmasOf({
   ];
 }
 
-// A statement compiled when it first runs. Compiling a registry's hundreds of statements takes 15 ms, each
-// time one is opened, and at the first request of each key limited to cooperatives.
+// Statement that is compiled on its first run. Compiling all statements of a registry takes 15 ms, at each
+// opening and at the first request of each key limited to cooperatives.
 
 export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;
   private compiled: Database.Statement | undefined;
 
-  /** @param compile called again by the next run if it throws */
+  /** @param compile if it throws, the next run calls it again */
   constructor(compile: () => Database.Statement) {
     this.compile = compile;
   }
@@ -89,13 +87,13 @@ export class Statement<Params extends unknown[], Row> {
   }
 }
 
-// All transactions of a connection; writes over HTTP share one (group-commit.ts). Their work is synchronous:
-// if it awaited, another request's write on the same connection would become part of the transaction.
+// Transactions of a connection. Writes over HTTP share one transaction (group-commit.ts). The work is
+// synchronous: during an await, another request's write would become part of the same transaction.
 
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly statements = new Map<string, Database.Statement>();
-  /** Error after which nothing may be kept: changes that should be undone may still be in the transaction. */
+  /** Error after which nothing may be committed: changes to be undone may still be in the transaction. */
   private fault: unknown;
 
   constructor(raw: Database.Database) {
@@ -112,9 +110,9 @@ export class Transactions {
   }
 
   /**
-   * Runs the work in a transaction that takes the write lock first: a deferred one that reads first may fail
-   * when it writes.
-   * @throws errors of the work and of COMMIT; nothing of the work is kept then
+   * Runs the work in a transaction that takes the write lock first. A deferred transaction that reads first
+   * may fail at its first write.
+   * @throws errors of the work and of COMMIT, after which nothing of the work is stored
    */
   immediate<T>(work: () => T): T {
     this.run('BEGIN IMMEDIATE');
@@ -127,12 +125,12 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /** Runs a part of a transaction. @throws errors of the work, after which everything must be undone */
+  /** Runs a part of a transaction. @throws errors of the work; the caller must then undo everything */
   part<T>(work: () => T): T {
     return refusePromise(work());
   }
 
-  /** Runs a part of a transaction. If it throws, only its own changes are undone. */
+  /** Runs a part of a transaction. If the work throws, only its own changes are undone. */
   savepoint<T>(work: () => T): T {
     this.run('SAVEPOINT part');
     try {
@@ -155,12 +153,12 @@ export class Transactions {
     }
   }
 
-  /** Begins a snapshot that outlasts the call; `endRead` must follow. */
+  /** Begins a snapshot that remains after the call, until `endRead`. */
   beginRead(): void {
     this.run('BEGIN');
   }
 
-  /** Never throws: a read has nothing to lose. */
+  /** Never throws, because a failed read loses nothing. */
   endRead(): void {
     if (!this.raw.open || !this.raw.inTransaction) return;
     try {
@@ -188,7 +186,7 @@ export class Transactions {
     try {
       this.run('ROLLBACK');
     } catch {
-      // The original error matters more, and no transaction begins until this one has ended.
+      // The original error matters more, and no other transaction begins before this one has ended.
     }
   }
 }
@@ -202,23 +200,23 @@ function refusePromise<T>(value: T): T {
 /** Parameters by position or by name. */
 type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
-/** A prepared statement, with the reason why it touches few rows where its plan does not show that. */
+/** Prepared statement; if its plan may touch many rows, with the reason why it does not. */
 export interface PreparedStatement {
   readonly sql: string;
-  /** Reason why its sort, aggregate, OFFSET or scan reads few rows; undefined without any of these. */
+  /** Reason why the sort, aggregate, OFFSET or scan reads few rows; undefined if there is none. */
   readonly bound: string | undefined;
 }
 
 /**
- * Writes `+@x` for each parameter `@x` of a SELECT, so that SQLite does not plan again for each of its
- * values, which takes 10 to 60 µs. The sign does not change the value.
+ * Replaces each parameter `@x` of a SELECT by `+@x`, which has the same value. Otherwise SQLite would plan
+ * again for each value, which takes 10 to 60 µs.
  */
 const withFixedPlan = (sql: string): string =>
   /^\s*(?:SELECT|WITH)\b/i.test(sql)
     ? sql.replace(/'[^']*'|\?|@\w+/g, (part) => (part.startsWith("'") ? part : `+${part}`))
     : sql;
 
-/** A connection. It lists its prepared statements, so that a test can inspect their plans. */
+/** Connection that lists its prepared statements, so that a test can inspect their plans. */
 export class Connection {
   readonly raw: Database.Database;
   readonly transaction: Transactions;
@@ -237,7 +235,7 @@ export class Connection {
     return new Statement(() => this.raw.prepare(planned));
   }
 
-  /** Prepares a statement whose rows are arrays in the order of its columns: faster for many rows. */
+  /** Prepares a statement whose rows are arrays in column order, which is faster for many rows. */
   prepareTuples<Params extends unknown[], Row extends readonly unknown[]>(
     sql: string,
     bound?: string,
@@ -256,7 +254,7 @@ export class Connection {
     this.raw.exec(sql);
   }
 
-  /** Runs a statement once, as do the methods below; prepare one that runs often. */
+  /** Runs a statement once, like the methods below. Prepare statements that run often. */
   run(sql: string, params: Parameters = []): Database.RunResult {
     return this.raw.prepare(sql).run(params);
   }
@@ -269,18 +267,18 @@ export class Connection {
     return this.raw.prepare(sql).all(params) as Row[];
   }
 
-  /** Yields one row at a time; nothing may be written until the last row has been read. */
+  /** Yields one row at a time; nothing may be written before the last row has been read. */
   iterate<Row>(sql: string, params: Parameters = []): IterableIterator<Row> {
     return this.raw.prepare(sql).iterate(params) as IterableIterator<Row>;
   }
 
-  /** Returns a function that reads the rows for its parameters, for use in a single operation. */
+  /** Returns a function that reads rows by parameters, for use in a single operation. */
   prepareOnce<Row>(sql: string): (params: Parameters) => Row[] {
     const statement = this.raw.prepare(sql);
     return (params) => statement.all(params) as Row[];
   }
 
-  /** Returns the first column of the first row. @returns undefined without a row; `T` must allow for it */
+  /** Returns the first column of the first row. @returns undefined without rows; `T` must include it */
   value<T>(sql: string, params: Parameters = []): T {
     return this.raw.prepare(sql).pluck().get(params) as T;
   }
@@ -295,7 +293,7 @@ export class Connection {
     return this.value(`SELECT count(*) FROM ${rows}`, params);
   }
 
-  /** True if there is a row. @param rows SQL after FROM */
+  /** True if there is at least one row. @param rows SQL after FROM */
   has(rows: string): boolean {
     return this.row(`SELECT 1 FROM ${rows} LIMIT 1`) !== undefined;
   }
@@ -306,8 +304,8 @@ export class Connection {
   }
 
   /**
-   * Empties the main file's write-ahead log as far as readers allow, without making other writers wait.
-   * @param waitMs timeout for another process's lock from then on
+   * Empties the write-ahead log of the main file as far as readers allow, without delaying other writers.
+   * @param waitMs lock timeout to set afterwards
    */
   emptyLog(waitMs: number): void {
     // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
@@ -320,7 +318,7 @@ export class Connection {
     }
   }
 
-  /** Returns the settings that do not read back as set, as `name: value`. Empty when all are right. */
+  /** Returns the settings whose actual value is not the value set, as `name: value`. */
   wrongSettings(): string[] {
     return pragmasOf(this.settings)
       .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))

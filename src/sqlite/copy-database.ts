@@ -1,6 +1,6 @@
 /**
- * Takes and copies snapshots of a registry's databases. A read transaction is held during each copy, so that
- * the copy is of one commit, neither waits for writers nor blocks them, and never has to start again
+ * Takes and copies snapshots of a registry's databases. Each copy holds a read transaction: the copy contains
+ * exactly one commit, neither waits for writers nor blocks them, and never starts again
  * (docs/decisions/0020-backup.md).
  */
 import { existsSync } from 'node:fs';
@@ -18,12 +18,12 @@ export interface Snapshot {
   readonly bytes: number;
 }
 
-/** The event loop runs after each step, so that a signal can stop the copy. */
+/** Pages per step. The event loop runs after each step, so that a signal can stop the copy. */
 const PAGES_PER_STEP = 2_048;
 
 /**
  * Takes a snapshot of each database in quick succession.
- * @throws StorageError when there is no registry, or one of another program or a newer release
+ * @throws StorageError if there is no registry, or if it belongs to another program or a newer release
  */
 export function takeSnapshots(databaseFile: string): Snapshot[] {
   const files: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
@@ -41,13 +41,13 @@ export function takeSnapshots(databaseFile: string): Snapshot[] {
   }
 }
 
-/** Begins a read transaction and reads once, as the first read takes the snapshot. */
+/** Begins a read transaction, and reads once because the first read takes the snapshot. */
 export function beginSnapshot(db: Connection): void {
   db.transaction.beginRead();
   db.row('SELECT count(*) FROM sqlite_schema');
 }
 
-/** Returns no snapshot of an optional file that was created but never filled. */
+/** Returns the snapshot; an optional file that was created but never filled has none. */
 function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   if (readVersion(db, file.schema) > 0) {
     const read = (pragma: string) => Number(db.raw.pragma(pragma, { simple: true }));
@@ -58,7 +58,7 @@ function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   return [];
 }
 
-/** Releases the snapshots; until then, the write-ahead logs cannot be emptied. */
+/** Releases the snapshots, which keep the write-ahead logs from being emptied. */
 export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]): void {
   for (const { db } of snapshots) {
     db.transaction.endRead();
@@ -66,7 +66,7 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
   }
 }
 
-/** Copies a snapshot to a new file without a write-ahead log, and syncs it to disk. */
+/** Copies a snapshot to a new file without a write-ahead log, and syncs the file to disk. */
 export async function copySnapshot(
   db: Connection,
   path: string,
@@ -86,7 +86,7 @@ export async function copySnapshot(
   syncPath(target);
 }
 
-/** Turns off WAL mode, in which even reading needs files beside it: a read-only disk allows none. */
+/** Turns off WAL mode, in which reading needs additional files and so fails on a read-only disk. */
 export function leaveLogMode(file: string): void {
   const copy = new Database(file);
   try {

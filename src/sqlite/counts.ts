@@ -1,4 +1,4 @@
-/** Declares the row counts of tables, by status and block of ids. */
+/** Declarations of row counts by status and block of ids. */
 import type { Connection } from './connection.ts';
 import {
   addRowsSql,
@@ -12,24 +12,22 @@ import {
   type Totals,
 } from './declared-totals.ts';
 
-// Row counts of tables, maintained like totals (./declared-totals.ts), so that neither lists nor size queries
-// scan them: lists have exact counts, and find the n-th row from the counts of blocks of ids.
+// Row counts of tables, maintained like totals (./declared-totals.ts), so that lists and size queries need no
+// scan. Lists have exact counts, and find the n-th row from the counts of blocks of ids.
 
-/**
- * Status of an erased person's rows, which are in no list. Internal: no member in the API has this status.
- */
+/** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/** Ids per block. A page may have to step over one small block. */
+/** Ids per block. A page may have to skip the rows of one small block. */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
-/** A table whose rows have a cooperative and a status, and whose lists are filtered by these. */
+/** Table whose rows have a cooperative and a status, by which lists are filtered. */
 export interface CountedTable {
   readonly table: string;
-  /** Status of rows that are in no list. */
+  /** Status of rows that no list shows. */
   readonly excluded: string | undefined;
-  /** Rows by status and block; `ofCooperatives` also by cooperative. */
+  /** Rows by status and block. `ofCooperatives` also groups by cooperative. */
   readonly large: Totals;
   readonly small: Totals;
   readonly ofCooperatives: Totals;
@@ -68,7 +66,7 @@ export const LOAN_COUNTS = countedTable('loans');
 export const PAYMENT_COUNTS = countedTable('payments');
 export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** Counts all rows of a table that has no pages; its updates never change a count. */
+/** Counts all rows of a table without pages, where updates never change a count. */
 const sizeOf = (rows: string, table: string): Totals => ({
   table,
   rows,
@@ -86,16 +84,16 @@ export const COUNTS: readonly Totals[] = [
   SAVINGS_COUNTS,
 ];
 
-/** SQL for the number of listed rows of a table. @param counts one of `COUNTS`, by block */
+/** SQL of the number of listed rows of a table. @param counts one of `COUNTS`, by block */
 export function sizeSql(counts: Totals): string {
   const isListed = 'status' in counts.key ? `status <> '${ERASED_STATUS}'` : 'true';
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
-/** Bound of statements with `activeMembersSql`. */
+/** Reason why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
-/** SQL for the number of active members of a cooperative. @param cooperative SQL of its id */
+/** SQL of the number of active members of a cooperative. @param cooperative SQL of the id */
 export const activeMembersSql = (cooperative: string): string => {
   const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
   return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})
@@ -103,20 +101,20 @@ export const activeMembersSql = (cooperative: string): string => {
        WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
 };
 
-// Queries by which `check` compares counts and totals with the rows
+// Queries with which `check` compares counts and totals with the rows
 
-/** A query over all rows that finds one fault. It scans tables, so it is for `check` only. */
+/** Query that finds one fault. It scans entire tables, so only `check` may run it. */
 export interface CountCheck {
   readonly name: string;
   readonly sql: string;
 }
 
-/** SELECT of a row that only one of two SELECTs returns. */
+/** SELECT of one row that only one of two SELECTs returns. */
 export const difference = (actual: string, stored: string): string =>
   `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${stored}))
    UNION ALL SELECT * FROM (SELECT * FROM (${stored}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
 
-/** SELECT of a stored sum that does not match its rows. */
+/** SELECT of one stored sum that differs from the sum of its rows. */
 export const wrongSumSql = (totals: Totals): string =>
   difference(sumsSql(totals, `r.id < ${nextSql(totals.rows)}`), storedSql(totals));
 
@@ -125,9 +123,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/**
- * Adds the rows of a table that are in no total yet, because no trigger saw them or their batch is not full.
- */
+/** Adds the rows of a table that are in no total yet, for lack of a trigger or of a full batch. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
@@ -140,5 +136,5 @@ export function addRows(db: Connection, totals: Totals, first: number, last: num
   for (let id = first; id <= last; id += BATCH) add.run(id, Math.min(id + BATCH - 1, last));
 }
 
-/** Maximum rows grouped at once, as they are sorted in memory. */
+/** Maximum rows grouped at once, because SQLite sorts the rows in memory. */
 export const BATCH = 50_000;

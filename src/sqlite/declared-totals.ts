@@ -1,30 +1,30 @@
 /**
- * Declares the totals for statistics, which triggers update with each write
- * (docs/decisions/0029-stored-totals.md). They are part of files in use: a change needs a migration that
- * recreates the triggers, and a new version of the rules.
+ * Declarations of the totals for statistics, which triggers update on each write
+ * (docs/decisions/0029-stored-totals.md). Existing files contain these declarations: a change needs a new
+ * version of the rules, and a migration that recreates the triggers.
  */
 
-/** Totals stored under another version are not used (./stored-totals.ts). */
+/** Version of the rules. Totals stored under another version are not used (./stored-totals.ts). */
 export const RULES_VERSION = '1';
 
 export const TOTALS_VERSION = 'SELECT version FROM main.totals_zone';
 
-/** SQL of a value of a row. @param row alias of the row */
+/** SQL of a value in a row. @param row alias of the row */
 type Sql = (row: string) => string;
 
 export interface Totals {
   readonly table: string;
   /** Table whose rows are added up. */
   readonly rows: string;
-  /** Columns of the rows on which keys and sums depend. */
+  /** Columns on which keys and sums depend. */
   readonly columns: readonly string[];
-  /** Grouping keys, cooperative first: SQL of a row, never NULL. */
+  /** Grouping keys, beginning with the cooperative: SQL of a row that is never NULL. */
   readonly key: { readonly [name: string]: Sql };
   readonly sums: { readonly [name: string]: Sql };
 }
 
 const MILLION = 1_000_000;
-/** Splits a sum over two columns: a single one would overflow with the largest amounts. */
+/** Splits a sum into two columns, because a single column would overflow with the largest amounts. */
 const exact = (name: string, value: Sql) => ({
   [`${name}_millions`]: (row: string) => `${value(row)} / ${MILLION}`,
   [`${name}_rest`]: (row: string) => `${value(row)} % ${MILLION}`,
@@ -35,7 +35,7 @@ export const column =
   (name: string): Sql =>
   (row) =>
     `${row}.${name}`;
-/** Part of an instant, in the time zone of the totals. */
+/** Part of an instant in the time zone of the totals. */
 const local =
   (format: string, name: string): Sql =>
   (row) =>
@@ -98,7 +98,7 @@ const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object
 const upsert = ({ sums }: Totals): string =>
   `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
 
-/** SELECT of the totals of rows `r`. @param where a condition on them */
+/** SELECT of the totals of rows `r`. @param where SQL condition for rows */
 export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
   const keys = Object.entries(key).map(([name, sql]) => `${sql('r')} AS ${name}`);
   const added = Object.entries(sums).map(([name, sql]) => `sum(${sql('r')}) AS ${name}`);
@@ -106,19 +106,19 @@ export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
     GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`;
 }
 
-/** Adds rows `r` set by set, for rows that no trigger has added. @param where a condition on them */
+/** INSERT that adds many rows `r` which no trigger has added. @param where SQL condition for rows */
 export const addRowsSql = (totals: Totals, where?: string): string =>
   `INSERT INTO main.${totals.table} (${names(totals)})
    ${sumsSql(totals, where)} ${upsert(totals)}`;
 
 /**
- * SQL for the first row of a table whose batch is not full. Rows from there on are in no total, and members
- * among them not in the index of names (docs/decisions/0034-pages-of-a-commit.md).
+ * SQL of the id from which rows belong to an incomplete batch. Totals do not include these rows, and the
+ * index of names does not include these members (docs/decisions/0034-pages-of-a-commit.md).
  */
 export const nextSql = (rows: string): string =>
   `(SELECT next_id FROM main.batches WHERE table_name = '${rows}')`;
 
-/** SELECT of the totals, and of each row that is in none yet. @param where a condition on keys */
+/** SELECT of totals, and of each row that no total includes yet. @param where condition on keys */
 export function currentSql(totals: Totals, where: string): string {
   const { table, rows, key, sums } = totals;
   const values = Object.entries({ ...key, ...sums }).map(([name, sql]) => `${sql('r')} AS ${name}`);
@@ -127,7 +127,7 @@ export function currentSql(totals: Totals, where: string): string {
       WHERE r.id >= ${nextSql(rows)}) WHERE ${where}`;
 }
 
-/** SELECT of the stored totals with a sum other than 0. */
+/** SELECT of stored totals in which any sum is not 0. */
 export const storedSql = (totals: Totals): string =>
   `SELECT ${names(totals)} FROM main.${totals.table}
    WHERE ${Object.keys(totals.sums)

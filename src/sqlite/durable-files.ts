@@ -1,4 +1,4 @@
-/** Files that must survive a power cut: synced, and verified by their hash. */
+/** Files that must survive a power cut, with sync and verification by hash. */
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { SPOOL_INFIX } from './registry-files.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Syncs a file, or the entries of a folder. */
+/** Syncs a file, or the directory entries of a folder. */
 export function syncPath(path: string): void {
   const handle = openSync(path, 'r');
   try {
@@ -18,7 +18,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Creates an empty file that only its owner can read. @throws the system's error if it exists */
+/** Creates an empty file that only its owner can read. @throws the system's error if the file exists */
 export function createPrivateFile(path: string): void {
   closeSync(openPrivateFile(path));
 }
@@ -36,13 +36,13 @@ export function writePrivateFile(path: string, text: string): void {
 
 export interface FileHash {
   readonly bytes: number;
-  /** Hexadecimal. */
+  /** Hash in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
  * Reads and hashes a file.
- * @param onChunk receives each chunk, which is only valid during the call
+ * @param onChunk receives each chunk, which is valid only during the call
  * @param signal aborts before the next chunk
  */
 export async function hashFile(
@@ -69,7 +69,7 @@ export async function hashFile(
   }
 }
 
-/** Copies a file to one that only its owner can read, and syncs it. @returns the hash of the copied bytes */
+/** Copies a file, syncs the copy, and lets only its owner read it. @returns the hash of the copied bytes */
 export async function copyPrivately(source: string, target: string, signal?: AbortSignal): Promise<FileHash> {
   const handle = openPrivateFile(target);
   const write = (chunk: Uint8Array) => {
@@ -85,21 +85,21 @@ export async function copyPrivately(source: string, target: string, signal?: Abo
 }
 
 /**
- * Locks a file that only its owner can read, creating it if missing. The system releases the lock when the
- * process ends.
+ * Locks a file that only its owner can read, and creates the file if missing. The system releases the lock
+ * when the process ends.
  * @returns undefined while another process or connection holds the lock
  */
 export function lockPrivateFile(path: string): ReturnType<typeof lockFile> {
   try {
     if (!existsSync(path)) createPrivateFile(path);
   } catch (error) {
-    // Another process has created it meanwhile.
+    // Another process has created the file in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   return lockFile(path);
 }
 
-/** @returns the descriptor of an empty, unlinked file on the registry's disk: no other process can open it */
+/** @returns descriptor of an empty, unlinked file on the registry's disk, which no other process can open */
 export function openSpoolAt(databaseFile: string): number {
   const path = `${databaseFile}${SPOOL_INFIX}${randomUUID()}`;
   const descriptor = openPrivateFile(path);

@@ -1,4 +1,4 @@
-/** The interface shared by the stores of cooperatives, members, loans and payments. */
+/** Interface of the stores of cooperatives, members, loans and payments. */
 import {
   type Awaitable,
   type FieldMessages,
@@ -9,25 +9,25 @@ import {
 import type { Connection } from './connection.ts';
 import type { GroupCommit, ReadSnapshot } from './group-commit.ts';
 
-/** Seconds for which a response is kept. */
+/** Seconds for which a response is saved. */
 export const SAVED_SECONDS = 86_400;
 
 export interface StoredResponse {
   readonly status: number;
   readonly location: string | null;
   readonly etag: string | null;
-  /** JSON; may hold personal data. */
+  /** JSON that may contain personal data. */
   readonly body: string;
 }
 
 export interface SavedResponse extends StoredResponse {
-  /** Hash of the request that it answered. */
+  /** Hash of the request to which this is the response. */
   readonly requestHash: string;
 }
 
-/** A response to store with a new row, in one transaction: after a crash there are both or neither. */
+/** Response to store with a new row in one transaction, so that a crash loses both or neither. */
 export interface ResponseToSave<Created> {
-  /** API key of the request: two keys never see each other's responses. */
+  /** API key of the request. Keys never see responses to other keys. */
   readonly keyId: number;
   readonly idempotencyKey: string;
   readonly requestHash: string;
@@ -36,10 +36,10 @@ export interface ResponseToSave<Created> {
 }
 
 /**
- * A store of rows of one kind, read and written one at a time.
- * @typeParam Listed a row as lists show it
+ * Store of rows of one kind, read and written one at a time.
+ * @typeParam Listed row as lists show it
  * @typeParam Beside further rows that decide an update, such as the loan of a payment
- * @typeParam New values from which a row is added
+ * @typeParam New values of a new row
  */
 export interface EntityStore<
   Row,
@@ -52,22 +52,22 @@ export interface EntityStore<
   find(id: number): Row | undefined;
   /** Lists rows in order of id. */
   list(filter: Filter, request: PageRequest): Awaitable<Page<Listed>>;
-  /** Returns faults that the write would have: references to rows that are not visible, and values in use. */
+  /** Returns the conflicts of a write: references to rows that are not visible, and values already in use. */
   conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
-   * Adds a row, with its origin in the history and one event.
-   * @param row the values; the time in epoch seconds; the actor; and a response to save in one transaction
-   * @throws RegistryError `repeated` if a response is saved under that key already, `invalid` for a conflict,
-   * `unavailable` if the database is busy or the disk nearly full
+   * Adds a row, with its creation in the history and one event.
+   * @param row the values, the time in epoch seconds, the actor, and a response to save in the same
+   *   transaction
+   * @throws RegistryError `repeated` if a response is already saved under the same key, `invalid` for a
+   *   conflict, `unavailable` if the database is busy or the disk nearly full
    */
   create(
     ...row: [...New, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Row> | undefined]
   ): Promise<Row>;
   /**
-   * Replaces the values and records each that differs; equal ones leave the row untouched, `updatedAt`
-   * included.
-   * @param decide derives the new values from the stored row, inside the transaction; it may throw a
-   * RegistryError
+   * Replaces the values, and records each value that differs. Equal values write nothing, not even
+   * `updatedAt`.
+   * @param decide returns the new values of the stored row, inside the transaction; may throw a RegistryError
    * @throws RegistryError `not_found`, `unavailable`, or `invalid`, also for values that no update may change
    */
   update(
@@ -81,12 +81,12 @@ export interface EntityStore<
 /** Kinds of actors, as events name them. */
 export const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
 
-/** The source of a change: an API key, an import, a correction by a command, or the undo of one of these. */
+/** Source of a change: an API key, an import, a correction by a command, or the undo of an operation. */
 export type Actor = `${(typeof ACTOR_KINDS)[number]}:${number}`;
 
-// Responses to POST, kept in the transaction of the write that they answer
+// Responses to POST requests, saved in the transaction of the write
 
-/** Expired rows removed by one write: few enough to be cheap, and more than it adds. */
+/** Expired rows that one write removes: few, but more than a write adds. */
 const PURGED_ROWS = 8;
 
 export type IdempotentWrites = ReturnType<typeof openIdempotentWrites>;
@@ -99,7 +99,7 @@ export function openIdempotentWrites(
     `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
      WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
   );
-  // An expired row of the same key may still exist.
+  // An expired row with the same key may still exist.
   const insert = db.prepare<
     [number, string, string, number, string | null, string | null, string, createdAt: number]
   >(`INSERT OR REPLACE INTO idempotent_responses
@@ -112,7 +112,7 @@ export function openIdempotentWrites(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Time up to which no expired rows are left, so that they are not searched again. */
+  /** Time up to which no expired rows are left, so that the next write can skip the search. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
@@ -122,7 +122,7 @@ export function openIdempotentWrites(
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
 
-  /** Queues the work of an `update`. Also removes a few expired responses. */
+  /** Queues the work of an `update`, and removes a few expired responses. */
   const update = <T>(nowSeconds: number, work: () => T): Promise<T> =>
     commits.write(() => {
       removeExpired(nowSeconds - SAVED_SECONDS);
@@ -133,15 +133,15 @@ export function openIdempotentWrites(
     find,
     update,
     /**
-     * Queues the work of a `create`. With a response to keep, the work runs only if its key is unused, and
-     * the response is kept in the same transaction.
+     * Queues the work of a `create`. If a response is to be saved, the work runs only if the key is unused,
+     * and the same transaction saves the response.
      * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
      */
     create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>
       update(nowSeconds, () => {
         if (keep === undefined) return work();
         const { keyId, idempotencyKey, requestHash } = keep;
-        // Another process may have answered the same request since the first lookup.
+        // Another process may have handled the same request since the first search.
         if (find(keyId, idempotencyKey, nowSeconds) !== undefined) throw repeated();
         const created = work();
         const { status, location, etag, body } = keep.compose(created);

@@ -1,23 +1,23 @@
-/** Group commit: writes of an event-loop iteration share a transaction, acknowledged once it is on disk. */
+/** Group commit: writes of an event-loop iteration share a transaction, and succeed once it is on disk. */
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 import { type Connection, MAX_WRITE_WAIT_MS } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
 
 const RETRY_MS = 10;
-/** Maximum waiting writes; further ones are refused, as the server is overloaded. */
+/** Maximum number of waiting writes. Further writes are refused, because the server is overloaded. */
 const MAX_PENDING = 5_000;
 
 interface GroupCommitOptions {
   readonly monotonicMs: () => number;
   readonly scheduler: EndOfIteration;
-  /** Returns true if the disk has room for a write; called before each transaction. It may throw. */
+  /** True if the disk has room for a write. Called before each transaction; may throw. */
   readonly hasRoom: () => boolean;
-  /** Returns true if the file is still where it was opened; called before each transaction. */
+  /** True if the file is still at the path where it was opened. Called before each transaction. */
   readonly isInPlace?: () => boolean;
-  /** Ends the read snapshot of the same connection; called before each transaction. */
+  /** Ends the read snapshot of the same connection. Called before each transaction. */
   readonly endReads?: () => void;
   readonly measure?: CommitMeasure | undefined;
-  /** Called after each COMMIT, once its promises are settled; it must not throw. */
+  /** Called after each COMMIT, when the promises of its writes are settled; must not throw. */
   readonly onCommit?: () => void;
   /** Called once, with the error after which no more writes are accepted. */
   readonly onFailure?: (error: unknown) => void;
@@ -30,7 +30,7 @@ interface Job {
   readonly deadlineMs: number;
 }
 
-/** Settles the promise of a job once the transaction is on disk. */
+/** Settles the promise of a job, after its transaction is on disk. */
 type Settle = () => void;
 
 const unavailable =
@@ -55,7 +55,7 @@ const failed = unavailable(
   'Writing to the registry has failed. It takes no writes any more.',
 );
 
-/** The file is no longer where it was opened. */
+/** Error if the file is no longer at the path where it was opened. */
 export class MovedError extends Error {}
 
 export class GroupCommit {
@@ -71,12 +71,12 @@ export class GroupCommit {
     this.options = options;
   }
 
-  /** True while writes are accepted: not after a COMMIT failed in a way that leaves the disk in doubt. */
+  /** True while writes are accepted: until a failed COMMIT leaves unclear what is on disk. */
   get isWorking(): boolean {
     return this.failure === undefined;
   }
 
-  /** Checks that the file is in place. @returns true if writes are accepted */
+  /** Checks that the file has not been moved. @returns true if writes are accepted */
   lookAtFile(): boolean {
     if (this.failure === undefined && this.options.isInPlace?.() === false)
       this.fail([], new MovedError('The file was moved or replaced.'));
@@ -84,10 +84,10 @@ export class GroupCommit {
   }
 
   /**
-   * Queues a synchronous change. The promise settles after the transaction's COMMIT; an error of the work
-   * rolls back only its own changes, while a failed COMMIT fails every write of the iteration.
+   * Queues a synchronous change. The promise settles after the COMMIT of the shared transaction. An error of
+   * the work rolls back only its own changes; a failed COMMIT fails every write of the iteration.
    * @throws (as rejection) errors of the work; RegistryError `unavailable` if the database is busy for 2 s,
-   * the disk is nearly full or has failed, or too many writes wait
+   *   the disk is nearly full or has failed, or too many writes are waiting
    */
   write<T>(work: () => T): Promise<T> {
     if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
@@ -101,7 +101,7 @@ export class GroupCommit {
     });
   }
 
-  /** Runs the queued writes now, for the last time. */
+  /** Runs the queued writes for the last time. */
   close(): void {
     clearTimeout(this.timer);
     this.flush();
@@ -109,7 +109,7 @@ export class GroupCommit {
     clearTimeout(this.timer);
   }
 
-  /** Never throws, as that would end the process with every promise unsettled. */
+  /** Never throws, because an error would end the process and leave every promise unsettled. */
   private readonly flush = (): void => {
     this.isScheduled = false;
     this.timer = undefined;
@@ -134,9 +134,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the jobs in one transaction, at first without a savepoint for each, which would cost a tenth of a
-   * write: nearly all succeed. If one fails, its changes cannot be told apart from the others', so all are
-   * undone and run again, each in a savepoint.
+   * Runs the jobs in one transaction, first without savepoints, which would cost a tenth of a write: nearly
+   * all jobs succeed. If a job fails, its changes cannot be undone separately, so all jobs are undone and run
+   * again in savepoints.
    */
   private commit(jobs: Job[]): void {
     const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
@@ -162,7 +162,7 @@ export class GroupCommit {
         settle = run((job) => this.runInSavepoint(job));
       }
     } catch (error) {
-      // No change was kept.
+      // No change was committed.
       if (isBusy(error)) this.retryLater(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
       else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);
@@ -174,7 +174,7 @@ export class GroupCommit {
     this.options.onCommit?.();
   }
 
-  /** Stops accepting writes: after a failed fsync, further writes could build on lost ones. */
+  /** Stops accepting writes, because after a failed fsync further writes could build on lost ones. */
   private fail(jobs: readonly Job[], error: unknown): void {
     this.failure = { error };
     rejectAll(jobs, failed(error));
@@ -210,16 +210,16 @@ function rejectAll(jobs: readonly Job[], error: unknown): void {
   for (const job of jobs) job.reject(error);
 }
 
-/** Schedules work for the end of the current event-loop iteration. */
+/** Scheduler of work at the end of the current event-loop iteration. */
 export interface EndOfIteration {
   /** @param work must not throw */
   atEnd(step: 'storage', work: () => void): void;
 }
 
-/** Receives each group commit; must not throw. @param durationMs from BEGIN until the writes are on disk */
+/** Receives each group commit; must not throw. @param durationMs time from BEGIN to the disk */
 export type CommitMeasure = (writes: number, durationMs: number) => void;
 
-// Reads of one event-loop iteration share a transaction: SQLite's locks cost more than a read.
+// Reads of one event-loop iteration share a transaction, because SQLite's locks cost more than a read.
 
 export class ReadSnapshot {
   private readonly db: Connection;
@@ -242,8 +242,8 @@ export class ReadSnapshot {
   }
 
   /**
-   * Runs reads. Outside a write, the first one of an iteration takes a snapshot for all reads of the
-   * iteration: it is newer than anything that had reached this process when the iteration began.
+   * Runs reads. Outside of a write, the first read of an iteration takes a snapshot for all reads of the
+   * iteration; the snapshot is newer than every request that had arrived before.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();
@@ -260,7 +260,7 @@ export class ReadSnapshot {
     for (const invalidate of this.invalidators) invalidate();
   }
 
-  /** Ends the snapshot: at the end of the iteration, and before a write. */
+  /** Ends the snapshot. Called at the end of the iteration, and before a write. */
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

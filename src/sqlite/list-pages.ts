@@ -1,6 +1,6 @@
 /**
- * Reads pages of lists in order of id, with the exact count of all rows: from counted tables (./counts.ts),
- * or from the few rows that a filter finds.
+ * Reads pages of lists in id order, with the exact count of all rows: from counted tables (./counts.ts), or
+ * from a few rows that a filter finds.
  */
 
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -9,34 +9,34 @@ import type { Connection, Statement } from './connection.ts';
 import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from './counts.ts';
 import { currentSql } from './declared-totals.ts';
 
-// Exact counts and the position of the n-th row, in time independent of the table's size. Triggers maintain
-// counts of rows by block of ids (./counts.ts). The search for the n-th row adds up the counts of large
-// blocks, then of the small blocks in one of them, and steps over rows in a small block. Within a
-// cooperative, it adds up large blocks only, and steps over a covering index.
+// Exact counts and the position of the n-th row, in time independent of the size of the table. The search for
+// the n-th row adds up the counts of large blocks, then of small blocks in one large block, and skips rows in
+// one small block. Within a cooperative, the search adds up large blocks only, and skips rows in a covering
+// index. ./counts.ts has the counts by block, which triggers maintain.
 
 interface CountFilter {
-  /** Cooperatives; undefined for all. */
+  /** Ids of cooperatives; undefined for all. */
   readonly groups?: readonly number[] | undefined;
   /** Status; undefined for any. */
   readonly value?: string | undefined;
 }
 
-/** Position of the n-th row of a list: `skip` rows after the first one with an id from `firstId`. */
+/** Position of the n-th row of a list: `skip` rows after the first row with an id of at least `firstId`. */
 interface SeekPosition {
   readonly firstId: number;
-  /** Less than SMALL_BLOCK; inside a group, less than LARGE_BLOCK. */
+  /** Less than SMALL_BLOCK; within a group, less than LARGE_BLOCK. */
   readonly skip: number;
 }
 
 const FIRST: SeekPosition = { firstId: 0, skip: 0 };
 
-/** Row counts by block. Its keys are integers, so they iterate in ascending order. */
+/** Row counts by block. The keys are integers, so JavaScript iterates in ascending order. */
 type Counts = Readonly<Record<string, number>>;
 
 const wrongCounts = (table: string): Error =>
   new Error(`The counters of ${table} do not match their blocks. Run ${typedCommand('check')}`);
 
-/** Finds the block of the row at `offset`, its count, and how many of its rows to skip. */
+/** Finds the block of the row at `offset`, the count of the block, and how many of its rows to skip. */
 function locate(table: string, blocks: Counts, offset: number) {
   let skip = offset;
   for (const [block, count] of Object.entries(blocks)) {
@@ -50,7 +50,6 @@ type Value = { readonly value: string | null };
 type InRange = Value & { readonly from: number; readonly until: number };
 type InGroup = Value & { readonly group: number };
 
-/** Prepares the statements that read counts. */
 function openCounts(db: Connection, { excluded, large, small, ofCooperatives }: CountedTable) {
   const isListed = excluded === undefined ? '' : `AND status <> '${excluded}'`;
   const isWanted = `(@value IS NULL OR status = @value) ${isListed}`;
@@ -65,7 +64,7 @@ function openCounts(db: Connection, { excluded, large, small, ofCooperatives }: 
     const statement = db.prepare<[Params], { count: number }>(sql, bound);
     return (params: Params): number => (statement.get(params) as { count: number }).count;
   };
-  // As JSON: the driver takes longer for 16 rows than SQLite for the text.
+  // JSON, because the driver takes longer for 16 rows than SQLite takes for the text.
   const list = <Params extends Value>(rows: string, bound: string) => {
     const sql = `SELECT json_group_object(block, rows) AS blocks
       FROM (SELECT block, sum(rows) AS rows FROM (${rows}) GROUP BY block)`;
@@ -87,7 +86,7 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
 
   function seekInside(value: string | null, { block, count, skip }: ReturnType<typeof locate>): SeekPosition {
     const firstId = block * LARGE_BLOCK;
-    // A full block has no gaps in its ids.
+    // The ids of a full block have no gaps.
     if (count === LARGE_BLOCK) return { firstId: firstId + skip, skip: 0 };
     const [from, until] = [firstId / SMALL_BLOCK, (firstId + LARGE_BLOCK) / SMALL_BLOCK];
     const inSmall = locate(table, listSmall({ value, from, until }), skip);
@@ -105,29 +104,30 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
     },
 
     /**
-     * Finds the row with `offset` rows before it, over all groups in order of id.
+     * Finds the row that has `offset` rows before it, over all groups in id order.
      * @param offset less than the count
      */
     seek(value: string | null, offset: number): SeekPosition {
-      // Page 1 is requested most, and is found without counts.
+      // Page 1 is the most frequent request and needs no counts.
       if (offset === 0) return FIRST;
       const blocks = listLarge({ value, from: 0, until: Number.MAX_SAFE_INTEGER });
       return seekInside(value, locate(table, blocks, offset));
     },
 
-    /** Finds the row with `offset` rows before it inside a group. */
+    /** Finds the row that has `offset` rows before it in a group. */
     seekInGroup(group: number, value: string | null, offset: number): SeekPosition {
       if (offset === 0) return FIRST;
       const located = locate(table, listGroup({ group, value }), offset);
       const { block, count, skip } = located;
-      // The rows of an imported file have consecutive ids: where no other group has rows, the smaller blocks
-      // count those of this group.
+      // The rows of an imported file have consecutive ids. If no other group has rows in the block, the
+      // counts of its small blocks are those of this group.
       const ofAll = listLarge({ value, from: block, until: block + 1 })[block];
       return ofAll === count ? seekInside(value, located) : { firstId: block * LARGE_BLOCK, skip };
     },
 
     /**
-     * Finds a page inside several groups: its position, and the first id after the blocks that contain it.
+     * Finds a page over several groups: its position, and the first id after the blocks that contain the
+     * page.
      * @param offset less than the total count of the groups
      */
     seekInGroups(groups: readonly number[], value: string | null, offset: number, limit: number) {
@@ -149,14 +149,14 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
   };
 }
 
-/** Ids of a list's groups; undefined for all. */
+/** Ids of the cooperatives of a list; undefined for all. */
 export type Groups = readonly number[] | undefined;
 
-/** Ids of groups or rows as an SQL parameter: a JSON array; null for all. */
+/** SQL parameter for ids of groups or rows: a JSON array, or null for all. */
 export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
   ids === undefined ? null : JSON.stringify(ids);
 
-/** SQL condition for rows in one of the groups of `@cooperatives`. */
+/** SQL condition for rows in any group of `@cooperatives`. */
 export const isInGroupsSql = (column: string): string =>
   `(@cooperatives IS NULL OR ${column} IN (SELECT value FROM json_each(@cooperatives)))`;
 
@@ -166,7 +166,7 @@ export interface ListRows {
   readonly alias: string;
   /** `SELECT` and its columns. */
   readonly select: string;
-  /** SQL after the table in FROM; empty for none. */
+  /** SQL after the table in FROM; may be empty. */
   readonly joins: string;
   readonly asTuples: boolean;
 }
@@ -184,12 +184,12 @@ const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
 const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
-/** Returns functions that prepare the query for a page. Rows before the page are never read. */
+/** Returns functions that prepare the query of a page. Rows before the page are never read. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;
   return {
-    /** Prepares for rows of consecutive ids from `@firstId`, read in one scan. */
+    /** Prepares a query for consecutive ids from `@firstId`, which SQLite reads in one scan. */
     following: <Params extends object>(condition: string, bound: string) =>
       prepare<[Params & WindowFrom]>(
         `${select} FROM ${table} ${alias} ${joins}
@@ -207,9 +207,9 @@ function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }
 }
 
 /**
- * Opens a list of a counted table, which needs an index on the status, and one on cooperative and status
+ * Opens a list of a counted table, which needs an index on the status, and another on cooperative and status
  * (`loans_cooperative_status`).
- * @param values all listed statuses: the rows of a cooperative are merged from those of each
+ * @param values all listed statuses, because the rows of a cooperative are merged from one range per status
  */
 export function openCountedList<Row>(
   db: Connection,
@@ -239,7 +239,7 @@ export function openCountedList<Row>(
     ONE_GROUP,
   );
 
-  /** Groups and values are JSON arrays. */
+  /** The groups and values are JSON arrays. */
   const ofGroups = rows.withIds<WindowFrom & { untilId: number; groups: string; values: string }>(
     `SELECT t.id AS id FROM json_each(@groups) g CROSS JOIN json_each(@values) v
        CROSS JOIN ${table} t INDEXED BY ${index}
@@ -270,7 +270,7 @@ export function openCountedList<Row>(
     const offset = offsetOf(request);
     if (offset >= count) return { count, rows: [] };
     const page = read(filter, offset, request.pageSize);
-    // Page 1 is found without counts, so the number of rows read is compared with them.
+    // Page 1 is read without counts, so the number of its rows is compared with the count.
     if (page.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(table);
     return { count, rows: page };
   };
@@ -279,7 +279,7 @@ export function openCountedList<Row>(
 /**
  * Opens a list of few rows, which are counted each time.
  * @param ids SELECT of each `id`, without an order
- * @param bound reason why they are few
+ * @param bound reason why there are few rows
  */
 export function openFewRows<Row, Filter extends object>(
   db: Connection,
@@ -299,9 +299,9 @@ export function openFewRows<Row, Filter extends object>(
   };
 }
 
-// A long result read page by page: between two pages the connection is free for other queries.
+// A long result is read page by page, so that the connection can run other queries between two pages.
 
-/** @param page returns up to `size` rows in order, which follow the row `last` */
+/** @param page returns up to `size` rows in order, beginning after the row `last` */
 export function* readPages<Row>(
   size: number,
   page: (last: Row | undefined) => readonly Row[],

@@ -1,4 +1,4 @@
-/** Opens a SQLite file: applies every connection's settings, reads them back, and migrates the schema. */
+/** Opens a SQLite file: applies and verifies the settings of a connection, and migrates the schema. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,13 +8,13 @@ import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './conne
 import { isBusy, toStorageError } from './sqlite-errors.ts';
 import { StorageError, unusable } from './storage-error.ts';
 
-// Migration to the newest schema: each step runs once, in order, completely or not at all
+// Migration to the newest schema. Each step runs once, in order, and either completely or not at all.
 
 export interface Schema {
-  /** Identifies the file as this program's, in SQLite's header. */
+  /** Number in SQLite's file header that identifies a file of this program. */
   readonly applicationId: number;
   readonly migrations: readonly string[];
-  /** Messages for files with another application id, as the end of a sentence about the file. */
+  /** Messages for files with other application ids; each is the end of a sentence about the file. */
   readonly mistakenFor?: { readonly [applicationId: number]: string };
 }
 
@@ -31,7 +31,7 @@ export function migrate(db: Connection, schema: Schema): void {
     return;
   }
   try {
-    // Checked again inside the transaction: another process may have migrated in between.
+    // Checked again inside the transaction, because another process may have migrated the file meanwhile.
     db.transaction.immediate(() => {
       for (const sql of schema.migrations.slice(readVersion(db, schema))) db.exec(sql);
       db.raw.pragma(`application_id = ${schema.applicationId}`);
@@ -57,8 +57,7 @@ function assertNewest(db: Connection, schema: Schema): void {
 }
 
 /**
- * Returns the schema version of a file that may be older than this release.
- * @returns 0 for a file without tables
+ * Returns the schema version of a file that may be older than this release, or 0 for a file without tables.
  * @throws StorageError for a file of another program or a newer release
  */
 export function readVersion(db: Connection, schema: Schema): number {
@@ -73,7 +72,7 @@ export function readVersion(db: Connection, schema: Schema): number {
   );
 }
 
-/** True if a file has neither tables nor an application id, like one just created. */
+/** True if a file has neither tables nor an application id, like a newly created file. */
 export const isEmpty = (db: Connection): boolean =>
   readNumber(db, 'application_id') === 0 && !db.has('sqlite_schema');
 
@@ -84,23 +83,21 @@ function assertOurs(db: Connection, schema: Schema): void {
   throw new StorageError('unusable', `${db.raw.name} ${reason}`);
 }
 
-/** Minimum SQLite version: earlier ones can corrupt a WAL database used by two processes. */
+/** Minimum SQLite version. Older versions can corrupt a WAL database that two processes use. */
 const OLDEST_SQLITE = '3.51.3';
 
 export interface OpenOptions extends ConnectionSettings {
-  /** Tables of the file: an older schema is migrated to the newest, or refused if `readOnly`. */
+  /** Tables of the file. An older schema is migrated to the newest, or refused if `readOnly`. */
   readonly schema?: Schema;
-  /** Refuses an older schema instead of migrating it; a file without tables gets the newest. */
+  /** Refuses an older schema instead of migrating it. A file without tables gets the newest schema. */
   readonly keepsSchema?: boolean;
-  /**
-   * Timeout for another process's lock, once the file is open; opening itself waits for `WAIT_MS.opening`.
-   */
+  /** Lock timeout after the file has been opened; opening itself waits for `WAIT_MS.opening`. */
   readonly waitMs: number;
-  /** Creates a missing file, readable by its owner only: it holds national IDs. */
+  /** Creates a missing file. Only its owner can read the file, because it contains national IDs. */
   readonly create?: boolean;
 }
 
-/** @throws StorageError `unusable`, leaving nothing open */
+/** @throws StorageError `unusable`, without leaving anything open */
 export function openDatabase(file: string, options: OpenOptions): Connection {
   if (!existsSync(file)) {
     if (options.create !== true) throw new StorageError('unusable', `There is no database at ${file}.`);
@@ -125,8 +122,8 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
 }
 
 /**
- * True if a file exists and has tables: a power cut can leave a newly created database empty.
- * @returns true also for an unreadable file, so that opening it reports the reason
+ * True if a file exists and has tables; a power cut can leave a newly created database empty.
+ * @returns true also for an unreadable file, so that the error appears when the file is opened
  */
 export function hasTables(file: string): boolean {
   if (!existsSync(file)) return false;
@@ -137,7 +134,7 @@ export function hasTables(file: string): boolean {
   }
 }
 
-/** Opens a file for the duration of some work. @throws StorageError as `openDatabase` does */
+/** Opens a file while a function runs. @throws StorageError as `openDatabase` does */
 export function withDatabase<T>(file: string, options: OpenOptions, work: (db: Connection) => T): T {
   const db = openDatabase(file, options);
   try {
@@ -148,8 +145,8 @@ export function withDatabase<T>(file: string, options: OpenOptions, work: (db: C
 }
 
 /**
- * Opens an empty, unnamed database that only its owner can read and that is deleted when closed. A dry run
- * without a registry compares with it.
+ * Opens an empty, unnamed database that only its owner can read, and that is deleted when closed. A dry run
+ * without a registry uses it for comparison.
  */
 export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
   const raw = new Database('');
@@ -184,7 +181,7 @@ function createEmpty(file: string): void {
   }
 }
 
-/** Opens a new file, or one that another process has created meanwhile or that a symbolic link leads to. */
+/** Opens a new file, or the existing file if another process has created it or a symbolic link names it. */
 function openNew(file: string): number {
   try {
     return openPrivateFile(file);

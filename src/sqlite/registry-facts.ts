@@ -1,6 +1,6 @@
 /**
- * A registry's time zone (docs/operating.md#time-zone) and identity. The zone is stored with the totals,
- * whose months begin in it, and written by `renewTotals` when the registry is created or moved.
+ * Time zone (docs/operating.md#time-zone) and identity of a registry. The zone is stored with the totals,
+ * whose months depend on it; `renewTotals` writes the zone when a registry is created or moved.
  */
 
 import { hash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { RULES_VERSION, TOTALS_VERSION } from './declared-totals.ts';
 import { withDatabase } from './open-database.ts';
 import { StorageError } from './storage-error.ts';
 
-/** @returns the zone's suffix; undefined before the first write to the registry */
+/** @returns the suffix of the zone; undefined before the first write to the registry */
 const readTimeZone = (db: Connection): string | undefined =>
   db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
 
@@ -30,10 +30,10 @@ export function timeZoneOf(file: string): TimeZone | undefined {
 }
 
 /**
- * Refuses a registry in another time zone, since dates without a time, months of totals and values derived
- * from days depend on it.
- * @returns true if the file states its zone
- * @throws StorageError `unusable` if it differs from that of this process
+ * Refuses a registry in another time zone, because dates without a time, months of totals and values derived
+ * from days depend on the zone.
+ * @returns true if the file contains a zone
+ * @throws StorageError `unusable` if the zone of the file differs from that of this process
  */
 export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
   const stored = timeZoneOf(file)?.suffix;
@@ -46,12 +46,12 @@ export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
   );
 }
 
-// The identity of a registry, shared by its backups, access records and erasures
+// Identity of a registry, which its backups, access records and erasures share
 // (docs/decisions/0035-registry-identity.md)
 
 const DIGITS = 32;
 
-/** @param secret the registry's own erasure secret: 256 random bits created with it */
+/** @param secret erasure secret of the registry: 256 random bits created with the registry */
 const registryIdOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, DIGITS);
 
 /** @returns undefined if there is no readable registry */

@@ -1,6 +1,6 @@
 /**
- * The files of a registry, derived from its location: the path of the database. Protection, backup and
- * restore follow this file; docs/operating.md#files lists the files for operators.
+ * Files of a registry, derived from its location, which is the path of the database. Protection, backup and
+ * restore follow this module; docs/operating.md#files lists the files for operators.
  */
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { unusable } from './storage-error.ts';
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
-/** Returns the path of a file beside a database: for `.keys.db`, `registry.db` → `registry.keys.db`. */
+/** Returns a function from the path of a database to a related file: `registry.db` → `registry.keys.db`. */
 const beside = (end: string) => (databaseFile: string) => stemOf(databaseFile) + end;
 
 export const keysFileOf = beside('.keys.db');
@@ -18,35 +18,35 @@ export const erasuresFileOf = beside('.erasures.db');
 export const webhooksFileOf = beside('.webhooks.db');
 /** Lock of the process that delivers webhooks. */
 export const webhooksLockOf = beside('.webhooks.lock');
-/** Record of backups made. */
+/** Record of completed backups. */
 export const backupsFileOf = beside('.backups.json');
-/** The access ledger of 1.0.0, which becomes the first closed file. */
+/** Access ledger of version 1.0.0, which becomes the first closed file. */
 export const oldLedgerFileOf = beside('.ledger.db');
 /** Folder of the access ledger's files. */
 export const ledgerFolderOf = beside('.ledger');
-/** File by which an open desk is found. */
+/** File that helps to find an open desk. */
 export const deskFileOf = beside('.desk.json');
 /**
- * Folder of the files that a user has given to the desk, by the user's id. Commands write there, so it is not
- * one of the registry's own files.
+ * Folder of the files that a user has uploaded to the desk, with the user's id in its name. Commands may
+ * write to this folder, so it does not count as one of the registry's own files.
  */
 export const deskFolderOf = beside(`.desk-${process.getuid?.() ?? 'user'}`);
 
-/** One of the databases that make up a registry. */
+/** One of the databases of a registry. */
 export interface DatabaseFile {
-  /** File name in a backup, which is also its name at the location `registry.db`. */
+  /** Name of the file in a backup and at the location `registry.db`. */
   readonly name: string;
   readonly schema: Schema;
-  /** True if a registry without it is complete. */
+  /** True if a registry is complete without this database. */
   readonly isOptional?: true;
-  /** True if a restore neither moves nor replaces it, but adds the backup's contents to it. */
+  /** True if a restore adds the backup's contents to this database, instead of replacing it. */
   readonly outlivesRestores?: true;
   pathAt(databaseFile: string): string;
 }
 
 /**
- * The databases in the order in which a backup copies them: the keys after the registry, so that every key
- * that a row refers to is in the copy.
+ * Databases in the order in which a backup copies them: the keys after the registry, so that the copy
+ * contains every key to which a row refers.
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
   { name: 'registry.db', schema: REGISTRY_SCHEMA, pathAt: (file) => file },
@@ -64,20 +64,20 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
   { name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, pathAt: webhooksFileOf },
 ];
 
-/** Suffix of a database's name in the names of its staging files. */
+/** Part of a staging file's name after the name of its database. */
 export const STAGING_INFIX = '.importing-';
-/** Suffix for the file that an export writes, which has a name only until it is open. */
+/** Part of an export file's name. The file loses its name when it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
-/** Suffix of a database's name in the folder name of a running restore. */
+/** Suffix of the folder of a running restore, after the name of the database. */
 const RESTORING_SUFFIX = '.restoring';
-/** Between a database's name, without its extension, and the instant of the restore that replaced it. */
+/** Text between a database's name (without extension) and the time of the restore that replaced it. */
 const REPLACED_INFIX = '.replaced-';
-/** SQLite's own files beside a database. */
+/** Suffixes of SQLite's own files for a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
 export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}${RESTORING_SUFFIX}`;
 
-/** Returns a new folder name for the files that a restore replaces now. @param nowMs epoch milliseconds */
+/** Returns a new name for the folder of replaced files. @param nowMs epoch milliseconds */
 export function replacedFolderOf(databaseFile: string, nowMs: number): string {
   const instant = new Date(nowMs).toISOString().replace(/[-:]|\.[0-9]+/g, '');
   const folder = `${stemOf(databaseFile)}${REPLACED_INFIX}${instant}`;
@@ -87,8 +87,8 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
 }
 
 /**
- * True if a path names a file of the registry: one of docs/operating.md#files, or one in such a folder,
- * whether or not it exists yet.
+ * True if a path names a file of the registry (docs/operating.md#files) or a file in its folders. The file
+ * need not exist yet.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap(({ pathAt }) => pathsOf(pathAt(databaseFile)));
@@ -107,15 +107,13 @@ export function ownsFile(databaseFile: string, path: string): boolean {
   return pathsOf(path).some((file) => names.has(file) || starts.some((start) => file.startsWith(start)));
 }
 
-/** A database and SQLite's files beside it, whether or not they exist. */
+/** Returns the path of a database, and of SQLite's own files, whether or not they exist. */
 export const withSideFiles = (file: string): string[] => [
   file,
   ...SIDE_SUFFIXES.map((suffix) => file + suffix),
 ];
 
-/**
- * Returns a file's canonical paths: of its name in its folder and, behind symbolic links, of the file itself.
- */
+/** Returns a file's canonical paths: the name in its folder and, behind symbolic links, the actual file. */
 function pathsOf(path: string): string[] {
   const absolute = resolve(path);
   const nameInFolder = join(realPathOf(dirname(absolute)), basename(absolute));
@@ -124,7 +122,10 @@ function pathsOf(path: string): string[] {
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
-/** Bytes; 0 for a missing file. @throws StorageError for one that the system keeps from this process */
+/**
+ * Returns the bytes of a file, or 0 for a missing file.
+ * @throws StorageError if the system denies access to the file
+ */
 export function sizeOf(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -133,10 +134,10 @@ export function sizeOf(path: string): number {
   }
 }
 
-/** True if the file is not empty: a power cut can leave a newly created database empty. */
+/** True if the file is not empty; a power cut can leave a newly created database empty. */
 export const exists = (databaseFile: string): boolean => sizeOf(databaseFile) > 0;
 
-/** Free bytes below which the disk counts as nearly full: the write-ahead log must be able to grow. */
+/** Free bytes below which the disk is nearly full. The write-ahead log needs room to grow. */
 export const RESERVED_BYTES = 64 * 1024 * 1024;
 
 /** @throws the system's error if the disk cannot be examined */

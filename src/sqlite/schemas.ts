@@ -1,7 +1,8 @@
 /**
- * The schemas of the registry's databases, as numbered migrations. A released one is never edited, as files
- * in use have run it. The registry's counts, totals, names and stale flag follow declarations
- * (declared-totals.ts, registry/stores/member-filters.ts, registry/changes/tables.ts); a test compares them.
+ * Schemas of the registry's databases, as numbered migrations. A released migration is never edited, because
+ * existing files have run it. Counts, totals, names and the stale flag of the registry follow declarations
+ * (counts.ts, declared-totals.ts, registry/stores/name-index.ts, registry/changes/tables.ts); a test compares
+ * them.
  */
 import { readFileSync } from 'node:fs';
 import type { Schema } from './open-database.ts';
@@ -173,9 +174,7 @@ export const ERASURES_SCHEMA: Schema = {
   },
 };
 
-/**
- * Application id of a 1.0.0 ledger file, with several chains and months. Its batches have the same format.
- */
+/** Application id of a ledger file of 1.0.0, with several chains and months in the same batch format. */
 export const OLD_LEDGER_ID = 0x63726c31;
 
 // Webhooks

@@ -1,4 +1,4 @@
-/** Classifies SQLite's errors and words them for operators. */
+/** Classifies errors of SQLite, and returns errors with messages for operators. */
 import Database from 'better-sqlite3';
 import { RegistryError } from '../values/errors.ts';
 import { StorageError } from './storage-error.ts';
@@ -8,24 +8,20 @@ const codeOf = (error: unknown): string => (error instanceof Database.SqliteErro
 /** True if another process holds the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
-/**
- * True if the disk is full or refuses to be written; nothing of the transaction was kept.
- */
+/** True if the disk is full or refuses writes. Nothing of the transaction was stored. */
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);
 
-/** True if the system refused a write for a reason other than ENOSPC: a quota, a limit, a broken disk. */
+/** True if the system refused a write for another reason than ENOSPC: a quota, a limit, a broken disk. */
 export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
-/** True for a database whose contents are not what SQLite has written. */
+/** True for a database with contents that SQLite has not written. */
 export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
 
-/** True if rows violate a constraint of the schema: the values are wrong, not the file. */
+/** True if rows violate a constraint of the schema. In this case the values are wrong, not the file. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
-/**
- * @returns the error as callers of the store may see it; undefined if it is not about the file or the disk
- */
+/** @returns the error for callers of the store; undefined if the file and the disk are not the cause */
 export function toStorageError(error: unknown): StorageError | undefined {
   if (error instanceof StorageError) return error;
   const failed = (message: string) => new StorageError('failed', message, { cause: error });
@@ -39,7 +35,7 @@ export function toStorageError(error: unknown): StorageError | undefined {
     : undefined;
 }
 
-/** @returns as `toStorageError` @throws the error itself if it is not about the file or the disk */
+/** @returns as `toStorageError` @throws the error itself if the file and the disk are not the cause */
 export function faultOf(error: unknown): StorageError {
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
@@ -47,7 +43,7 @@ export function faultOf(error: unknown): StorageError {
 }
 
 /**
- * Words the failure of a command's transaction, caused by the disk or other writers, for operators.
+ * Returns an error for operators if the disk or another writer has stopped a command's transaction.
  * @param nothing the work not done, such as `Nothing was undone`
  * @returns any other error unchanged
  */

@@ -1,6 +1,6 @@
 /**
- * A storage location: the path of the database, and the dependencies of everything opened there. Nothing is
- * opened before it is needed: each capability has functions that take a storage.
+ * Storage location: the path of the database, and what everything opened there depends on. Files are opened
+ * only when needed, by functions of capabilities that take a storage.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -23,11 +23,11 @@ import {
 import { REGISTRY_SCHEMA } from './schemas.ts';
 import { StorageError } from './storage-error.ts';
 
-// Protection against creating a registry by accident: a missing file is not created beside a registry's other
-// files (docs/trouble.md#when-a-file-cannot-be-used)
+// Protects against creating a registry by accident: a missing database is not created if other files of the
+// registry exist (docs/trouble.md#when-a-file-cannot-be-used).
 
 /**
- * Refuses the location during a restore, while registry and keys do not match.
+ * Refuses the location during a restore, because registry and keys do not match.
  * @throws StorageError
  */
 function assertNotRestoring(databaseFile: string): void {
@@ -40,9 +40,9 @@ function assertNotRestoring(databaseFile: string): void {
 }
 
 /**
- * Refuses to create a database beside other files of a registry: a write-ahead log without its database has
- * acknowledged writes, and SQLite would delete it as soon as the database is created.
- * @throws StorageError `unusable` if the database is missing or empty beside such files
+ * Refuses to create a database if other files of the registry exist. A write-ahead log without its database
+ * contains acknowledged writes, and SQLite would delete the log as soon as the database is created.
+ * @throws StorageError `unusable` if the database is missing or empty but other files exist
  */
 function assertNothingLeft(databaseFile: string): void {
   if (sizeOf(databaseFile) > 0) return;
@@ -68,15 +68,15 @@ function assertNothingLeft(databaseFile: string): void {
 interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
-  /** Time zone of date-times in the stored parts of lookups; undefined for the registry's own. */
+  /** Time zone of date-times in stored parts of lookups; undefined for the registry's own zone. */
   readonly zone: TimeZone | undefined;
   /** Called after each transaction of a service's writes. */
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
 /**
- * Intended use. `serve`: by a service, whose event loop must not stop while another process has the lock;
- * `command`: by a command, which may wait; `issue`: by a command that creates missing files; `manage`: by one
+ * Intended use. `serve`: a service, whose event loop must not stop while another process has the lock.
+ * `command`: a command, which may wait. `issue`: a command that creates missing files. `manage`: a command
  * that does not.
  */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
@@ -87,7 +87,7 @@ export class Storage {
   readonly scheduler: EndOfIteration;
   readonly measureCommit: CommitMeasure | undefined;
   private readonly clock: StorageDependencies['clock'];
-  /** The configured time zone; undefined for the registry's own. */
+  /** Configured time zone; undefined for the registry's own zone. */
   readonly configuredZone: TimeZone | undefined;
   private isInZone = false;
 
@@ -101,14 +101,14 @@ export class Storage {
 
   readonly monotonicMs = (): number => this.clock.monotonicMs();
 
-  /** The configured time zone, else the registry's. */
+  /** Returns the configured time zone, or otherwise the registry's. */
   get zone(): TimeZone {
     return this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
   }
 
   /**
    * Returns the path.
-   * @throws StorageError during a restore, or where other files of a registry are left without their database
+   * @throws StorageError during a restore, or if other files of a registry exist without their database
    */
   checkedPath(): string {
     assertNotRestoring(this.location);
@@ -124,30 +124,30 @@ export class Storage {
     return this.location;
   }
 
-  /** True if a registry was created there. @throws StorageError as `checkedPath` does */
+  /** True if a registry was created at the location. @throws StorageError as `checkedPath` does */
   exists(): boolean {
     return exists(this.checkedPath());
   }
 
   /**
-   * True if a path, in any spelling and through symbolic links, names a file that the registry keeps there or
-   * may create. Nothing else may write to it.
+   * True if a path names a file that belongs or may belong to the registry, in any spelling and through
+   * symbolic links. No other code may write to such a file.
    */
   ownsFile(path: string): boolean {
     return ownsFile(this.location, path);
   }
 
-  /** Returns the registry's time zone; undefined if there is no registry, or it cannot be read. */
+  /** Returns the registry's time zone; undefined if there is no registry, or if it is unreadable. */
   timeZone(): TimeZone | undefined {
     return timeZoneOf(this.checkedPath());
   }
 }
 
-/** Returns the milliseconds to wait for another process's lock. */
+/** Returns the milliseconds to wait for the lock of another process. */
 export const waitMsFor = (use: StorageUse | undefined): number =>
   use === 'serve' ? WAIT_MS.serving : WAIT_MS.command;
 
-// Position of the sequence of changes, stated with every read of all rows (docs/api.md#events).
+// Position in the event sequence, which every read of all rows reports (docs/api.md#events)
 
 export interface SequencePosition {
   /** Changes with each restore. */

@@ -1,4 +1,4 @@
-/** The stored totals as a set: their version, recomputation and check. */
+/** Version, recomputation and check of all stored totals. */
 
 import type { TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
@@ -6,7 +6,7 @@ import { addRows, type CountCheck, wrongSumSql } from './counts.ts';
 import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from './declared-totals.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-/** Version of the rules and of the zone in which months and years begin. */
+/** Returns the version: the rules, and the time zone in which months and years begin. */
 const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
 
 export const OTHER_TOTALS =
@@ -15,10 +15,7 @@ export const OTHER_TOTALS =
 export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
   db.value(TOTALS_VERSION) === totalsVersion(zone);
 
-/**
- * Recomputes all totals if their version differs. In a large registry this takes minutes and blocks other
- * writers.
- */
+/** Recomputes all totals if their version differs. This may take minutes and blocks other writers. */
 export function renewTotals(db: Connection, zone: TimeZone): void {
   if (hasTotals(db, zone)) return;
   db.transaction.immediate(() => {
@@ -33,7 +30,7 @@ export function renewTotals(db: Connection, zone: TimeZone): void {
   });
 }
 
-/** Renews the totals when a registry is opened; if another process is writing, the next opening does it. */
+/** Renews the totals when a registry is opened. If another process is writing, the next opening does so. */
 export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   try {
     renewTotals(db, zone);
@@ -42,7 +39,7 @@ export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   }
 }
 
-/** Queries for totals that differ from the sum of their rows; empty before totals were first computed. */
+/** Queries for totals that differ from the sum of their rows. Totals not yet computed are ignored. */
 export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
   name: `totals of ${totals.rows}`,
   sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,

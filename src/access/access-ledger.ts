@@ -1,19 +1,19 @@
 /**
- * The access ledger: a record of every access to personal data (docs/ledger.md). A response with personal
- * data is recorded first, and is not sent if it cannot be recorded.
+ * Access ledger: a record of every access to personal data (docs/ledger.md). A response with personal data is
+ * recorded first, and is not sent if recording fails.
  */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../runtime/scheduler.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 
-/** The data subjects of an access; at least one property is present. */
+/** Data subjects of an access. At least one property is present. */
 export interface Subject {
-  /** National IDs requested and shown. The ledger stores a keyed hash of each, never the number. */
+  /** National IDs requested and shown. The ledger stores a keyed hash of each instead of the number. */
   readonly identityCards?: readonly string[];
   /** Ids of members shown. */
   readonly memberIds?: readonly number[];
-  /** All data that a filter lets through, as of an event. */
+  /** All data that a filter selects, as of an event. */
   readonly all?: {
     readonly asOfSequence: number;
     /** The only cooperatives included; null for all. */
@@ -21,7 +21,7 @@ export interface Subject {
   };
 }
 
-/** The accessing party: a key over HTTP, or an operating-system user of a command or of the desk. */
+/** Party that accesses data: a key over HTTP, or an operating-system user of a command or the desk. */
 type Reader = { readonly keyId: number } | { readonly user: string };
 
 export interface AccessRecord {
@@ -29,21 +29,21 @@ export interface AccessRecord {
   readonly timeMs: number;
   readonly requestId: string;
   readonly reader: Reader;
-  /** Method and template of a route, or the words of a command; never a value. */
+  /** Method and template of a route, or the words of a command, without any values. */
   readonly route: string;
   readonly fields: readonly FieldGroup[];
   /** Status of the response; 200 for a command. */
   readonly status: number;
-  /** The client's address; null for a command. */
+  /** Address of the client; null for a command. */
   readonly address: string | null;
-  /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters; null if not given. */
+  /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters, or null if missing. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True if one page of a list was shown, whose members are the subject; not for a member or an export. */
+  /** True if a page of a list was shown, with its members as the subject; false for a member or an export. */
   readonly isPage?: boolean;
   /**
-   * True for a batch of lookups, one for each national ID of the subject; its members belong to any of the
-   * numbers.
+   * True for a batch of lookups, one for each national ID of the subject. A member of the subject may belong
+   * to any of these numbers.
    */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
@@ -52,27 +52,27 @@ export interface AccessRecord {
 export interface AccessLedger {
   /**
    * Records accesses together.
-   * @returns once they are on disk, the receipt of each: `{sequence}-{hexadecimal digits}`
-   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if they cannot be recorded;
-   *   their data may not be shown then
+   * @returns when the records are on disk, the receipt of each access: `{sequence}-{hexadecimal digits}`
+   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; the
+   *   data must not be shown then
    */
   record(readings: readonly AccessRecord[]): Promise<readonly string[]>;
-  /** False while the disk does not respond: nothing can be recorded then. */
+  /** False while the disk does not respond, so that nothing can be recorded. */
   isRecording(): boolean;
   /** State of a service's ledger, for metrics. */
   state?(): LedgerState;
-  /** Completes the accesses passed to `record` so far, but does not wait for a disk that does not respond. */
+  /** Records the accesses passed to `record` so far, without waiting for a disk that does not respond. */
   close(): Promise<void>;
 }
 
 export interface LedgerState {
-  /** Files found damaged or missing since the service started, and replaced by new ones. */
+  /** Number of files found damaged or missing since the service started, and replaced by new files. */
   readonly replacedFiles: number;
   /** Approximate number of accesses that fit when the disk is full; undefined before the first access. */
   readonly reservedAccesses: number | undefined;
 }
 
-// Accesses without a key, by a user of this machine: a command, the desk
+// Accesses without a key, by a user of this machine through a command or the desk
 
 /** @param user name for the ledger @param access the data read, and further properties of the access */
 export const accessByUser = (

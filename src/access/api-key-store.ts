@@ -10,13 +10,13 @@ import { type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import type { ApiKey, ApiKeyValues, Scope } from './api-keys.ts';
 
-/** A secret of a key; only its SHA-256 is stored. */
+/** Secret of a key, of which only the SHA-256 hash is stored. */
 export interface KeySecret {
   readonly hash: Uint8Array;
   readonly prefix: string;
 }
 
-/** A key's requests of the same kind and name. */
+/** Number of a key's requests of one kind and name. */
 export interface KeyUse {
   readonly keyId: number;
   /**
@@ -24,9 +24,7 @@ export interface KeyUse {
    * and `refused` the refusals of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /**
-   * The deprecated feature, such as `GET /api/v1/things, parameter old`; or the refusal's reason; or empty.
-   */
+  /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason of a refusal; or empty. */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */
@@ -35,11 +33,11 @@ export interface KeyUse {
 
 // Uses of keys, counted in memory and written at intervals for all keys together
 
-/** Interval between writes: a commit costs a disk write and invalidates the key caches of other processes. */
+/** Interval between writes, because a commit costs a disk write and invalidates caches of other processes. */
 const WRITE_MS = 60_000;
 const HOUR_SECONDS = 3_600;
 
-/** Refusals are counted by the hour, so that old refusals can be left out; other uses have hour 0. */
+/** Refusals are counted by the hour, so that old ones can be omitted. Other uses have hour 0. */
 type UseRow = [
   keyId: number,
   kind: KeyUse['kind'],
@@ -64,8 +62,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Counts by key, then by kind, hour and name. For admitted requests, nearly all, the inner key is an empty
-   * text, which costs nothing.
+   * Counts by key, then by kind, hour and name. Nearly all requests are admitted ones, whose inner key is an
+   * empty string, because building a string would cost time.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
@@ -87,7 +85,7 @@ function openKeyUses(db: Connection) {
       });
       unwritten.clear();
     } catch (error) {
-      // The database is locked by a command, or the disk is full: the counts wait for the next write.
+      // A command has locked the database, or the disk is full. The counts wait for the next write.
       if (toStorageError(error) === undefined) throw error;
       schedule();
     }
@@ -124,7 +122,7 @@ function openKeyUses(db: Connection) {
 
 const hourOf = (seconds: number): number => Math.floor(seconds / HOUR_SECONDS);
 
-/** Maximum cached entries; all are dropped beyond it. */
+/** Maximum number of cached entries. A larger cache is emptied. */
 const MAX_CACHED = 1_000;
 
 const COLUMNS = [
@@ -235,18 +233,17 @@ interface CachedKey {
 }
 
 /**
- * Caches keys by the hash of a secret. Entries are valid until SQLite's data version shows a commit by
- * another connection; changes on this connection clear the cache. Age does not expire an entry: a disabled
- * key must be refused by the very next request.
+ * Opens a cache of keys by the hash of a secret. Entries are valid until SQLite's data version shows a commit
+ * by another connection; changes on this connection clear the cache. Entries never expire by age, because the
+ * very next request must notice a disabled key.
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const keys = new Map<string, CachedKey>();
-  // Unknown secrets are cached too, since programs with a wrong key retry often, but apart: a flood of
-  // different secrets must not evict the keys in use.
+  // Unknown secrets are cached too, because programs with a wrong key retry often. They have a separate
+  // cache, so that a flood of wrong secrets cannot evict valid keys.
   const unknown = new Set<string>();
   let cachedVersion = -1;
-  // The version is read once per event-loop iteration, as all requests of an iteration had arrived when it
-  // began.
+  // The version is read once per event-loop iteration, because all its requests had arrived when it began.
   let isRevalidated = false;
 
   const expire = (): void => {
@@ -285,9 +282,9 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
     list,
 
     /**
-     * Finds the key of a secret, also a disabled or expired key; ended secrets are unknown. If a rotation
-     * ends the secret before the key, `expiresAt` is the end of the secret.
-     * @param hash SHA-256 of the entire key, hexadecimal
+     * Finds the key of a secret, including disabled and expired keys, but not by a secret that has ended. If
+     * a rotation ends the secret before the key, `expiresAt` is the end of the secret.
+     * @param hash SHA-256 of the entire key in hexadecimal
      */
     findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {
       cache.revalidate();
@@ -317,7 +314,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
         return find(id, nowSeconds) as ApiKey;
       }),
 
-    /** @returns undefined if there is no such key */
+    /** @returns undefined if there is no key with this id */
     update: (
       id: number,
       changes: Partial<ApiKeyValues> & { readonly isActive?: boolean },
@@ -332,8 +329,8 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
       }),
 
     /**
-     * Adds a secret, and ends the earlier secrets.
-     * @param overlapSeconds time for which the earlier secrets stay valid
+     * Adds a secret, and ends earlier secrets.
+     * @param overlapSeconds time for which earlier secrets stay valid
      */
     rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined =>
       db.transaction.immediate(() => {
@@ -345,7 +342,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
         return find(id, nowSeconds);
       }),
 
-    /** Counts a request in memory, without waiting; the count is stored within a minute, or by `close`. */
+    /** Counts a request in memory without waiting. The count is stored within a minute, or by `close`. */
     countUse: uses.count,
     /** Returns the stored counts, by key, kind and name. */
     uses: uses.list,
@@ -360,7 +357,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
 export type ApiKeyStore = ReturnType<typeof createStore>;
 
 export interface ApiKeysOptions {
-  /** Milliseconds for which a change may wait for another process; the server only adds counts. */
+  /** Milliseconds for which a change may wait for another process. The server only adds counts. */
   readonly waitMs: number;
   readonly create: boolean;
   readonly scheduler: EndOfIteration;
@@ -378,8 +375,8 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
 }
 
 /**
- * @param use `serve`: found by their secrets on each request, created if missing; `issue`: changed by a
- * command, created if missing; `manage`: changed by a command, must exist
+ * @param use `serve` (find keys by secret on each request) and `issue` (change keys by command) create a
+ *   missing file; `manage` (change keys by command) requires the file
  * @throws StorageError
  */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
@@ -389,5 +386,5 @@ export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
     scheduler: storage.scheduler,
   });
 
-/** True if the file of keys exists; a service creates it, too. */
+/** True if the file of keys exists. A service also creates the file. */
 export const hasKeys = ({ location }: Storage): boolean => exists(keysFileOf(location));

@@ -5,7 +5,7 @@ import { DAY_SECONDS } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import type { RateLimits } from './rate-limiter.ts';
 
-// Visibility: the rows of all cooperatives, or of some
+// Visibility of the rows of all cooperatives, or of some cooperatives
 
 /** Ids of the cooperatives whose rows are visible; null for all. */
 export type Visible = readonly number[] | null;
@@ -15,7 +15,7 @@ export const isVisible = (visible: Visible, cooperativeId: number): boolean =>
 
 /**
  * Returns the cooperatives of a list.
- * @param cooperativeId the requested cooperative; undefined for all
+ * @param cooperativeId requested cooperative; undefined for all
  * @returns undefined for all; empty if the requested cooperative is not visible
  */
 export function visibleGroups(
@@ -26,7 +26,7 @@ export function visibleGroups(
   return isVisible(visible, cooperativeId) ? [cooperativeId] : [];
 }
 
-/** Returns the store narrowed to the visible rows. */
+/** Returns a store limited to the visible rows. */
 export type StoreOf<Store> = (visible: Visible) => Store;
 
 export const SCOPES = [
@@ -43,7 +43,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The permissions of each scope, for the documents. */
+/** Permissions of each scope, for the documents. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reading cooperatives',
   'cooperatives:write': 'creating and replacing cooperatives',
@@ -66,20 +66,20 @@ export interface ApiKeyValues {
   readonly scopes: readonly Scope[];
   /** Addresses and CIDR blocks in canonical form; empty for any address. */
   readonly allowedAddresses: readonly string[];
-  /** Domains in lower case, with `*.` in front for subdomains of any depth; empty for any host. */
+  /** Lower-case domains, with a leading `*.` for subdomains of any depth; empty for any host. */
   readonly allowedHosts: readonly string[];
-  /** True if the key finds persons only by their full national ID. */
+  /** True if the key can find persons only by their full national ID. */
   readonly isLookupOnly: boolean;
-  /** True if the key may also export all data that its scopes let it read. */
+  /** True if the key may also export all data that its scopes allow it to read. */
   readonly mayExport: boolean;
-  /** Cooperatives of the key. The rows of other cooperatives do not exist for the key. */
+  /** Cooperatives of the key. For the key, rows of other cooperatives do not exist. */
   readonly cooperatives: Visible;
-  /** Purpose recorded with accesses by the key, unless the request has its own; null for none. */
+  /** Purpose to record with accesses by the key, unless the request states a purpose; null for none. */
   readonly purpose: string | null;
-  /** True if each request for personal data must have its own purpose. */
+  /** True if each request for personal data must state a purpose. */
   readonly requiresPurpose: boolean;
   readonly limits: RateLimits;
-  /** Epoch seconds from which the key is refused; null for never. */
+  /** Epoch seconds from which the key is refused; null if the key never expires. */
   readonly expiresAt: number | null;
 }
 
@@ -98,7 +98,7 @@ export const UNRESTRICTED: Omit<ApiKeyValues, 'name' | 'scopes' | 'limits'> = {
 export interface ApiKey extends ApiKeyValues {
   readonly id: number;
   readonly isActive: boolean;
-  /** Visible prefixes of the currently valid secrets: two during a rotation's overlap. */
+  /** Visible prefixes of the currently valid secrets: two during the overlap of a rotation. */
   readonly prefixes: readonly string[];
   /** Epoch seconds. */
   readonly createdAt: number;
@@ -116,14 +116,13 @@ export function stateOfKey(key: ApiKey, nowSeconds: number): 'active' | 'disable
 const KEY_TAG = 'crs_';
 const RANDOM_CHARACTERS = 30;
 const CHECK_CHARACTERS = 6;
-/** Length of every key. */
 export const API_KEY_LENGTH = KEY_TAG.length + RANDOM_CHARACTERS + CHECK_CHARACTERS;
 const PREFIX_CHARACTERS = KEY_TAG.length + 6;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * Returns a new key: `crs_`, 30 base62 characters, and 6 for the checksum of the preceding text
+ * Returns a new key: `crs_`, 30 base62 characters, and 6 characters with the checksum of the text before
  * (docs/api.md#authentication).
  * @returns the text, which is shown once and never stored, and the stored parts
  */
@@ -134,10 +133,10 @@ export function issueSecret(): { text: string; hash: Uint8Array; prefix: string 
   return { text, hash: hash('sha256', text, 'buffer'), prefix: prefixOf(text) };
 }
 
-/** Returns the hash as hexadecimal text, for lookups: four times as fast to compute and look up as bytes. */
+/** Returns a hexadecimal hash for lookups, four times as fast to compute and look up as a buffer. */
 export const hashKeyAsText = (key: string): string => hash('sha256', key, 'hex');
 
-/** True if the text has the format and checksum of a key: a typo needs no lookup in the store. */
+/** True if the text has the format and checksum of a key, so that a typo needs no lookup in the store. */
 export const isApiKey = (text: string): boolean =>
   API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARACTERS)));
 
@@ -156,7 +155,7 @@ function checksum(text: string): string {
 
 // Reasons of refusals by key or rate limit: one word each, for the log, metrics and `keys`
 
-/** Meaning of each reason, as the documents list them. */
+/** Meaning of each reason, as the documents show it. */
 export const REFUSALS = {
   missing_key: 'there is no `Authorization: Bearer` header',
   malformed_header: 'the header has no key behind `Bearer`, or spaces in it',
@@ -177,12 +176,12 @@ export const REFUSALS = {
 
 export type Refusal = keyof typeof REFUSALS;
 
-// Client-supplied texts that the access ledger records
+// Texts of clients that the access ledger records
 
 const MAX_STATED = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** Validates a client's purpose or end user, as the access ledger records it. */
+/** Validates the purpose or end user that a client has sent for the access ledger. */
 export const parseStated = (text: string): string | FieldError =>
   text.trim() === '' || [...text].length > MAX_STATED || UNPRINTABLE.test(text)
     ? new FieldError(`Expected one text of 1 to ${MAX_STATED} printable characters.`)

@@ -1,6 +1,6 @@
 /**
- * The rate limiter of a process: exact for both windows of a key, at O(1) per decision, and empty after a
- * restart (docs/api.md#rate-limits, docs/operating.md#limits).
+ * Rate limiter of a process. It is exact for both windows of a key, takes O(1) per decision, and is empty
+ * after a restart (docs/api.md#rate-limits, docs/operating.md#limits).
  */
 import type { Clock } from '../runtime/scheduler.ts';
 
@@ -17,16 +17,16 @@ export interface RateLimits {
   readonly perDay: number;
 }
 
-/** Formats both windows as the value of `RateLimit-Policy`: requests (q) in seconds (w). */
+/** Formats both windows as the value of `RateLimit-Policy`: q requests in w seconds. */
 export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
   `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
 
-/** The state of a window after a decision. */
+/** State of a window after a decision. */
 export interface WindowUsage {
   readonly limit: number;
   readonly windowMs: number;
   readonly remaining: number;
-  /** Milliseconds until at least one more request is free; 0 if the window has none. */
+  /** Milliseconds until at least one more request is free; 0 for a window without requests. */
   readonly resetMs: number;
 }
 
@@ -37,27 +37,27 @@ export interface KeyUsage {
 
 export interface Decision extends KeyUsage {
   readonly admitted: boolean;
-  /** Milliseconds after which a request is admitted; 0 for an admitted request. */
+  /** Milliseconds until a request would be admitted; 0 for an admitted request. */
   readonly waitMs: number;
 }
 
 /**
- * A sliding-window log: stores the times of admitted requests and decides on the next one. In no window `(t −
- * w, t]` are more than n admitted, and none is refused while fewer were (docs/api.md#rate-limits). The times
- * are in one ring that grows by doubling. For each window, a cursor marks the oldest time still inside; each
- * cursor passes each time once, so a decision costs O(1) amortised.
+ * Sliding-window log, which stores the times of admitted requests and decides on new requests. A window `(t −
+ * w, t]` never contains more than n admitted requests, and a request is refused only if its window already
+ * contains n (docs/api.md#rate-limits). The times are in one ring buffer that grows by doubling. Each window
+ * has a cursor at its oldest time; a cursor passes each time once, so a decision costs O(1) amortised.
  *
  * Times are whole milliseconds of a monotonic clock and must not decrease between calls.
  */
 export class SlidingWindowLog {
   private times = new Float64Array(16);
-  // Counters since the start, never reduced; the slot of the i-th admitted time is i mod the ring's length.
+  // Counters since the start, which never decrease. The slot of the i-th time is i modulo the ring's length.
   private admitted = 0;
   private hourStart = 0;
   private dayStart = 0;
 
   /**
-   * Decides on one request now, or on several together, and counts them if all are admitted.
+   * Decides on one request or several requests at the current time, and counts them if all are admitted.
    * @param count at most the lower of the two limits
    */
   take(limits: RateLimits, nowMs: number, count = 1): Decision {
@@ -83,13 +83,12 @@ export class SlidingWindowLog {
     };
   }
 
-  /** Bytes of the stored times. */
   get bytes(): number {
     return this.times.byteLength;
   }
 
   private timeAt(index: number): number {
-    // The ring's length is a power of two, and indexes stay far below 2^53.
+    // The length of the ring is a power of two, and indexes stay far below 2^53.
     return this.times[index % this.times.length] as number;
   }
 
@@ -110,7 +109,7 @@ export class SlidingWindowLog {
     this.times = grown;
   }
 
-  /** Returns the milliseconds until at most `most` times are in the window; 0 if no more are inside. */
+  /** Returns the milliseconds until the window contains at most `most` times; 0 if this is already so. */
   private waitMs(start: number, most: number, windowMs: number, nowMs: number): number {
     if (this.admitted - start <= most) return 0;
     return this.timeAt(this.admitted - most - 1) + windowMs - nowMs;
@@ -118,7 +117,7 @@ export class SlidingWindowLog {
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
     const count = this.admitted - start;
-    // After a limit was lowered, the window may hold more requests: the limit-th newest then decides.
+    // If a limit was lowered, the window may contain more requests; the limit-th newest request then decides.
     const next = Math.max(start, this.admitted - limit);
     const resetMs = count === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
     return { limit, windowMs, remaining: Math.max(0, limit - count), resetMs };
@@ -140,7 +139,7 @@ export class RateLimiter {
   }
 
   /**
-   * Decides on one request now, or on several together, and counts them if all are admitted.
+   * Decides on one request or several requests at the current time, and counts them if all are admitted.
    * @param count at most the lower limit of the key
    */
   take(key: LimitedKey, count = 1): Decision {
@@ -152,7 +151,7 @@ export class RateLimiter {
     return this.windowsOf(key).usage(key.limits, this.nowMs());
   }
 
-  /** Number of keys in memory, and the bytes they take. */
+  /** Number of keys in memory, and the bytes of their windows. */
   get size(): { readonly keys: number; readonly bytes: number } {
     const bytes = [...this.windows.values()].reduce((sum, windows) => sum + windows.bytes, 0);
     return { keys: this.windows.size, bytes };

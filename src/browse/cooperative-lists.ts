@@ -1,4 +1,4 @@
-/** Statements of a cooperative's lists: recorded rows, members without a delivery, and late loans. */
+/** Statements for the lists of a cooperative: recorded rows, members without a delivery, and late loans. */
 
 import { joinOwnedSql, memberSql, tableOf } from '../registry/changes/tables.ts';
 import type { EntryKind } from '../registry/entries.ts';
@@ -8,7 +8,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
 
-/** Sort orders of lists of a cooperative: texts ascending, days and amounts descending. */
+/** Sort orders of the lists: texts ascend, days and amounts descend. */
 export const ROW_ORDERS = ['name', 'code', 'day', 'what', 'amount', 'left', 'reference', 'loan'] as const;
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
@@ -22,20 +22,17 @@ export type RecordedKind = EntryKind | 'payments';
 export interface RecordedRow extends FoundMember {
   readonly rowId: string;
   readonly reference: string;
-  /**
-   * Epoch seconds of the delivery, transaction, payment or start of the loan; null for a loan without a start
-   * date.
-   */
+  /** Epoch seconds of the delivery, transaction, payment or start of the loan; null if there is no start. */
   readonly at: number | null;
   /** Product, kind of transaction, status of the loan or method of payment; `void` for a void payment. */
   readonly what: string | null;
-  /** Grams for a delivery, otherwise minor units; withdrawals are negative. */
+  /** Grams for a delivery, otherwise minor units. Withdrawals are negative. */
   readonly amount: number;
   /** Reference of the loan of a payment; null for other rows. */
   readonly loan: string | null;
 }
 
-/** A loan past its end date that is not fully paid back. */
+/** Loan past its end date that is not fully repaid. */
 interface LateLoan extends FoundMember {
   readonly reference: string;
   readonly amountMinor: number;
@@ -47,11 +44,11 @@ interface LateLoan extends FoundMember {
 interface Listed {
   /** Table of the rows `e`. */
   readonly table: string;
-  /** FROM and WHERE of the rows of one cooperative, joining no more than counting and sorting need. */
+  /** FROM and WHERE of the rows of one cooperative, with only the joins that counting and sorting need. */
   readonly from: string;
   /** SQL of the member id of a row. */
   readonly member: string;
-  /** SQL of the columns after those of the member. */
+  /** SQL of the columns after the columns of the member. */
   readonly columns: string;
   /** Default order. */
   readonly order: string;
@@ -104,7 +101,8 @@ const RECORDED: {
 };
 
 /**
- * The index is forced: the planner could instead find the newest rows by scanning those of all cooperatives.
+ * Returns the list of a kind of row. The index is forced, because the planner might otherwise scan the newest
+ * rows of all cooperatives.
  */
 function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
   const { table } = tableOf(kind);
@@ -139,7 +137,7 @@ function onePage<Row>(
   const ofMember = (column: string) => `(SELECT ${column} FROM main.members WHERE id = ${member})`;
   const ways: Listed['orders'] = {
     name: `${ofMember('full_name')} COLLATE NOCASE`,
-    // M-2 sorts before M-10.
+    // By length first, so that M-2 comes before M-10.
     code: `length(${ofMember('member_code')}), ${ofMember('member_code')}`,
     ...orders,
   };
@@ -158,23 +156,22 @@ function onePage<Row>(
   }));
 }
 
-/** Reads the lists of cooperatives on a connection. */
 export const cooperativeListsOn = (db: Connection) => ({
   /**
-   * Active members without a delivery since an instant, in id order.
+   * Lists active members without a delivery since an instant, in id order.
    * @param at epoch seconds
    */
   listWithoutDelivery: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<FoundMember>(db, WITHOUT_DELIVERY, { cooperativeId, at }, request),
   /**
-   * Loans due before an instant and not paid back, longest overdue first.
+   * Lists loans due before an instant and not repaid, longest overdue first.
    * @param at epoch seconds
    */
   listLateLoans: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<LateLoan>(db, LATE_LOANS, { cooperativeId, at }, request),
   /**
-   * Rows of a cooperative, last recorded first.
-   * @param memberCode restricts the rows to one member
+   * Lists the rows of a cooperative, most recently recorded first.
+   * @param memberCode limits the list to the rows of one member
    */
   listRecorded(
     kind: RecordedKind,

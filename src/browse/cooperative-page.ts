@@ -1,4 +1,4 @@
-/** The desk's pages of one cooperative (figures, files and merge) and of all cooperatives. */
+/** Desk pages of one cooperative (figures, files and merge) and of all cooperatives. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { fields, form, input, refuseGiven, table } from '../desk/parts.ts';
@@ -18,14 +18,14 @@ import { RECORDED } from './follow-up-lists.ts';
 
 const MERGING = say('Merge two cooperatives');
 
-/** @param parts what modules let a user do there */
+/** @param parts parts of the page that modules add */
 export const cooperativePage = (
   parts: readonly PagePart[],
   figures: CooperativeFigures | undefined,
 ): Screen => ({
   path: '/cooperative/:code',
   title: say('Cooperative'),
-  // The statistics show no persons; files of its rows do.
+  // The statistics show no persons, but files of the cooperative's rows do.
   personal: 'some',
   async read(visit) {
     const registry = visit.use((storage) => openRegistry(storage));

@@ -1,6 +1,4 @@
-/**
- * The desk's lists of one cooperative: its members, recorded rows by kind, and members who need attention.
- */
+/** Desk lists of one cooperative: its members, recorded rows by kind, and members who need attention. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { type Column, table } from '../desk/parts.ts';
@@ -40,7 +38,7 @@ interface Listed<Row> {
   readonly name: string;
   readonly title: Message;
   readonly fields: readonly FieldGroup[];
-  /** Set if the list can be filtered by member. */
+  /** Set if users can filter the list by member. */
   readonly isFiltered?: true;
   readonly list: (stored: CooperativeLists, visit: Visit, request: Asked) => Rows<Row>;
   /** Columns after the name and the code. */
@@ -115,7 +113,7 @@ function rowsTable<Row extends FoundMember>(
   );
 }
 
-/** Returns the start of the current year, in epoch seconds. */
+/** Returns the start of the current year in epoch seconds. */
 const startOfYear = ({ now, desk }: Visit): number =>
   startOfDay(`${formatDate(now, desk.config.zone).slice(0, 4)}-01-01`, desk.config.zone);
 
@@ -151,7 +149,7 @@ export const LATE_LOANS = listScreen({
 const here = (visit: Visit, name: string): string =>
   `${cooperativePath(visit)}/${name}${visit.query.size === 0 ? '' : `?${visit.query}`}`;
 
-/** @param name last part of the address */
+/** @param name last segment of the address */
 const recorded = (kind: RecordedKind, name: string): Screen =>
   listScreen<RecordedRow>({
     name,
@@ -233,7 +231,7 @@ ${membersTable(visit, path, rows)}${pages(visit, path, count, request.page)}`;
 
 type ListedColumn = (typeof COLUMNS)[number];
 
-/** Returns a column's value from the member's JSON; for the registration date, the instant beside it. */
+/** Returns a column's value from the member's JSON, except for the registration date, which is separate. */
 const valueIn = ({ json, registrationDate }: ListedMember, { property, name }: ListedColumn) =>
   property === 'registrationDate'
     ? registrationDate

@@ -1,7 +1,4 @@
-/**
- * The desk's start page, and its search results: persons by number, name, telephone or member code,
- * cooperatives by code or name.
- */
+/** Desk start page and search results: persons by number, name, telephone or code, and cooperatives. */
 
 import { findBox } from '../desk/layout.ts';
 import { fields, table } from '../desk/parts.ts';
@@ -26,7 +23,7 @@ import { say, type Text } from '../values/message.ts';
 import { hasWordsOf, parseSearch, splitShortWords } from '../values/search-words.ts';
 import { parseMobile, parseNamedCode } from '../values/text.ts';
 
-/** Returns every number of the same length with one different digit, or two neighbours swapped. */
+/** Returns all numbers of the same length with one different digit, or with two adjacent digits swapped. */
 export function withOneWrongDigit(number: string): string[] {
   const numbers = new Set<string>();
   for (let i = 0; i < number.length; i++) {
@@ -38,28 +35,28 @@ export function withOneWrongDigit(number: string): string[] {
   return [...numbers];
 }
 
-/** Maximum of similar numbers to show; among more, nobody can tell which one was meant. */
+/** Maximum number of similar numbers to show; with more, a clerk could not tell which was meant. */
 const MOST_SIMILAR_NUMBERS = 5;
-/** Number of persons listed; the rest are only counted. */
+/** Maximum number of listed persons. Further persons are only counted. */
 const SHOWN = 50;
 
 interface FoundThings {
   readonly members: readonly Member[];
-  /** Includes members that are not listed. */
+  /** Number of members found, including members not listed. */
   readonly memberCount: number;
   readonly cooperatives: readonly CooperativeSummary[];
-  /** The national ID in the query, whether or not a person has it. */
+  /** National ID in the search text, whether or not a person has the number. */
   readonly identityCard?: string;
-  /** Reason why the text cannot be searched. */
+  /** Reason why a search for the text is not possible. */
   readonly fault?: Text;
-  /** Set if nothing matches exactly: results differ in one letter or digit. */
+  /** Set if nothing matches exactly, and all results differ in one letter or digit. */
   readonly areSimilar?: true;
 }
 
 const NEARLY_A_NUMBER = /^\d{13,19}$/;
 const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
 
-/** @param text as the user typed it */
+/** @param text search text as typed */
 async function find(visit: Visit, search: Search | undefined, text: string): Promise<FoundThings> {
   const digits = text.replace(/[\s.-]/g, '');
   const stored = visit.use((storage) => openStoredData(storage));
@@ -81,7 +78,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
     const results = byMembers(stores, rows);
     return { ...results, memberCount: count };
   }
-  // A code is looked up in each cooperative, so a text without a digit is treated as a name.
+  // Each cooperative is searched for a code, so a text without a digit is treated as a name.
   const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
   const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
@@ -90,14 +87,14 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // Of an unknown code, it would be misleading to say that its words are too short.
+  // A message about words that are too short would be misleading for an unknown code.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
   return { ...byMembers(stores, coded), cooperatives: byNames.cooperatives };
 }
 
 /**
- * Finds members whose number differs in one digit, or in two swapped ones; nobody if there are too many such
- * numbers.
+ * Finds members whose number differs in one digit or two swapped digits. If there are too many such numbers,
+ * returns no members.
  */
 function bySimilarNumber(stores: Stores, digits: string): FoundThings {
   const numbers = stores.stored.listHeldNumbers(withOneWrongDigit(digits));
@@ -155,7 +152,7 @@ async function byWords({ stored, names, registry }: Stores, text: string): Promi
 
 const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
 
-/** @param search by names; without it, persons are found by their numbers and codes */
+/** @param search search by name; without it, persons are found only by numbers and codes */
 export const foundPage = (search: Search | undefined): Screen => ({
   path: '/found/:search',
   title: say('Search'),
@@ -168,7 +165,7 @@ export const foundPage = (search: Search | undefined): Screen => ({
     const shows = shownOf(results);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
-    // A single person or cooperative needs no list, however many memberships were found.
+    // A single person or cooperative needs no list, even with several memberships.
     if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && results.areSimilar !== true)
       return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
     const [one, ...others] = cooperatives;
@@ -178,7 +175,7 @@ export const foundPage = (search: Search | undefined): Screen => ({
   },
 });
 
-/** The answer that a national ID is not registered concerns its holder, too. */
+/** Returns the data to record. Even the result that a national ID is not registered concerns a person. */
 function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
   if (members.length === 0 && identityCard === undefined) return 'nobody';
   const subject = {
@@ -230,11 +227,11 @@ const membersTable = (visit: Visit, members: FoundThings['members']) =>
     ]),
   );
 
-// The desk's start page: search box, issues, and the last imports and corrections.
+// Desk start page: search box, issues, and the last imports and corrections
 
 const SHOWN_OPERATIONS = 6;
 
-/** @param added what modules add to the condition of the registry */
+/** @param added facts that modules add to the health of the registry */
 export const startPage = (added: readonly ReadAdded[]): Screen => ({
   path: '/',
   title: say('Start'),

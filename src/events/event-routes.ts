@@ -1,4 +1,4 @@
-/** Route of the event sequence, for systems that follow it (docs/api.md#events). */
+/** Route of the event sequence, for systems that follow changes (docs/api.md#events). */
 
 import { wholeNumber } from '../http/declare/query.ts';
 import { BodyParts, JsonText, ok } from '../http/declare/response.ts';
@@ -15,7 +15,7 @@ import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.t
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
-/** Length of the parts in which longer pages are read and sent, as fast as the client takes them. */
+/** Number of events in each part of a long page. Parts are read and sent as fast as the client takes them. */
 const PART_LENGTH = 100;
 const MAX_WAIT_SECONDS = 30;
 
@@ -84,7 +84,7 @@ export function eventRoutes(
   stores: NarrowableStore<{ readonly events: EventStore }>,
   zone: TimeZone,
 ): Route[] {
-  /** Followers at the same position share one page, which is serialized once. */
+  /** Texts by page. Followers at the same position share one page, which is serialized once. */
   const texts = new WeakMap<FeedPage, string>();
   const textOf = (page: FeedPage): string => {
     const text = texts.get(page) ?? serializeArray(page.events, serializeEvent, zone).slice(1, -1);
@@ -93,8 +93,9 @@ export function eventRoutes(
   };
 
   /**
-   * If the next events expire between two parts, `read` throws, and the connection is cut, as 200 was sent:
-   * the client repeats the request (docs/api.md#following-the-sequence), and gets 410.
+   * Yields a page in parts. If the next events expire between two parts, `read` throws and the connection is
+   * cut, because status 200 was already sent. The client then repeats the request and gets 410
+   * (docs/api.md#following-the-sequence).
    * @param page first part
    */
   function* readOn(
@@ -126,9 +127,9 @@ export function eventRoutes(
         'An event names the changed fields, not their new values: read the resource again.',
       tag: 'events',
       access: { scope: 'webhooks:receive' },
-      // Events lead to members by their ids.
+      // Events contain the ids of members.
       narrowed: SHOWS_PERSONS,
-      // Events name changed fields without their values.
+      // Events name changed fields, but contain no values.
       personal: 'none',
       query: QUERY,
       responses: {

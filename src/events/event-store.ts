@@ -1,4 +1,4 @@
-/** The event sequence of an open registry: reading and waiting. */
+/** Event sequence of an open registry: reading events, and waiting for new ones. */
 
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Visible } from '../access/api-keys.ts';
@@ -16,23 +16,23 @@ import {
   type RegistryEvent,
 } from './feed.ts';
 
-// Followers waiting for the next event. However many they are, they cost one query when something may have
+// Followers that wait for the next event. Any number of followers costs one query when something may have
 // happened, and one page for all followers at the same position.
 
-/** Maximum delay of events from other processes. */
+/** Maximum delay in milliseconds for events from other processes. */
 const LOOK_MS = 100;
 /**
- * Answers per event-loop iteration. Each costs as much as a small response, and thousands of them must not
- * delay the write that caused them or other requests.
+ * Maximum answers per event-loop iteration. Each answer costs as much as a small response, and thousands must
+ * not delay other requests, or the write that caused the event.
  */
 const ANSWERS_AT_ONCE = 100;
 
-/** Request of a follower that has read everything. */
+/** Request of a follower that has read all events. */
 type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
   request: WaitingRequest;
-  /** Answer if no wanted event occurs. */
+  /** Answer if no matching event occurs. */
   empty: FeedPage;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;
@@ -41,13 +41,13 @@ interface Follower {
 
 interface WaitingOptions {
   readonly feed: Feed;
-  /** Runs reads in a snapshot of the present, which ends after them. */
+  /** Runs reads in a new snapshot, which ends after the reads. */
   readonly read: <T>(work: () => T) => T;
 }
 
 export class WaitingFollowers {
   private readonly followers = new Set<Follower>();
-  /** Answers ready to be given. */
+  /** Answers that are ready to send. */
   private answers: (() => void)[] = [];
   /** Polls for commits of other processes while any follower waits. */
   private timer: NodeJS.Timeout | undefined;
@@ -62,8 +62,8 @@ export class WaitingFollowers {
   }
 
   /**
-   * @param empty the page of a follower that has read everything
-   * @param whenLeft registers a callback for when the client has left
+   * @param empty page of a follower that has read all events
+   * @param whenLeft registers a callback for the client's disconnection
    */
   add(
     request: WaitingRequest,
@@ -87,7 +87,7 @@ export class WaitingFollowers {
     });
   }
 
-  /** Called after each commit of this process: soon answers followers with new events. Never throws. */
+  /** Answers followers that have new events. Called after each commit of this process; never throws. */
   readonly wake = (): void => {
     if (this.followers.size === 0) return;
     try {
@@ -97,7 +97,7 @@ export class WaitingFollowers {
     }
   };
 
-  /** Answers all followers with the available events. */
+  /** Answers all followers with the events available now. */
   end(): void {
     this.wake();
     for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
@@ -119,10 +119,10 @@ export class WaitingFollowers {
     this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
   }
 
-  /** @returns false if none of the new events is wanted */
+  /** @returns false if the follower wants none of the new events */
   private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
     const { after, limit, visible, types } = follower.request;
-    // `all` keeps a key for all cooperatives apart from a key without any.
+    // `all` distinguishes a key for all cooperatives from a key without any.
     const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
     try {
       const page = pages.get(key) ?? this.options.feed.read(follower.request);
@@ -154,13 +154,13 @@ export class WaitingFollowers {
   }
 }
 
-/** Range of sequence numbers of the events of an import, or of its undo. */
+/** Range of sequence numbers of the events of an import or its undo. */
 export interface ImportRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Events counted per event-loop iteration, which takes about 2 ms. */
+/** Number of events counted per event-loop iteration, which takes about 2 ms. */
 const COUNTED_AT_ONCE = 5_000;
 
 export type EventStore = ReturnType<ReturnType<typeof openEvents>['narrowedTo']>;
@@ -173,7 +173,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       try {
         return snapshot.read(work);
       } finally {
-        // Requests after this iteration must see every commit before them.
+        // Requests after this iteration must see every earlier commit.
         snapshot.end();
       }
     },
@@ -191,18 +191,18 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     'as many events as its caller asks for',
   );
   let isEnded = false;
-  /** Answers all waiting requests with the available events; from then on, no request waits. */
+  /** Answers all waiting requests with the events available now. Later requests do not wait. */
   const endWaits = (): void => {
     isEnded = true;
     followers.end();
   };
   const narrowedTo = (visible: Visible) => ({
-    /** As `read` of the feed. */
+    /** Reads a page of visible events. */
     read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
     /**
-     * Like `read`, but waits for an event. Events of this process arrive at once, events of other processes
-     * within 100 ms. The page is empty if the time ends first, or the client leaves.
-     * @param whenLeft registers a callback for when the client has left
+     * Reads like `read`, but waits for an event. Events of this process arrive at once, events of other
+     * processes within 100 ms. The page is empty if the time ends or the client disconnects first.
+     * @param whenLeft registers a callback for the client's disconnection
      * @throws RegistryError (also as a rejection) as `read`
      */
     wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage> {
@@ -212,7 +212,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     /**
-     * Range of the events of an import, or undo of an import, by one of its events.
+     * Finds the range of events of an import, or of the undo of an import, by one of its events.
      * @returns undefined for any other event
      */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {
@@ -223,7 +223,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
           : undefined,
       );
     },
-    /** Numbers of visible events by type between two sequence numbers, inclusive. */
+    /** Counts visible events by type between two sequence numbers, inclusive. */
     async countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>> {
       const cooperatives = toIdsParameter(visible ?? undefined);
       const counts = new Map<EventType, number>();
@@ -240,7 +240,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     },
     endWaits,
   });
-  /** `onCommit` must be called after each commit of this process. */
+  /** Call `onCommit` after each commit of this process. */
   return { narrowedTo, endWaits, onCommit: followers.wake };
 }
 

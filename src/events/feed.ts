@@ -16,21 +16,17 @@ import { array, choiceOf, integer, object, type Static, string } from '../values
 import { instant, plain, serializeObject } from '../values/serializer.ts';
 
 export interface FeedRequest {
-  /**
-   * Last sequence number that the follower has read, 0 for all stored events; undefined for future events
-   * only.
-   */
+  /** Last sequence number that the follower has read; 0 for all events, undefined for future events only. */
   readonly after: number | undefined;
   /** Maximum number of events, at least 1. */
   readonly limit: number;
-  /** Expected epoch; undefined for any. */
   readonly epoch: string | undefined;
   /** Types to include; undefined for all. */
   readonly types?: readonly EventType[] | undefined;
 }
 
 export interface FeedPage {
-  /** Identifies the sequence: set when a registry is created, and renewed by a restore. */
+  /** Id of the sequence, set when a registry is created and renewed by a restore. */
   readonly epoch: string;
   readonly events: readonly RegistryEvent[];
   /** Number of the last event; for an empty page, the number up to which events were read. */
@@ -44,7 +40,7 @@ type Row = readonly [
 
 interface Extent {
   readonly epoch: string;
-  /** Number of the oldest stored event; null without events. */
+  /** Number of the oldest stored event; null if there are no events. */
   readonly first: number | null;
   readonly last: number;
 }
@@ -55,13 +51,13 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Cache of the last full pages, as thousands of followers of one import request the same pages. */
+/** Maximum number of cached full pages, which thousands of followers of an import may request. */
 const CACHED_PAGES = 64;
-/** Maximum of events read for a filtered page; the next page continues after them. */
+/** Maximum number of events read for a filtered page. The next page continues after these events. */
 const MOST_READ = 10_000;
 const READ_AT_ONCE = 1_000;
 
-/** Call both methods inside a read snapshot. */
+/** Opens the event sequence. Call the methods inside a read snapshot. */
 export function openFeed(db: Connection) {
   const selectLast = db.prepare<[], { last: number }>(
     'SELECT coalesce(max(sequence), 0) AS last FROM events',
@@ -85,7 +81,7 @@ export function openFeed(db: Connection) {
     if (cached !== undefined) return cached;
     const events = selectPage.all(after, limit).map(toEvent);
     const page = { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
-    // A full page never changes: no event is added to it, and events are immutable.
+    // A full page never changes, because events are immutable and no event can be added to the page.
     if (events.length === limit) {
       fullPages.set(key, page);
       if (fullPages.size > CACHED_PAGES) fullPages.delete(fullPages.keys().next().value as string);
@@ -93,7 +89,7 @@ export function openFeed(db: Connection) {
     return page;
   }
 
-  /** Filters events. `lastSequence` is the position of the last event that was read, wanted or not. */
+  /** Filters events. `lastSequence` is the number of the last event read, even if it was filtered out. */
   function readWanted(
     epoch: string,
     first: number,
@@ -116,12 +112,12 @@ export function openFeed(db: Connection) {
   }
 
   return {
-    /** Number of the newest event; 0 without events. */
+    /** Returns the number of the newest event, or 0 without events. */
     lastSequence: () => selectLast.get()?.last ?? 0,
     /**
-     * The next events in commit order.
-     * @throws RegistryError `gone` for another epoch, and for an `after` older than the stored events or
-     *   newer than the last one
+     * Reads the next events in commit order.
+     * @throws RegistryError `gone` for another epoch, and for an `after` that is older than the stored events
+     *   or newer than the last event
      */
     read(request: NarrowedFeedRequest): FeedPage {
       const { limit, epoch: expected, visible, types } = request;
@@ -152,7 +148,7 @@ const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): R
   actor: actorOfCode(actor),
 });
 
-// JSON of an event, for followers and receivers of webhooks (docs/api.md#events).
+// JSON of an event, for followers and receivers of webhooks (docs/api.md#events)
 
 const EVENT_DATA = object({
   id: string({ description: 'Id of the cooperative, member, loan or payment.' }),
@@ -195,7 +191,7 @@ export interface RegistryEvent {
   readonly at: number;
   /** Id of the cooperative, member, loan or payment. */
   readonly id: number;
-  /** Cooperative of the row; the row itself for a cooperative. */
+  /** Id of the row's cooperative; for a cooperative, its own id. */
   readonly cooperativeId: number;
   /** Empty unless the action is `updated`. */
   readonly fieldsChanged: readonly string[];

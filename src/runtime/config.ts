@@ -1,4 +1,4 @@
-/** Parses the environment into one frozen configuration; all invalid settings are reported together. */
+/** Parses the environment into one frozen configuration, and reports all invalid settings together. */
 
 import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
@@ -8,22 +8,22 @@ import { parseUserName } from '../values/text.ts';
 const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A setting, from which `--help`, the options of commands and the documents are generated. */
+/** Setting, from which `--help`, the options of commands and the documents are generated. */
 export interface Setting {
-  /** Default value, as an operator would write it; for a setting without a default, a description. */
+  /** Default value as an operator would write it, or a description if there is no default. */
   readonly default: string;
   readonly hasNoDefault?: true;
-  /** One sentence without its full stop; names and values in backquotes. */
+  /** One sentence without a full stop; names and values are in backquotes. */
   readonly help: string;
-  /** The commander option that overrides it. */
+  /** Commander option that overrides the setting. */
   readonly option?: string;
-  /** True if errors must not repeat a wrong value. */
+  /** True if error messages must not contain a wrong value. */
   readonly isPersonal?: true;
-  /** @param text trimmed; empty only if not given and without a default */
+  /** @param text trimmed text; empty only if the setting is missing and has no default */
   readonly parse: (text: string) => unknown;
 }
 
-/** All settings. To add one, declare it here and read it in `readConfig`. */
+/** All settings. To add a setting, declare it here and read it in `readConfig`. */
 export const SETTINGS = {
   REGISTRY_DB: {
     default: 'data/registry.db',
@@ -103,7 +103,7 @@ type SettingValue<Name extends SettingName> = Exclude<
   FieldError
 >;
 
-/** Settings as texts, by name; an empty one counts as not given. */
+/** Texts of settings by name. An empty text counts as missing. */
 type SettingTexts = { readonly [name in SettingName]?: string | undefined };
 
 export interface SocketAddress {
@@ -114,7 +114,7 @@ export interface SocketAddress {
 export type Config = ReturnType<typeof readConfig>;
 
 export interface PublicUrl {
-  /** `https://host` */
+  /** Scheme and host, such as `https://host`. */
   readonly origin: string;
   /** Prefix of route paths, such as `/registry`; empty for none. */
   readonly prefix: string;
@@ -131,7 +131,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * @param zoneOf returns the zone of the registry at a location
+ * @param zoneOf returns the time zone of the registry at a location
  * @throws ConfigError with a line for each invalid setting
  */
 export function readConfig(
@@ -144,7 +144,7 @@ export function readConfig(
     const text = texts[name]?.trim() || (setting.hasNoDefault === true ? '' : setting.default);
     const value = setting.parse(text);
     if (value instanceof FieldError) faults.push(`${name}: ${value.message}`);
-    // A FieldError never becomes a value: the function throws if there is one.
+    // A FieldError never becomes a value, because the function throws if there is any.
     return value as SettingValue<Name>;
   }
   const storage = read('REGISTRY_DB');
@@ -155,20 +155,20 @@ export function readConfig(
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
-    /** Address of `/metrics`; undefined if nothing is counted. */
+    /** Address of `/metrics`; undefined if metrics are off. */
     metrics: read('METRICS'),
     ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
-    /** Name of the person who runs a command; undefined if not given. */
+    /** Name of the person who runs a command; undefined if not set. */
     operator: read('REGISTRY_USER'),
     /** Name on the pages of the desk. */
     registryName: read('REGISTRY_NAME'),
     /** True if access to personal data is recorded. */
     accessLedger: read('ACCESS_LEDGER'),
-    /** Minimum days for which records are kept. */
+    /** Minimum number of days for which access records are kept. */
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
-  // Even on different addresses: only the system knows which ones 0.0.0.0 or a name covers.
+  // Even on different addresses, because only the system knows which addresses 0.0.0.0 or a name covers.
   if (config.metrics?.port === config.port && config.port !== 0)
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);
@@ -177,7 +177,7 @@ export function readConfig(
 
 const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
   zone: zone ?? ofRegistry() ?? KIGALI,
-  /** True if the zone is set explicitly, rather than the registry's own. */
+  /** True if the zone is a setting, false if it is the registry's own. */
   isZoneSet: zone !== undefined,
 });
 
@@ -191,10 +191,10 @@ function parseSwitch(text: string): boolean | FieldError {
   return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
 }
 
-/** Limit by which the name fits beside the title in a browser tab. */
+/** Maximum length of a name, so that it fits next to the title in a browser tab. */
 const MAX_NAME_CHARACTERS = 60;
 
-/** Browsers keep titles, so a national ID must not be part of one. */
+/** Parses the registry's name. Browsers keep titles, so a name must not contain a national ID. */
 function parseRegistryName(text: string): string | undefined | FieldError {
   if (text === '') return undefined;
   const isSound = [...text].length <= MAX_NAME_CHARACTERS && !/\p{C}|[0-9]{13}/u.test(text);
@@ -208,7 +208,7 @@ function parseDays(text: string): number | FieldError {
   return days >= 1 && days <= MAX_DAYS ? days : new FieldError('Expected a number of days from 1 to 36500.');
 }
 
-/** Parses a name or address and a port, as in a URL: an IPv6 address is in brackets. */
+/** Parses a host and a port. As in a URL, an IPv6 address has brackets. */
 function parseSocketAddress(text: string): SocketAddress | undefined | FieldError {
   if (text === '') return undefined;
   const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$/.exec(text) ?? [];
@@ -217,7 +217,7 @@ function parseSocketAddress(text: string): SocketAddress | undefined | FieldErro
     : new FieldError('Expected an address and a port such as 127.0.0.1:9108.');
 }
 
-/** Prefix of route paths: segments that no program encodes or resolves. */
+/** Prefix of route paths, made of segments that no program encodes or resolves. */
 export const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.~-]+)+$/;
 
 function parsePublicUrl(text: string): PublicUrl | undefined | FieldError {

@@ -1,13 +1,13 @@
-/** The oldest Node on which the database driver works; older ones end the process without a message. */
+/** Oldest Node version on which the database driver works; older ones end the process without a message. */
 const OLDEST_NODE = '22.23.2';
 
-/** @returns a message if Node is too old, else undefined */
+/** @returns a message if Node is too old, or undefined */
 export const faultOfRuntime = (version: string): string | undefined =>
   isOlder(version, OLDEST_NODE)
     ? `This program needs Node ${OLDEST_NODE} or newer; this is ${version}.`
     : undefined;
 
-/** Compares versions of three numbers, such as `3.51.3`. */
+/** True if a version of three numbers, such as `3.51.3`, is older than another. */
 export function isOlder(version: string, oldest: string): boolean {
   const [parts, minimum] = [version, oldest].map((text) => text.split('.').map(Number)) as [
     number[],

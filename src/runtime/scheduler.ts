@@ -1,13 +1,13 @@
 /**
- * Work at the end of the current event-loop iteration. Requests that arrive together share one read snapshot,
- * one transaction and one wake-up of the clients, instead of each setting a timer.
+ * Schedules work for the end of the current event-loop iteration. Requests that arrive together share one
+ * read snapshot, one transaction and one wake-up of the clients, and need no timers of their own.
  *
  * 1. `storage`: closes the read snapshot and commits the writes.
  * 2. Microtasks: handlers that waited for a commit continue.
  * 3. `send`: sends responses.
  * 4. `log`: writes the log lines of the sent responses.
  *
- * Each registry has its own scheduler: two registries in a process share nothing.
+ * Each registry has its own scheduler, so that two registries in a process share nothing.
  */
 export type Step = 'storage' | 'send' | 'log';
 
@@ -19,13 +19,13 @@ export class Scheduler {
   private isOutputDue = false;
 
   /**
-   * Runs the work once, at the end of this iteration, in the order in which work of a step was scheduled.
-   * Work that a step schedules for itself or for an earlier step runs at the end of the next iteration.
+   * Runs the work once at the end of this iteration, after earlier work of the same step. Work that a step
+   * schedules for itself or for an earlier step runs at the end of the next iteration.
    * @param work must not throw: an error ends the process, as in any event listener
    */
   atEnd(step: Step, work: Work): void {
     this.works[step].push(work);
-    // Both immediates are set together: the event loop runs microtasks between them.
+    // Both immediates are scheduled together, because the event loop runs microtasks between them.
     if (!this.isOutputDue) {
       this.isStorageDue = true;
       this.isOutputDue = true;
@@ -43,7 +43,7 @@ export class Scheduler {
   };
 
   private readonly runOutput = (): void => {
-    // A send schedules its log line, which still belongs to this iteration.
+    // Sending a response schedules its log line, which still belongs to this iteration.
     this.run('send');
     this.isOutputDue = false;
     this.run('log');
@@ -63,12 +63,12 @@ export class Scheduler {
   }
 }
 
-// Time, passed in as a dependency so that tests can set it.
+// Time, as a dependency that tests can replace
 
 export interface Clock {
-  /** Wall time in epoch milliseconds; it may step back. */
+  /** Returns the wall time in epoch milliseconds, which may step back. */
   now(): number;
-  /** Milliseconds of a clock that never steps back, from an arbitrary start. */
+  /** Returns the milliseconds of a clock that never steps back, from an arbitrary start. */
   monotonicMs(): number;
 }
 

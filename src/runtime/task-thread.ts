@@ -1,13 +1,13 @@
 /**
- * Runs work in a thread when it takes too long for the event loop. A module serves tasks there by name, one
- * at a time, and keeps the files it needs open between them.
+ * Runs work in a thread if it takes too long for the event loop. In the thread, a module serves tasks by
+ * name, one at a time, and keeps its files open between tasks.
  */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 
-/** Tasks by name. Their inputs and results are copied between the threads. */
+/** Tasks by name. Inputs and results are copied between the threads. */
 interface Tasks {
   // biome-ignore lint/suspicious/noExplicitAny: each takes what its caller gives it
   readonly [name: string]: (input: any) => unknown;
@@ -22,9 +22,9 @@ interface TaskRequest {
 interface TaskResponse {
   readonly id: number;
   readonly result?: unknown;
-  /** The error as thrown; its class does not survive the transfer between threads. */
+  /** Error as thrown; the class of an error is lost in the transfer between threads. */
   readonly error?: unknown;
-  /** Set for a RegistryError. */
+  /** Properties of a RegistryError, if the error is one. */
   readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'>;
 }
 
@@ -36,11 +36,11 @@ interface Waiting {
 interface TaskThreadOptions {
   /** URL of the module that calls `serveTasks`, from `moduleBeside`. */
   readonly module: URL;
-  /** Passed to the module at its start; copied. */
+  /** Value for the module at its start, which is copied. */
   readonly setup: unknown;
-  /** Maximum tasks waiting behind the running one. */
+  /** Maximum number of tasks that wait for the running task. */
   readonly maxWaiting: number;
-  /** Memory limits for young and for old objects, in MiB; the thread ends if old objects exceed theirs. */
+  /** Memory limits in MiB for young and old objects. The thread ends if old objects exceed their limit. */
   readonly heap?: { readonly youngMib: number; readonly oldMib: number };
 }
 
@@ -51,9 +51,7 @@ const unavailable = (reason: UnavailableReason, detail: string): RegistryError =
 /** Returns the URL of a sibling file, in a checkout or built. @param url `import.meta.url` of the caller */
 export const moduleBeside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url);
 
-/**
- * A thread that starts with its first task, and again after it was lost. An idle one keeps no process alive.
- */
+/** Thread that starts with its first task, and again after a loss. Idle, it keeps no process running. */
 export class TaskThread<T extends Tasks> {
   private readonly options: TaskThreadOptions;
   private readonly waiting = new Map<number, Waiting>();
@@ -66,9 +64,9 @@ export class TaskThread<T extends Tasks> {
   }
 
   /**
-   * Runs a task after those before it.
-   * @throws RegistryError (as a rejection) `unavailable` if too many wait or the thread is closed; else the
-   * error of the task
+   * Runs a task after all earlier tasks.
+   * @throws RegistryError (as a rejection) `unavailable` if too many tasks are waiting or the thread is
+   *   closed; otherwise the error of the task
    */
   run<Name extends keyof T & string>(
     name: Name,
@@ -86,12 +84,12 @@ export class TaskThread<T extends Tasks> {
     });
   }
 
-  /** Number of unfinished tasks: the running one and those behind it. */
+  /** Number of unfinished tasks, including the running task. */
   get underWay(): number {
     return this.waiting.size;
   }
 
-  /** Ends the thread. Unfinished tasks are rejected. */
+  /** Ends the thread, and rejects unfinished tasks. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.worker?.terminate();
@@ -130,9 +128,9 @@ export class TaskThread<T extends Tasks> {
 }
 
 /**
- * Serves the tasks of the thread that loaded the calling module.
- * @param open receives the `setup` of the thread, and may open files; an error ends the thread
- * @param isWaitedFor true if responses wait for each task: the thread then does not lower its priority
+ * Serves the tasks of the thread that has loaded the calling module.
+ * @param open receives the `setup` of the thread and may open files; an error ends the thread
+ * @param isWaitedFor true if responses wait for the tasks, so that the thread keeps its priority
  */
 export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = false): void {
   const port = parentPort;
@@ -161,14 +159,12 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
 const NICER = 5;
 const NICEST = 19;
 
-/**
- * Lowers the priority of this thread. Only on Linux, where it applies to the thread and not to the process.
- */
+/** Lowers the priority of this thread. Only Linux can do so for a thread instead of the process. */
 function yieldToOthers(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(Math.min(getPriority() + NICER, NICEST));
   } catch {
-    // A sandbox may refuse it; the work is done all the same.
+    // A sandbox may refuse the change; the work continues anyway.
   }
 }

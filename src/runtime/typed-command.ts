@@ -1,8 +1,8 @@
-/** Commands of the program in messages, as they can be typed where it runs. */
+/** Commands in messages, as a user can type them where the program is installed. */
 
 /**
- * How the program is started. `deploy/` sets REGISTRY_COMMAND where it is installed; else npm starts it from
- * a checkout, or from the package that it is built into.
+ * Text that starts the program. `deploy/` sets REGISTRY_COMMAND in an installation; otherwise npm starts the
+ * program from a checkout or from the built package.
  */
 const PROGRAM =
   process.env.REGISTRY_COMMAND ||
@@ -13,8 +13,8 @@ export const quoted = (text: string): string =>
   /^[A-Z0-9_./-]+$/i.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * @param command command with its arguments, without the program
- * @param db registry on which it acts, unless it is the one of the settings
+ * @param command command with arguments, without the program
+ * @param db registry for the command; undefined for the registry of the settings
  */
 export const typedCommand = (command: string, db?: string): string =>
   `${PROGRAM} ${command}${db === undefined ? '' : ` --db ${quoted(db)}`}`;

@@ -1,6 +1,6 @@
 /**
- * Searches members by words of their names, counting matches up to a limit. Counts are cached for the other
- * pages of a search until the next write; a page that is not full needs no count.
+ * Searches members by words of their names, and counts matches up to a limit. Counts are cached until the
+ * next write for other pages of the same search; a page that is not full needs no count.
  */
 
 import { visibleGroups } from '../access/api-keys.ts';
@@ -31,8 +31,9 @@ import { MOST_FOUND } from '../values/search-words.ts';
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
 /**
- * Returns every word that a single typo turns into this one: a missing, extra, wrong or swapped letter.
- * @param word plain letters, in lower case
+ * Returns every word that a single typo could have turned into this word: one letter missing, added or wrong,
+ * or two letters swapped.
+ * @param word plain lower-case letters
  */
 export function withOneTypo(word: string): string[] {
   const words = new Set<string>();
@@ -80,8 +81,8 @@ const toFound = (row: FoundRow): ListedMember => {
 };
 
 /**
- * @returns a function that gives a page of members and their count from one snapshot. It throws RegistryError
- *   `unavailable` while names are missing from the index.
+ * @returns a function that reads a page of members and their count from one snapshot; it throws RegistryError
+ *   `unavailable` while names are missing from the index
  */
 export function openMemberSearch(db: Connection): (search: MemberSearch) => Page<ListedMember> {
   const readNewNames = openNewNames(db);
@@ -112,7 +113,7 @@ export function openMemberSearch(db: Connection): (search: MemberSearch) => Page
     });
 }
 
-/** @returns a function that gives the ids of a page, in order, and the number of all matches */
+/** @returns a function that returns the ids of a page, in order, and the number of all matches */
 function openIds({ version, selectIds, count }: ReturnType<typeof prepareStatements>) {
   const counts = new Map<string, number>();
   let countedVersion = -1;
@@ -145,16 +146,16 @@ const missingNames = (): RegistryError =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-// Searches for commands and the desk, on a connection of their own
+// Searches for commands and the desk, on a separate connection
 
-/** Minimum length of a word with an assumed typo: a shorter word may be another name. */
+/** Minimum length of a word in which a typo is assumed. A shorter word may be another name. */
 const SHORTEST = 4;
 const PLAIN = /^[a-z]+$/;
 
 /**
- * @param words as returned by `parseSearch`
+ * @param words words from `parseSearch`
  * @param most maximum number of ids
- * @returns the ids of members whose names match all words as prefixes, with a typo in one of them
+ * @returns ids of members whose names match all words as prefixes, with a typo in one word
  */
 export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
   openNewNames(db)();

@@ -1,4 +1,4 @@
-/** The thread that searches members: its queries cannot be interrupted. */
+/** Thread that searches members, because a running query cannot be interrupted. */
 
 import type { MemberSearch } from '../registry/members.ts';
 import { indexLeftNames } from '../registry/stores/name-index.ts';
@@ -8,7 +8,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { openMemberSearch } from './member-search.ts';
 
-/** Limit of the members that a search indexes after a killed import, in about a second. */
+/** Maximum number of batches that a search indexes after a killed import, in about a second. */
 const LEFT = { pause: letOthersWrite, most: 15 };
 
 serveTasks((file: string) => {

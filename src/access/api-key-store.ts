@@ -62,8 +62,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Counts by key, then by kind, hour and name. Nearly all requests are admitted ones, whose inner key is an
-   * empty string, because building a string would cost time.
+   * Counts by key, then by kind, hour and name. For admitted requests, which are nearly all, the inner key is
+   * an empty string, which costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
@@ -239,11 +239,12 @@ interface CachedKey {
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const keys = new Map<string, CachedKey>();
-  // Unknown secrets are cached too, because programs with a wrong key retry often. They have a separate
-  // cache, so that a flood of wrong secrets cannot evict valid keys.
+  // Unknown secrets are cached too, because programs with a wrong key retry often. The separate cache keeps a
+  // flood of wrong secrets from evicting valid keys.
   const unknown = new Set<string>();
   let cachedVersion = -1;
-  // The version is read once per event-loop iteration, because all its requests had arrived when it began.
+  // The version is read once per event-loop iteration, because all requests of an iteration have arrived
+  // before it begins.
   let isRevalidated = false;
 
   const expire = (): void => {
@@ -282,8 +283,8 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
     list,
 
     /**
-     * Finds the key of a secret, including disabled and expired keys, but not by a secret that has ended. If
-     * a rotation ends the secret before the key, `expiresAt` is the end of the secret.
+     * Finds the key of a secret, even a disabled or expired key. A secret that has ended finds no key. If a
+     * rotation ends the secret before the key, `expiresAt` is the end of the secret.
      * @param hash SHA-256 of the entire key in hexadecimal
      */
     findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {

@@ -41,7 +41,7 @@ export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly memberships: readonly Membership[];
 }
 
-/** Sorts the newest registration first, then the higher id (docs/api.md#looking-up-a-person). */
+/** Compares memberships: newest registration first, then higher id (docs/api.md#looking-up-a-person). */
 export const byNewestRegistration = (
   a: Pick<Membership, 'registrationDate' | 'id'>,
   b: Pick<Membership, 'registrationDate' | 'id'>,

@@ -101,7 +101,7 @@ export const DERIVED_REFERENCE = 'auto-';
 /** Prefix of references that the desk makes for an entry recorded twice on purpose. */
 export const TYPED_AGAIN = 'DESK-';
 
-/** Selection of all entries of a member, or of the entry that has a reference in a cooperative. */
+/** Either all entries of a member, or the entry of a cooperative with a reference. */
 export type EntrySelection =
   | { readonly memberId: number }
   | { readonly cooperativeCode: string; readonly reference: string };
@@ -137,11 +137,10 @@ export interface ExpiringDelivery {
 export interface DatedSummary extends ProductionSummary {
   /** Inclusive start of the validity. */
   readonly validFrom: number;
-  /** Exclusive end: the moment at which a delivery next enters or leaves the window, or null. */
+  /** Exclusive end: the next moment at which a delivery enters or leaves the window; null if none does. */
   readonly validUntil: number | null;
 }
 
-/** Summary with the deliveries that will leave the window next. */
 export interface DatedProduction extends DatedSummary {
   /** Deliveries that leave the window next, in time order: enough for summaries until `knownUntil`. */
   readonly expiring: readonly ExpiringDelivery[];
@@ -165,7 +164,7 @@ export function summarizeProduction(
   at: number,
   knownFrom: number,
 ): DatedProduction {
-  // Any delivery before `knownFrom` has left the window at that time.
+  // At this moment, any delivery before `knownFrom` has left the window.
   let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
   let nextDelivery = Number.POSITIVE_INFINITY;
   const inside: Delivery[] = [];

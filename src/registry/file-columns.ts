@@ -135,10 +135,10 @@ export const FILE_COLUMNS = byKind(columnsOf);
 /** Column of a rejects file that lists the faults of the row; an import ignores these texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file with the original file of the row, on which a derived reference depends. */
+/** Column of a rejects file with hashes of the files that refused the row; derived references use them. */
 export const FILE_COLUMN = 'registry_file';
 
-/** Column of a rejects file that marks a row that occurs twice in its original file. */
+/** Column of a rejects file that marks a row refused because its file contained it twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
 /** Display names of the three columns, for rejects files with translated headings. */

@@ -1,4 +1,4 @@
-/** Stores of cooperatives, members, entries, loans and payments, by the cooperatives visible to a caller. */
+/** Stores of cooperatives, members, entries, loans and payments, limited to rows visible to the caller. */
 
 import type { StoreOf, Visible } from '../access/api-keys.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -13,9 +13,9 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** Store that is accessible only through `narrowedTo`, by the cooperatives that the caller may see. */
+/** Store that is accessible only through `narrowedTo`, limited to cooperatives visible to the caller. */
 export interface NarrowableStore<Rows = OwnedRows> {
-  /** Returns the visible rows. For the caller, other rows do not exist, neither to read nor to write. */
+  /** Returns the store of the visible rows. For reads and writes alike, other rows do not exist. */
   readonly narrowedTo: StoreOf<Rows>;
 }
 

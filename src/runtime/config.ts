@@ -168,7 +168,8 @@ export function readConfig(
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
-  // Even on different addresses, because only the system knows which addresses 0.0.0.0 or a name covers.
+  // Ports must differ even on different addresses, because only the system knows which addresses 0.0.0.0 or a
+  // name covers.
   if (config.metrics?.port === config.port && config.port !== 0)
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);

@@ -89,6 +89,6 @@ function giveToOwner(path: string, give: (uid: number, gid: number) => void): vo
     const { uid, gid } = statSync(dirname(path));
     give(uid, gid);
   } catch {
-    // On some network disks and in some containers, root may not change the owner and keeps the file.
+    // On some network disks and in some containers, root cannot change the owner and keeps the file.
   }
 }

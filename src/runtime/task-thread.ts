@@ -1,6 +1,6 @@
 /**
- * Runs work in a thread if it takes too long for the event loop. In the thread, a module serves tasks by
- * name, one at a time, and keeps its files open between tasks.
+ * Runs work in a thread if the work takes too long for the event loop. In the thread, a module serves tasks
+ * by name, one at a time, and keeps its files open between tasks.
  */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';

@@ -200,10 +200,9 @@ function refusePromise<T>(value: T): T {
 /** Parameters by position or by name. */
 type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
-/** Prepared statement; if its plan may touch many rows, with the reason why it does not. */
 export interface PreparedStatement {
   readonly sql: string;
-  /** Reason why the sort, aggregate, OFFSET or scan reads few rows; undefined if there is none. */
+  /** Reason why the sort, aggregate, OFFSET or scan in the plan reads few rows; undefined without these. */
   readonly bound: string | undefined;
 }
 
@@ -318,7 +317,7 @@ export class Connection {
     }
   }
 
-  /** Returns the settings whose actual value is not the value set, as `name: value`. */
+  /** Returns each setting whose actual value differs from the value set, as `name: value`. */
   wrongSettings(): string[] {
     return pragmasOf(this.settings)
       .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))

@@ -66,7 +66,7 @@ export const LOAN_COUNTS = countedTable('loans');
 export const PAYMENT_COUNTS = countedTable('payments');
 export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** Counts all rows of a table without pages, where updates never change a count. */
+/** Counts the rows of a table that has no paged lists. Updates never change such a count. */
 const sizeOf = (rows: string, table: string): Totals => ({
   table,
   rows,
@@ -123,7 +123,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/** Adds the rows of a table that are in no total yet, for lack of a trigger or of a full batch. */
+/** Adds rows that totals lack, because no trigger ran for them or their batch is not full yet. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);

@@ -242,8 +242,8 @@ export class ReadSnapshot {
   }
 
   /**
-   * Runs reads. Outside of a write, the first read of an iteration takes a snapshot for all reads of the
-   * iteration; the snapshot is newer than every request that had arrived before.
+   * Runs reads. Outside a write, the first read of an iteration takes a snapshot for all reads of the
+   * iteration, which contains every commit made before the iteration began.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();

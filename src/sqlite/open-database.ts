@@ -146,7 +146,7 @@ export function withDatabase<T>(file: string, options: OpenOptions, work: (db: C
 
 /**
  * Opens an empty, unnamed database that only its owner can read, and that is deleted when closed. A dry run
- * without a registry uses it for comparison.
+ * without a registry compares with this database.
  */
 export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
   const raw = new Database('');

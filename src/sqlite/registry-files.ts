@@ -66,7 +66,7 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
 
 /** Part of a staging file's name after the name of its database. */
 export const STAGING_INFIX = '.importing-';
-/** Part of an export file's name. The file loses its name when it has been opened. */
+/** Part of an export file's name. The file is unlinked as soon as it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
 /** Suffix of the folder of a running restore, after the name of the database. */
 const RESTORING_SUFFIX = '.restoring';

@@ -12,10 +12,10 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQL
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);
 
-/** True if the system refused a write for another reason than ENOSPC: a quota, a limit, a broken disk. */
+/** True if the system refused a write for a reason other than ENOSPC: a quota, a limit, a broken disk. */
 export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
-/** True for a database with contents that SQLite has not written. */
+/** True if a database is corrupt: its contents are not what SQLite has written. */
 export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
 
 /** True if rows violate a constraint of the schema. In this case the values are wrong, not the file. */

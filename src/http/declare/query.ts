@@ -43,7 +43,7 @@ export const ID_FILTER: QueryParameter<readonly number[]> = {
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** Declares a number that is reduced to its maximum. @param bounds inclusive */
+/** Declares a number; larger values are reduced to the maximum. @param bounds inclusive */
 export const wholeNumber = (
   description: string,
   bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },

@@ -170,7 +170,7 @@ export interface BodyDeclaration<Body = unknown> {
   readonly title: string;
   /** Fields by the property names of their values in code. */
   readonly fields: { readonly [property: string]: BodyField };
-  /** Names of response fields that a body may contain, and that are ignored. */
+  /** Names of response fields that a body may contain; their values are ignored. */
   readonly readOnly?: readonly string[];
   /** Sets of fields, one of which must be complete if no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
@@ -250,7 +250,7 @@ function typeName(value: unknown): string {
 interface BodyOptions {
   /** Title of the resource, which the names of the bodies contain. */
   readonly title: string;
-  /** Schema of the GET response. PUT and PATCH ignore properties that are no body fields, such as `id`. */
+  /** Schema of the GET response. PUT and PATCH ignore properties other than body fields, such as `id`. */
   readonly response: Schema;
   /** Sets of fields, one of which a body must contain if no single field is required. */
   readonly oneOf?: BodyDeclaration['oneOf'];

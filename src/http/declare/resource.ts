@@ -272,7 +272,7 @@ interface Changing {
 interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
   /**
    * Returns the values of a checked body, which lacks invalid fields. If there are faults, some values may be
-   * missing; the others are still checked for conflicts with other rows.
+   * missing; only the present values are then checked for conflicts with other rows.
    */
   readonly toValues: (
     body: Partial<Body>,

@@ -54,7 +54,7 @@ export class BodyParts {
   }
 }
 
-/** Marks a response that must not end the connection, because another request is waiting on it. */
+/** Marks a response that must not end the connection, because another request follows on it. */
 export const IS_FOLLOWED = Symbol('is followed');
 
 export interface ApiResponse {
@@ -150,10 +150,7 @@ const SERVER_ERROR: ApiResponse = {
   body: new JsonText('{"detail":"A server error occurred."}'),
 };
 
-/**
- * Returns the response to an error. `isUnexpected` is true for errors of unknown types, whose text only the
- * log may contain.
- */
+/** Returns the response to an error. If `isUnexpected`, only the log may contain the error's text. */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {
     const response = refusal(error.status, error.message, error.headers);

@@ -199,8 +199,8 @@ export function clientAddressText(
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Most services trust no proxy, and every response with personal data needs the address: parsing is
-  // skipped.
+  // Parsing is skipped, because every response with personal data needs the address and most services trust
+  // no proxy.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }
@@ -255,7 +255,7 @@ export function requestDomain(headers: NamingHeaders): string | undefined {
   return hostname.toLowerCase().replace(/\.$/, '') || undefined;
 }
 
-/** True if the domain matches: `*.example.rw` covers any subdomain, but not itself (docs/keys.md#create). */
+/** True if the domain matches. `*.example.rw` covers its subdomains only (docs/keys.md#create). */
 export function matchesHost(pattern: string, domain: string): boolean {
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }

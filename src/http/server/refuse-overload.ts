@@ -13,7 +13,7 @@ import type { ApiRequest } from '../declare/route.ts';
 export const SAMPLE_MS = 20;
 /** A sample that takes more milliseconds than this is late. */
 const LATE_MS = 50;
-/** Milliseconds of late samples only, after which the service counts as overloaded. */
+/** Milliseconds without a timely sample, after which the service counts as overloaded. */
 const INTERVAL_MS = 500;
 /** Minimum number of late samples, because a single long call makes one late sample. */
 const LEAST_SAMPLES = 3;

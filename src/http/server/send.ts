@@ -187,7 +187,7 @@ function toList(headers: Headers): string[] {
   return list;
 }
 
-/** Adds Content-Length, and returns the faster encoding: Latin-1 for ASCII, with the same bytes. */
+/** Adds Content-Length, and returns the faster encoding for the text: Latin-1 if it is ASCII. */
 function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Length'] = String(bytes);

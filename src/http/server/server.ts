@@ -62,7 +62,7 @@ interface ConnectionOptions {
   readonly handler: Handler;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Further connections are closed without a response. */
+  /** Connections beyond this number are closed without a response. */
   readonly maxConnections?: number;
 }
 
@@ -256,7 +256,7 @@ async function closeAll(
   connections: Connections,
   closeMs: number,
 ): Promise<void> {
-  // close() also ends node's checks for timeouts, so idle connections are closed here until none is left.
+  // close() also ends node's checks for timeouts, so idle connections are closed here until all are gone.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
     for (const connection of connections.values()) connection.endIfUnused();
@@ -307,7 +307,7 @@ const STOP_PARSING = 2;
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Latest exchange. Responses finish in order, so all have finished when this one has. */
+  /** Latest exchange. Responses finish in order, so its end means that all have finished. */
   private last: Exchange | undefined;
   /** Exchange that is being handled, or was handled last. */
   private current: Exchange | undefined;

@@ -97,7 +97,7 @@ const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
 /** Maximum number of expired events that a single write removes: enough to shrink an overlong table. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Maximum for an import or an undo, either of which may append any number of events. */
+/** Maximum number of expired events that an import or an undo removes; each may append many events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**

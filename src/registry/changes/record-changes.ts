@@ -1,5 +1,5 @@
 /**
- * Records changes of single rows in the transaction that makes them. The history receives each changed value,
+ * Records changes of single rows in the transaction of the change. The history receives each changed value,
  * including personal data and former values; the event sequence receives one event.
  */
 
@@ -16,7 +16,7 @@ import {
 } from './tables.ts';
 
 /**
- * SQL of the id for a new row. The id is null, so that SQLite assigns the next one, unless the rows with the
+ * SQL of the id for a new row. The id is null, so that SQLite assigns the next id, unless the rows with the
  * highest ids were removed: removed ids are never reused.
  */
 export const newIdSql = (table: string): string =>

@@ -140,7 +140,7 @@ export function memberSql(entity: OwnedEntity, row: string): string {
 }
 
 /**
- * SQL of the id of the member at the top of a parent row.
+ * SQL of the id of the member who owns a row, from the parent of the row.
  * @param owner entity of the parent
  * @param id SQL of the id of the parent
  */
@@ -157,9 +157,7 @@ export function ownedIdsSql(entity: OwnedEntity, members: string): string {
   return `SELECT id FROM main.${table} WHERE ${owner.column} IN (${owners})`;
 }
 
-/**
- * Joins of the rows `e` owned by the members `m`. Each member costs an index search, so select few members.
- */
+/** Joins of the rows `e` owned by the members `m`, which must be few: each costs an index search. */
 export function joinOwnedSql(entity: OwnedEntity): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
   if (owner.entity === 'members') return `CROSS JOIN main.${table} e ON e.${owner.column} = m.id`;

@@ -10,7 +10,7 @@ import { numberOf, textOf } from './stored-values.ts';
 
 export const personPath = ({ places }: Visit): string => `/person/${places.person}`;
 
-/** @returns undefined if the session does not know the person's number, or if the person no longer exists */
+/** @returns undefined if the number in the address is unknown, or if the person no longer exists */
 export function findVisited(visit: Visit): StoredPerson | undefined {
   const identityCard = visit.session.persons.find(Number(visit.places.person));
   if (identityCard === undefined) return undefined;

@@ -101,17 +101,11 @@ export type EnteredKind = keyof typeof ENTERED;
 export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
   kind !== undefined && Object.hasOwn(ENTERED, kind);
 
-/**
- * Link to the form for a new row.
- * @param owner id of the membership; for a payment, id of the loan
- */
+/** @param owner id of the membership; for a payment, id of the loan */
 export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
   html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
 
-/**
- * Link to the form that changes a row.
- * @param list address of the list to return to
- */
+/** @param list address of the list to return to */
 export const changeLink = (
   { say }: Visit,
   person: string,

@@ -80,7 +80,7 @@ export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative,
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
 
-// Consolidated record of a person, as a lookup shows the record
+// Consolidated record of a person, as shown by a lookup
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
@@ -332,7 +332,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Maximum number of lookups in one request, which occupy the event loop for a few milliseconds. */
+/** Maximum lookups in one request. Together they occupy the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 

@@ -83,7 +83,7 @@ const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
 
 /**
  * Adds erasures to a file of erasures; the first erasure creates the file.
- * @returns true if any were added
+ * @returns true if erasures were added
  * @throws StorageError
  */
 export function addToErasuresFile(file: string, erasures: Erasures): boolean {

@@ -19,10 +19,7 @@ export interface Person {
   readonly mistaken: readonly string[];
 }
 
-/**
- * SQL list of values.
- * @param values ids or national IDs
- */
+/** SQL list of ids or national IDs. */
 export const listOf = (values: readonly (string | number)[]): string =>
   values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
 
@@ -53,10 +50,7 @@ export function identifyPerson(db: Connection, requested: string): Person | unde
   return members.length === 0 ? undefined : personOf(db, identityCard, members);
 }
 
-/**
- * Returns the person with these memberships.
- * @param identityCard current national ID of the person
- */
+/** @param identityCard current national ID of the person */
 export function personOf(db: Connection, identityCard: string, members: readonly number[]): Person {
   const rows = [...members, ...mergedInto(db, members)];
   const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes

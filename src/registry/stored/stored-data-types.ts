@@ -12,7 +12,7 @@ export interface StoredRow {
   readonly [field: string]: StagedValue;
 }
 
-/** Membership with all rows that belong to the membership, each list in id order. */
+/** Membership and all its rows, each list in id order. */
 export interface StoredMembership {
   readonly member: StoredRow;
   readonly deliveries: readonly StoredRow[];

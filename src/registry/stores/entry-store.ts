@@ -40,8 +40,8 @@ import { selected } from './rows.ts';
 
 // Derived references of rows without a reference (docs/import-reference.md#entries-without-a-reference): a
 // hash of some columns as the file has them, numbered for equal rows. The same row always gets the same
-// reference, even if its member has changed since. For a row of a rejects file, the hash includes the name of
-// the original file.
+// reference, even if its member has changed since. For a row of a rejects file, the hash includes the files
+// that refused the row.
 
 /** Length of the hash prefix: long enough that entries of an entire country do not collide by chance. */
 const HASH_CHARACTERS = 20;
@@ -376,7 +376,7 @@ export function openEntries(
   const deliveries = preparePages<DeliveryParameters, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** Lists stored spellings of a product as a JSON array; SQLite ignores the case of ASCII letters only. */
+  /** Lists stored spellings of a product as a JSON array, because SQL ignores the case of ASCII only. */
   function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
     return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));

@@ -73,10 +73,7 @@ const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
 /** Cooperatives to search. Both indexes begin with the cooperative, so each cooperative costs one search. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
-/**
- * Maximum number of changed rows. Longer lists are refused: counting and sorting them costs more as a
- * registry grows.
- */
+/** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
 const MOST_UPDATED = 10_000;
 
 interface Selective {
@@ -89,7 +86,7 @@ interface Selective {
  * @param ofIds rows selected by `@ids`
  * @param ofPerson rows selected by `@identityCard`
  * @param ofOwner rows selected by `@owner`
- * @returns a function that returns a page of rows; it throws RegistryError `invalid` if too many rows have
+ * @returns a function that returns a page of rows, or throws RegistryError `invalid` if too many rows have
  *   changed since the moment in the filter
  */
 function openLists<Row>(

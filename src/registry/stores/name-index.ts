@@ -1,7 +1,4 @@
-/**
- * Full-text indexes of names: format, match expressions, and the updates after large imports and erasures,
- * which triggers do not make.
- */
+/** Full-text indexes of names: format, match expressions, and updates that triggers do not make. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
@@ -41,9 +38,7 @@ const quote = (word: string): string => `"${word}"`;
 const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
-/**
- * Status of nearly all members. Excluding the other statuses is faster than reading all rows with this one.
- */
+/** Status of nearly all members. Excluding other statuses is faster than reading all rows with this one. */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
 // NOT binds tighter than AND, so it applies to the last term only; the result is the same.
@@ -106,9 +101,7 @@ interface Indexing {
   readonly most?: number;
 }
 
-/**
- * Indexes the remaining members in small transactions, so that another writer waits for one transaction only.
- */
+/** Indexes the remaining members in small transactions, so that other writers wait for one at most. */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));

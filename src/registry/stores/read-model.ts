@@ -118,7 +118,7 @@ export function packProduction(dated: DatedProduction): string {
  */
 export const RULES_VERSION = '02';
 
-/** Returns the format of a time zone. Stored loans and savings contain date-times in the zone. */
+/** Returns the format for a time zone, because stored loans and savings contain date-times in that zone. */
 export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
   version: RULES_VERSION + zone.suffix,
   zone,

@@ -195,7 +195,6 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   return {
     insert,
     update,
-    /** Returns access to the rows of visible cooperatives only. */
     narrowedTo: (visible: Visible) => ({
       find: (id: number) => snapshot.read(() => find(id, visible)),
       conflicts: (values: Partial<Values>, exceptId?: number) =>

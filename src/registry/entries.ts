@@ -98,7 +98,7 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** Prefix of references that the registry derived for entries without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
-/** Prefix of references that the desk makes for an entry recorded twice on purpose. */
+/** Prefix of references that the desk makes for a new entry with the values of a stored entry. */
 export const TYPED_AGAIN = 'DESK-';
 
 /** Either all entries of a member, or the entry of a cooperative with a reference. */

@@ -30,7 +30,7 @@ import type { WrittenBackup } from './write-backup.ts';
 
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
-/** The document that `--json` prints for a backup. */
+/** Returns the JSON document that `--json` prints for a backup. */
 export const describeBackup = (
   folder: string,
   { program, instantMs, files, rows, sequence, registryId }: Manifest,
@@ -50,7 +50,10 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-/** Formats a note on files of parts that this program lacks. @param rest sentence about their treatment */
+/**
+ * Formats a note on files of modules that this program does not have.
+ * @param rest sentence about the treatment of these files
+ */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0
@@ -72,12 +75,12 @@ function formatBackup({ files, rows, sequence }: Manifest): string {
   return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}${events}`;
 }
 
-// The folder that receives a backup, and warnings about its disk
+// Checks of the target folder and its disk
 
 /**
- * Asks if a missing folder may be created: if its disk is not mounted, the backup would be on another disk.
+ * Asks before a missing folder is created: if a disk is not mounted, the backup would be on another disk.
  * @param folder the parent of all backups or of a single backup
- * @param yes answers the question
+ * @param yes skips the question
  * @throws CommandError with status 2 unless the folder exists or its creation is confirmed
  */
 async function requireFolder(

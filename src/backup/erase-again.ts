@@ -1,4 +1,4 @@
-/** Erases persons from a restored copy who were erased since the backup (docs/backup.md#erased-persons). */
+/** Erases from a restored copy the persons erased since the backup (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -32,17 +32,17 @@ const REASON = 'Erased again: the backup was older than the erasure.';
 interface FoundErasures {
   /** All known erasures. */
   readonly newest: Erasures;
-  /** Erasures known from sources other than the backup. */
+  /** Erasures from all sources except the backup. */
   readonly beyond: Erasures;
-  /** True if a source has all erasures until now. */
+  /** True if a source is known to have every erasure up to now. */
   readonly isUpToDate: boolean;
 }
 
 /**
- * Finds the erasures that the location, the registry to be replaced and a file from elsewhere know.
- * @param sequence of the backup
- * @throws StorageError when a file of erasures cannot be used; CommandError `usage` when the one from
- * elsewhere is missing or inaccessible
+ * Collects erasures from the backup, the location, the registry to be replaced, and `erasuresFile`.
+ * @param sequence last event of the backup
+ * @throws StorageError when a file of erasures cannot be used; CommandError `usage` when `erasuresFile` is
+ * missing or inaccessible
  */
 export async function findErasures(
   { databaseFile, oldDatabase, copies }: RestoringFolder,
@@ -64,8 +64,8 @@ export async function findErasures(
 }
 
 /**
- * True if the file's registry is the one that was backed up. The copy on a spare machine is not: every
- * restore renews the epoch.
+ * True if the file contains the backed-up registry itself. A copy restored on a spare machine is different,
+ * since every restore renews the epoch.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
@@ -77,7 +77,7 @@ function isContinued(file: string, sequence: SequencePosition | undefined): bool
   }
 }
 
-/** Reads the file by way of a copy, as its disk may be read-only. */
+/** Reads a copy of the file, since its disk may be read-only. */
 async function readElsewhere(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
   if (!statOf(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
@@ -94,7 +94,7 @@ async function readElsewhere(file: string, copies: string): Promise<Erasures | u
   }
 }
 
-/** Returns undefined for a damaged registry too, whose file of erasures then has to suffice. */
+/** Returns undefined if the registry cannot be read. The file of erasures beside it then has to suffice. */
 function readOldRegistry(file: string): Erasures | undefined {
   try {
     return readRegistry(file);
@@ -109,7 +109,7 @@ const readRegistry = (file: string): Erasures =>
 interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** User recorded in the corrections that erase. */
+  /** User to record in the corrections. */
   readonly systemUser: string;
   /** Called after each change on disk. */
   readonly onStep: (step: string) => void;
@@ -118,9 +118,10 @@ interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
 export type RestoredErasures = ReturnType<typeof eraseAgain>['report'];
 
 /**
- * Erases the persons from a copy that no other process has open; one of an older release is migrated first.
- * @param copy registry file, copied from the backup
- * @param instantMs of the backup, in epoch milliseconds
+ * Erases again, in the copy, all persons erased since the backup. If there are any, a copy of an older
+ * release is migrated first.
+ * @param copy registry file, copied from the backup and not open in another process
+ * @param instantMs time of the backup, in epoch milliseconds
  * @throws StorageError when the disk is full
  */
 export function eraseAgain(
@@ -133,15 +134,15 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, ofBackup));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
-  // Another copy of the registry may be as old as the backup, unless it has a later erasure.
+  // Without an erasure after the backup, the sources beyond the backup may be as old as the backup.
   const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
-  // A source that lacks erasures of the backup is older than it, or of another registry.
+  // Sources that lack an erasure of the backup are older than the backup, or belong to another registry.
   const isComplete =
     beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {
     /** All erasures known now. */
     all,
-    /** True if the copy now has the newest schema, whichever release wrote the backup. */
+    /** True if the copy was migrated to the newest schema. */
     isMigrated: since.size > 0,
     report: {
       /** Ids of the memberships that were erased again. */
@@ -186,16 +187,16 @@ function eraseFrom(
   }
 }
 
-/** Queries of each member's current national ID, and of each former one at the time of the backup. */
+/** Queries for each member's current national ID, and for each former national ID in the backup. */
 const NUMBERS = [
   'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
   `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f
    JOIN members m ON m.identity_card = f.new`,
 ];
 
-/** Returns the ids of members erased since the backup, by the national ID that the copy has. */
+/** Returns the ids of members to erase, by their national ID in the copy. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
-  // Key objects are prepared once, and not for each of millions of numbers.
+  // Each key object is created only once, as there may be millions of numbers.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
   const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
     keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));

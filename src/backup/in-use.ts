@@ -6,18 +6,18 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 /**
- * True while a program on this machine may be serving the registry: a service keeps the keys open, a command
- * only for moments, and a backup while it copies them.
+ * True while a service on this machine may have the registry open. Commands and backups open the keys too,
+ * but only for moments.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** A process that was still allowed to open a file when the restore began opens it within this time. */
+/** Interval between checks. A process that began to open a file before the restore has it open by then. */
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Waits until no process has a lock on a file of the registry; damaged and deleted files have none.
+ * Waits until no process has a lock on a file of the registry. Damaged and deleted files have no locks.
  * @param toMessage formats the error for the file still open
- * @throws StorageError (as a rejection)
+ * @throws StorageError when a file is still open after `maxWaitMs`
  */
 export async function assertUnused(
   databaseFile: string,

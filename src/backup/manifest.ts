@@ -19,14 +19,13 @@ const FORMAT = 2;
 export interface ManifestFile {
   readonly name: string;
   readonly bytes: number;
-  /** In hexadecimal digits. */
+  /** Hexadecimal. */
   readonly sha256: string;
-  /** As in SQLite's header. */
+  /** `application_id` in the header of the SQLite file. */
   readonly applicationId: number;
   readonly schemaVersion: number;
 }
 
-/** Description of a backup. */
 export interface Manifest {
   /** Version of the program that wrote it. */
   readonly program: string;
@@ -39,18 +38,21 @@ export interface Manifest {
   readonly sequence: SequencePosition | undefined;
   /** Undefined if the registry's id cannot be read. */
   readonly registryId: string | undefined;
-  /** Place among the backups of 1.0.0 in one folder; 0 in later ones, whose folders are numbered. */
+  /**
+   * Position among the backups of 1.0.0 in a folder. Always 0 in later backups, whose folder names begin with
+   * a number.
+   */
   readonly number: number;
 }
 
-/** A manifest that cannot be relied on; the message begins with the file's name. */
+/** A manifest that is damaged or was changed. The message begins with the file's name. */
 export class ManifestError extends Error {
   constructor(reason: string) {
     super(`${MANIFEST_NAME}: ${reason}`);
   }
 }
 
-/** Formats a manifest; its last field is a hash of all others. */
+/** Formats a manifest. The last field is a hash of all other fields. */
 export function formatManifest(manifest: Manifest): string {
   const document = toDocument(manifest);
   return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
@@ -79,8 +81,8 @@ const hashOf = (document: object): string => hash('sha256', JSON.stringify(docum
 
 /**
  * Reads the manifest of a folder.
- * @throws StorageError `unusable` when the folder has none, or one of a newer release; ManifestError when it
- * cannot be relied on
+ * @throws StorageError `unusable` when the folder has no manifest, or the manifest of a newer release;
+ * ManifestError when the manifest is damaged or was changed
  */
 export function readManifest(folder: string): Manifest {
   let text: string;
@@ -96,7 +98,7 @@ export function readManifest(folder: string): Manifest {
   return parseManifest(text, folder);
 }
 
-/** Parses a manifest, and checks file names even if the hash shows that `formatManifest` wrote the text. */
+/** Parses a manifest. File names are checked even if the hash is correct, since anyone can compute a hash. */
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: sha256, ...document } = parseDocument(text);
   if (document.format > FORMAT) {
@@ -129,7 +131,7 @@ function parseManifest(text: string, folder: string): Manifest {
 
 type StoredDocument = ManifestDocument & {
   readonly manifest_sha256: unknown;
-  /** Only in manifests of 1.0.0. */
+  /** Present only in manifests of 1.0.0. */
   readonly number?: number;
 };
 
@@ -146,15 +148,15 @@ function parseDocument(text: string): StoredDocument {
 }
 
 /**
- * True for a database of a part that this program does not have, such as webhooks in a program without them.
- * Verification and restores skip it, and it stays in the backup.
+ * True for the database of a module that this program does not have, such as webhooks. Restores skip the
+ * file, and it stays in the backup.
  */
 export const isUnknownFile = (name: string): boolean =>
   /^registry\.[a-z-]+\.db$/.test(name) &&
   !isLedgerFileOfBackup(name) &&
   !DATABASE_FILES.some((file) => file.name === name);
 
-/** @throws ManifestError for a name that no backup has, since a path could lead out of the folder */
+/** @throws ManifestError for an unexpected file name, since a path could point outside the folder */
 function assertNames(names: readonly string[]): void {
   const isDatabase = (name: string) => DATABASE_FILES.some((file) => file.name === name);
   if (names.some((name) => !isDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))

@@ -1,6 +1,6 @@
 /**
- * Manages the backups below one folder, each in a folder of its own. The number in its name, not the date,
- * gives their order.
+ * Manages backups in a common parent folder. The number at the start of a backup's folder name determines the
+ * order, not the date.
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -22,7 +22,7 @@ import {
   writeBackup,
 } from './write-backup.ts';
 
-/** Returns the folder of the next backup, numbered one above the highest that exists. */
+/** Returns the folder of the next backup, numbered one above the highest existing number. */
 export function datedFolderIn(parent: string, instantMs: number): string {
   const numbers = existsSync(parent) ? readdirSync(parent).map(numberOf) : [];
   return join(parent, datedNameOf(Math.max(0, ...numbers) + 1, instantMs));
@@ -42,10 +42,10 @@ export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
 /**
  * Removes the oldest complete backups of one registry from a folder, and nothing else.
  * @param keep number of backups to keep, at least 1
- * @param yes skips the comparison of the newest with the one before it
- * @param written name of the backup just written, which is kept in any case
- * @returns the number of backups left, and the names of those removed
- * @throws StorageError `failed` when the newest has fewer than half the members of the one before it
+ * @param yes skips the check that the newest backup has not shrunk
+ * @param written name of the backup just written, which is always kept
+ * @returns the number of backups left, and the names of the removed backups
+ * @throws StorageError `failed` when the newest backup has fewer than half the members of the one before
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);
@@ -76,9 +76,9 @@ function assertNotShrunk(newest: DatedBackup, before: DatedBackup | undefined): 
   );
 }
 
-/** A complete backup in a folder of backups. */
+/** A backup whose files are all present. */
 interface DatedBackup {
-  /** Name of its folder. */
+  /** Name of the backup's folder. */
   readonly name: string;
   readonly manifest: Manifest;
 }
@@ -96,15 +96,18 @@ export const listDatedBackups = (
     .flatMap(({ name }) => readComplete(join(parent, name), (fault) => onDenied(name, fault)))
     .sort(newestFirst);
 
-/** Orders by the number in the folder's name; backups of 1.0.0, with a number in the manifest, come last. */
+/**
+ * Sorts by the number in the folder name, highest first. Backups of 1.0.0, numbered in the manifest, come
+ * last.
+ */
 const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
   numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
 
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
 /**
- * Returns the backup of a folder that has a reliable manifest, the files in the manifest and nothing else.
- * Ledger files may be missing, since the rest can still be restored.
+ * Returns the folder's backup, or an empty array unless the folder has a valid manifest and exactly the files
+ * listed there. Ledger files may be missing, since the rest can still be restored.
  */
 function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {
@@ -123,7 +126,7 @@ function readComplete(folder: string, onDenied: (fault: string) => void): DatedB
   }
 }
 
-/** Lists relative paths of files, without folders. */
+/** Lists relative paths of all files below a folder. */
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
@@ -131,9 +134,9 @@ const listFiles = (folder: string): string[] =>
 
 /**
  * Verifies the backups of the registry at a location, newest first, until one is sound.
- * @returns its folder, and newer ones that are not sound or may not be read
- * @throws StorageError `unusable` when no sound backup is of the registry at the location, or the location
- * has no registry and the folder has backups of several
+ * @returns the folder of the sound backup, and newer backups that are not sound or not readable
+ * @throws StorageError `unusable` when the folder has no sound backup of this registry, or when the location
+ * has no registry and the folder has backups of several registries
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
   const denied: { name: string; fault: string }[] = [];
@@ -170,21 +173,21 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
 // A file beside the registry records its last backup, for `status` and metrics
 
 interface RecordedBackup {
-  /** Epoch of the backed-up sequence; null if the registry had none, which `check` reports. */
+  /** Epoch of the sequence of events; null if the registry had no epoch, which `check` reports. */
   readonly epoch: string | null;
   /** Absolute path. */
   readonly folder: string;
   /** Epoch milliseconds: every write acknowledged before this instant is in the backup. */
   readonly instantMs: number;
-  /** Total size of its files. */
+  /** Total size of all files. */
   readonly bytes: number;
   /** Time of the last complete `backup verify`, in epoch milliseconds; null if never verified. */
   readonly verifiedAtMs: number | null;
-  /** Fault found when it was written or verified; null if none. */
+  /** Fault found when the backup was written or verified; null if none. */
   readonly fault: string | null;
 }
 
-/** Returns null without a record, and for one that cannot be read; the next backup replaces it. */
+/** Returns null if there is no readable record. The next backup then writes one. */
 function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
@@ -195,7 +198,7 @@ function readRecord(databaseFile: string): RecordedBackup | null {
   }
 }
 
-/** @throws StorageError, since monitoring would otherwise keep showing an older backup */
+/** @throws StorageError, since `status` would otherwise keep showing an older backup */
 function writeRecord(databaseFile: string, last: RecordedBackup): void {
   const file = backupsFileOf(databaseFile);
   const next = `${file}.new-${process.pid}`;
@@ -212,8 +215,8 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
 }
 
 /**
- * Writes a backup without blocking others, and records it as the last one.
- * @param target new or empty; it gets this name once the backup is complete, checked and on disk
+ * Writes a backup while other processes use the registry, and records it as the location's last backup.
+ * @param target a new or empty folder, filled once the backup is complete, checked and on disk
  * @throws StorageError, or the reason of the signal
  */
 export async function writeAndRecordBackup(
@@ -235,9 +238,10 @@ export async function writeAndRecordBackup(
 }
 
 /**
- * Reads every byte of a backup without changing it, and records the result of the location's last one.
+ * Reads every byte of a backup without changing it, and records the result if it is the location's last
+ * backup.
  * @param now epoch milliseconds
- * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
+ * @throws StorageError `unusable` when the folder has no backup, or a backup of a newer release
  */
 export async function verifyAndRecordBackup(
   { location }: Storage,
@@ -265,13 +269,13 @@ export async function verifyAndRecordBackup(
 }
 
 /**
- * Place of a backup in relation to the registry, since one broken disk may take both (docs/backup.md#backup):
- * in the registry's folder (`beside`), elsewhere on its disk, or on another disk (`elsewhere`); `missing` if
- * nothing exists at the path, as when a disk is not mounted.
+ * Place of a backup relative to the registry, since one broken disk may destroy both (docs/backup.md#backup).
+ * `beside`: in the registry's folder. `same_disk`: elsewhere on the registry's disk. `elsewhere`: on another
+ * disk. `missing`: nothing exists at the path, for example because a disk is not mounted.
  */
 export type BackupPlace = 'missing' | 'beside' | 'same_disk' | 'elsewhere';
 
-/** @param path counts as `elsewhere` if it cannot be inspected, as in another user's folder */
+/** @param path treated as `elsewhere` if it cannot be inspected, for example in another user's folder */
 export function placeOf(databaseFile: string, path: string): BackupPlace {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -287,8 +291,8 @@ export function placeOf(databaseFile: string, path: string): BackupPlace {
 export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
 
 /**
- * Finds the location's last backup, with its place. Looks for its manifest, since the mount point of an
- * unmounted disk may exist as an empty folder.
+ * Finds the location's last backup and its place. The place is that of the manifest, since the mount point of
+ * an unmounted disk may exist as an empty folder.
  */
 export function findLastBackup(databaseFile: string) {
   const last = readRecord(databaseFile);

@@ -1,4 +1,4 @@
-/** Replaces the registry at a location by a backup (docs/backup.md#restore). */
+/** Replaces the registry at a location with a backup (docs/backup.md#restore). */
 import { randomInt } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -38,8 +38,8 @@ import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readMan
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
 
-// Each restore moves every id counter ahead, so that no id that was assigned after the backup, here or by
-// another copy, is assigned again (docs/decisions/0035-registry-identity.md)
+// Each restore moves every id counter ahead. Ids that were assigned after the backup, here or by another
+// copy, are then never assigned again (docs/decisions/0035-registry-identity.md)
 
 const LEAP = { from: 1_000_000, to: 1_000_000_000 };
 
@@ -47,14 +47,14 @@ const LEAP = { from: 1_000_000, to: 1_000_000_000 };
 const MAX_ID = 999_999_999_999;
 
 /**
- * The index of names stores a cooperative's id as two CJK characters, which limits these ids. They move ahead
- * less, since few are assigned.
+ * Limits of cooperatives, whose ids the index of names stores as two CJK characters. Few of these ids are
+ * assigned, so a smaller step is enough.
  */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
  * Moves all id counters ahead.
- * @param registry copy that no other process has open, with copies of the other files beside it
+ * @param registry copy that no other process has open, next to copies of the other files
  * @param leap returns a random number in the range; replaced in tests
  * @throws StorageError `failed` when an id would exceed its maximum; nothing is restored
  */
@@ -93,7 +93,7 @@ const lastId = (db: Connection, table: string): number =>
        coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
   );
 
-/** Moves the counters of SQLite ahead; `sqlite_sequence` has no row for a table that was always empty. */
+/** Moves SQLite's own counters ahead. A table that never had a row is missing in `sqlite_sequence`. */
 function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
   const tables = db.values<string>(
     `SELECT name FROM sqlite_schema
@@ -107,7 +107,7 @@ function leapSequences(db: Connection, next: (table: string, last: number) => nu
   }
 }
 
-/** Allows for a command that is about to end, such as `keys list`. */
+/** Time for a short command, such as `keys list`, to end. */
 const MAX_WAIT_MS = 1_000;
 
 interface RestoreOptions {
@@ -115,9 +115,9 @@ interface RestoreOptions {
   readonly replace: boolean;
   /** File of erasures from elsewhere, newer than the backup. */
   readonly erasuresFile?: string | undefined;
-  /** Epoch milliseconds, used to name the folder of the old files and for erasures. */
+  /** Epoch milliseconds, for the name of the folder of old files and for erasures. */
   readonly now: () => number;
-  /** User recorded in the corrections that erase. */
+  /** User to record in the corrections that erase. */
   readonly systemUser: string;
   /** Called after each change on disk; tests use it to kill the process at that point. */
   readonly onStep?: (step: string) => void;
@@ -126,10 +126,10 @@ interface RestoreOptions {
 export type Restored = Awaited<ReturnType<typeof restore>>;
 
 /**
- * Replaces the files at the location with a backup. A process killed midway leaves either the old registry or
- * a location that only another restore can use.
- * @throws StorageError when the backup is not sound, the location is in use or has files that may not be
- * replaced, and CommandError when the file of erasures is missing; nothing has then changed
+ * Replaces the files at the location with a backup. If the process is killed midway, the location has either
+ * the old registry, or files that only another restore can use.
+ * @throws StorageError when the backup is not sound, the location is in use, or it has files and `replace` is
+ * false; CommandError when the file of erasures is missing. Nothing has changed at the location then.
  */
 export async function restore(
   storage: Storage,
@@ -165,9 +165,11 @@ export async function restore(
     );
     return {
       backup: manifest,
-      /** Folder with the files that were at the location; undefined if there were none. */
+      /** Folder with the files that were at the location; undefined if there were no files. */
       replacedFolder,
-      /** True if an older release wrote the backup, which is then migrated when the registry is opened. */
+      /**
+       * True if a restored file still has the schema of an older release; opening the registry migrates it.
+       */
       isOlder,
       erasures: report,
       ledger,
@@ -179,7 +181,9 @@ export async function restore(
   }
 }
 
-/** Prepares the copies. A failure has no effect: at the location, only a ledger of 1.0.0 is renamed. */
+/**
+ * Prepares the copies. A failure leaves the location unchanged, except that a ledger of 1.0.0 may be renamed.
+ */
 async function prepare(
   { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
   restoring: RestoringFolder,
@@ -197,7 +201,7 @@ async function prepare(
         `A process has ${file} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
-    // With the id of the replaced registry, whose accesses are in it.
+    // The old ledger contains the accesses of the replaced registry, so it gets that registry's id.
     adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     restoring.prepareCopies();
     createPrivateFolder(join(copies, LEDGER_FOLDER));
@@ -266,7 +270,7 @@ function readSound(folder: string): Manifest {
 }
 
 function assertNothingAt(databaseFile: string): void {
-  // The record of backups may be all that is left of a lost registry.
+  // After the loss of a registry, its record of backups may be the only file left.
   const files = filesAt(databaseFile).filter((file) => file !== backupsFileOf(databaseFile));
   if (files.length === 0) return;
   throw new StorageError(
@@ -275,7 +279,9 @@ function assertNothingAt(databaseFile: string): void {
   );
 }
 
-/** SQLite keeps its side files next to a link's target, whereas a restore would replace the link itself. */
+/**
+ * Refuses symbolic links: a restore would replace the link, but SQLite keeps side files next to the target.
+ */
 function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -283,7 +289,7 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-/** Requires room for the copies, and for the registry again in case persons are erased from it. */
+/** Requires room for all copies, and for the registry a second time in case persons are erased from it. */
 function assertRoom(manifest: Manifest, location: string): void {
   const copied = manifest.files
     .filter(({ name }) => !isUnknownFile(name))
@@ -297,8 +303,8 @@ function assertRoom(manifest: Manifest, location: string): void {
 }
 
 /**
- * Copies one file and checks the copy itself, before anything changes at the location.
- * @returns the fault of the file
+ * Copies one file, and checks the copy before anything changes at the location.
+ * @returns the fault of the copy; undefined if none
  */
 async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
   const path = join(target, file.name);
@@ -309,17 +315,17 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;
   if (isOfLedger) return undefined;
-  // Files of an older schema are not inspected again before their migration.
+  // A file of an older schema is not inspected again before its migration, so it is checked in full.
   const inspection = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
   const fault = findWrongContent(inspection, file);
   if (fault !== undefined) return `${file.name}: ${fault}`;
-  // Switches to WAL mode, as any process of this program would on opening the file.
+  // Opening the file also switches it to WAL mode, as in any other process of this program.
   withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
   return undefined;
 }
 
-/** Finds the files of erasures that belong to another registry, which was at the location. */
+/** Lists the file of erasures at the location, with its side files, if it belongs to another registry. */
 function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   const file = erasuresFileOf(databaseFile);
   const erasures = existsSync(file) ? readErasuresFile(file) : undefined;
@@ -327,7 +333,10 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/** Adds to the copy the month keys at the location: the ledger's files there need them. @returns faults */
+/**
+ * Adds the location's month keys to the copy, because the ledger files at the location need them. @returns
+ * faults
+ */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

@@ -1,4 +1,4 @@
-/** `restore`: puts a backup at the registry's configured location (docs/backup.md#restore). */
+/** `restore`: puts a backup in place at the registry's configured location (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
 import type { RestoredLedger } from '../ledger/ledger-copy.ts';
@@ -47,7 +47,7 @@ async function runRestore(run: Run<RestoreCommandOptions>, dir: string | undefin
     systemUser: run.user,
     now: run.clock.now,
   });
-  // Rows of an older release can be checked only after the first start has migrated them.
+  // Rows of an older release can be checked only after the next start has migrated them.
   const checks = restored.isOlder ? [] : checkStorage(storage);
   const sound = checks.every(({ fault, isOfLedger }) => fault === null || isOfLedger === true);
   const { backup, replacedFolder, isOlder, erasures, ledger } = restored;
@@ -119,7 +119,7 @@ function ledgerLines({ added, differing }: RestoredLedger): string[] {
   ];
 }
 
-/** Ids of erased rows are not personal data. */
+/** Shows ids of erased members, which are not personal data. */
 function erasureLines({ members, lastSeconds }: RestoredErasures): string[] {
   const again =
     members.length === 0
@@ -136,21 +136,21 @@ function countMemberships(members: readonly number[]): string {
   return `members ${shown}${more}`;
 }
 
-/** Warning for an administrator who has erased a person since the backup. */
+/** Warns an administrator who may have erased a person since the backup. */
 const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
   unknownSinceMs === undefined
     ? ''
     : `Erasures since ${formatInstant(unknownSinceMs)} are unknown: persons erased since are back. ` +
       'Restore again with --erasures FILE, or erase them again.\n';
 
-/** Warning for an administrator who has disabled a key since the backup. */
+/** Warns an administrator who may have disabled a key since the backup. */
 const keysNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.keys.db')
     ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
       `is as it was. Look at ${typedCommand('keys list', options.db)}\n`
     : 'The backup has no keys: issue new ones.\n';
 
-/** Warning for an administrator who tries out the copy, or has changed an endpoint since the backup. */
+/** Warns an administrator who tries out the copy, or has changed an endpoint since the backup. */
 const webhooksNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.webhooks.db')
     ? `The endpoints of webhooks and their secrets are those of ${formatInstant(instantMs)}: once this ` +

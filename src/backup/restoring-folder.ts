@@ -1,7 +1,7 @@
 /**
- * The folder of a running restore, `registry.db.restoring` beside the database. While it exists, nothing can
- * be opened at the location, so that other processes see registry and keys change together. It holds the
- * old files and, until they are put in place, the copies. At the end, one rename gives it its final name.
+ * The folder of a running restore, `registry.db.restoring` beside the database, with the old files and the
+ * copies that are not in place yet. While this folder exists, no process can open the location, so other
+ * processes see the registry and its keys change together. One rename of the folder ends the restore.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ import { StorageError, unusable } from '../sqlite/storage-error.ts';
 const LOCK = '.lock';
 /** Folder of the copies. */
 const NEW = '.new';
-/** Exists once all old files are in the folder; from then on only restores put files at the location. */
+/** Exists once all old files are in the folder. Files at the location then come from a restore. */
 const MOVED = '.moved';
 const OWN_NAMES = [LOCK, NEW, MOVED];
 
@@ -42,7 +42,7 @@ export const wasInterrupted = (databaseFile: string): boolean =>
 export class RestoringFolder {
   readonly copies: string;
   readonly databaseFile: string;
-  /** Receives the replaced files. */
+  /** Folder of the replaced files. */
   readonly oldFolder: string;
   private readonly lock: NonNullable<ReturnType<typeof lockPrivateFile>>;
 
@@ -63,21 +63,21 @@ export class RestoringFolder {
     this.lock = lock;
   }
 
-  /** The old registry, if any; a killed restore may already have moved it. */
+  /** Path of the old registry, which a killed restore may already have moved. The file may not exist. */
   get oldDatabase(): string {
     const moved = join(this.oldFolder, basename(this.databaseFile));
     return existsSync(moved) || existsSync(join(this.oldFolder, MOVED)) ? moved : this.databaseFile;
   }
 
-  /** Empties the folder of copies: files copied by an interrupted restore are copied again. */
+  /** Empties the folder of copies, since an interrupted restore may have left partial files. */
   prepareCopies(): void {
     rmSync(this.copies, { recursive: true, force: true });
     createPrivateFolder(this.copies);
   }
 
   /**
-   * Moves every file of the old registry into the folder, and then records on disk that all have been moved.
-   * @param foreignFiles files that do not belong to the restored registry
+   * Moves every file of the old registry into the folder, and then records on disk that all are moved.
+   * @param foreignFiles other files to move, which do not belong to the restored registry
    */
   moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
@@ -90,7 +90,7 @@ export class RestoringFolder {
     this.sync();
   }
 
-  /** Puts the copies in place of files that a killed restore may have left. */
+  /** Moves the copies to the location, in place of any files that a killed restore left there. */
   placeCopies(onStep: (step: string) => void): void {
     for (const file of filesAt(this.databaseFile)) rmSync(file);
     for (const { name, pathAt } of REPLACED) {
@@ -118,7 +118,7 @@ export class RestoringFolder {
     return isEmpty ? undefined : replaced;
   }
 
-  /** Abandons the restore; the folder is removed if nothing at the location has changed. */
+  /** Abandons the restore, and removes the folder if nothing has changed at the location. */
   abandon(): void {
     this.close();
     const isUntouched = readdirSync(this.oldFolder).every((name) => name === LOCK || name === NEW);

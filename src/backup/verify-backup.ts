@@ -11,23 +11,23 @@ import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
-// Inspection of one file, which no other process uses
+// Inspection of one file that no other process uses
 
 export interface Inspection {
   readonly applicationId: number;
   readonly schemaVersion: number;
   /** Null if the database is intact. */
   readonly fault: string | null;
-  /** Row count of each counted table in the file; an older release may have fewer tables. */
+  /** Row count of each counted table; a file of an older release may have fewer tables. */
   readonly rows: { readonly [table: string]: number };
   /** Undefined for a registry that has lost its epoch, and for other files. */
   readonly sequence: SequencePosition | undefined;
 }
 
 /**
- * Inspects a file; one that is not a database yields a fault.
- * @param depth `quick`: the structure of every table and index; `full`: also that indexes match their tables,
- * which takes several times as long
+ * Inspects a database file. A file that is not a database has a fault in the result.
+ * @param depth `quick` checks the structure of every table and index; `full` also compares indexes with their
+ * tables, and takes several times as long
  */
 export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspection {
   let raw: Database.Database | undefined;
@@ -35,7 +35,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
     raw = new Database(file, { readonly: true, fileMustExist: true });
     const db = new Connection(raw, { readOnly: true });
     const read = (pragma: string) => raw?.pragma(pragma, { simple: true });
-    // With SQLite's default of 16 MiB, checking 3.4 GB reads 84 GB.
+    // With the default cache of 16 MB, the check of a file of 3.4 GB reads 84 GB.
     read('cache_size = -262144');
     const result = read(depth === 'full' ? 'integrity_check(1)' : 'quick_check(1)');
     const isIntact = result === 'ok';
@@ -54,7 +54,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   }
 }
 
-/** Removes the line with the database's name that begins some results of SQLite. */
+/** Joins the lines of a message of SQLite, without the line that only names the database. */
 const toOneLine = (result: string): string =>
   result
     .replace(/^\*\*\* .* \*\*\*\n/, '')
@@ -68,20 +68,17 @@ const hasTable = (db: Connection, name: string): boolean =>
   db.has(`sqlite_schema WHERE type = 'table' AND name = '${name}'`);
 
 export interface CheckedBackup {
-  /** Undefined if the manifest cannot be relied on. */
+  /** Undefined if the manifest is damaged or was changed. */
   readonly backup: Manifest | undefined;
-  /** First difference, beginning with the file's name; null if the backup is sound. */
+  /** First fault, beginning with the file's name; null if the backup is sound. */
   readonly fault: string | null;
-  /**
-   * Fault of the access ledger, which is copied even if damaged and does not make the backup unusable; null
-   * if none.
-   */
+  /** Fault of the access ledger; null if none. The rest of the backup stays usable. */
   readonly ledgerFault: string | null;
 }
 
 /**
  * Reads every byte of a backup and changes nothing.
- * @throws StorageError `unusable` when there is no backup in the folder, or one of a newer release
+ * @throws StorageError `unusable` when the folder has no backup, or a backup of a newer release
  */
 export async function checkBackup(folder: string): Promise<CheckedBackup> {
   let manifest: Manifest;
@@ -146,7 +143,7 @@ export function findWrongContent(
     : undefined;
 }
 
-/** Also compares the rows and the sequence of the registry with the manifest. */
+/** Extends `findWrongContent`: also compares row counts and sequence of the registry with the manifest. */
 function findWrongInside(
   inspection: Inspection,
   file: ManifestFile,

@@ -16,30 +16,32 @@ import { StorageError } from '../sqlite/storage-error.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
-// A backup is written in a folder `NAME.incomplete-PID`, which is renamed at the end. The folder of a killed
-// backup is removed by the next backup of the same name; a dated one, by the next dated backup
+// A backup is written to a folder `NAME.incomplete-PID`, which is renamed at the end. If the process is
+// killed, the next backup of the same name removes this folder. For dated names, the next dated backup does
 
 export interface BackupOptions {
   /** Version of the program, for the manifest. */
   readonly program: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Stops the work before its next step, and leaves nothing behind. */
+  /** Stops the backup before its next step; the files written so far are removed. */
   readonly signal?: AbortSignal;
-  /** @param part copied share of the databases, up to 1; reading them back takes about as long again */
+  /**
+   * @param part share of the databases copied so far, up to 1; reading them back takes about as long again
+   */
   readonly onProgress?: (part: number) => void;
 }
 
 export interface WrittenBackup extends Manifest {
-  /** Fault of an access ledger that was not copied completely; null if it was. */
+  /** Fault of the access ledger if its copy is incomplete; otherwise null. */
   readonly ledgerFault: string | null;
 }
 
-/** Also accepts names of 1.0.0, which have no number. */
+/** True for the folder name of a dated backup; names of 1.0.0 have no number. */
 export const isDatedName = (name: string): boolean =>
   /^(?:[0-9]{6,12}-)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);
 
-/** Returns the name of a folder while a backup is being written to it or removed. */
+/** Returns the folder's name while a backup is being written or removed. */
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
 
 /**
@@ -101,13 +103,13 @@ function removeIncomplete(parent: string, target: string): void {
   }
 }
 
-/** False for this process's own id: in a container, every backup may have the same. */
+/** False for this process's own id, since every backup in a container may have the same process id. */
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /**
- * Writes a backup to a folder that is missing or empty. The folder gets its name once everything in it is
- * complete, checked and on disk.
- * @throws StorageError; nothing is then left in the folder
+ * Writes a backup to a new or empty folder. The folder appears under its name once all files are complete,
+ * checked and on disk.
+ * @throws StorageError; nothing is left in the folder then
  */
 export async function writeBackup(
   databaseFile: string,
@@ -127,7 +129,7 @@ export async function writeBackup(
     folder = createWorkFolder(target);
     const free = () => freeBytes(folder as string);
     assertRoom(ledgerBytes(databaseFile), target, free);
-    // The ledger precedes the keys, so that the copied keys include those of all its months.
+    // The ledger is copied before the keys, so that the copied keys cover every month of the ledger.
     const ledger = await copyLedger(databaseFile, folder, options.signal);
     snapshots = takeSnapshots(databaseFile);
     const bytes = snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);
@@ -160,7 +162,7 @@ async function copySnapshots(
   }
 }
 
-/** @returns the error with the backup's path if its disk caused it */
+/** @returns an error that names the backup's folder if its disk caused the failure; else the error itself */
 function toBackupError(target: string, error: unknown): unknown {
   if (isFull(error)) return diskFull(target, error);
   const { code = '', message } = error as NodeJS.ErrnoException;
@@ -175,7 +177,9 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Requires the reserve too: on the registry's disk, writes to the registry would be refused without it. */
+/**
+ * Requires room for the reserve too. If the disk is also the registry's, less room would stop writes there.
+ */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }

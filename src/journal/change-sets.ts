@@ -1,5 +1,5 @@
 /**
- * Records changes of sets of rows, by imports, corrections and their undo: their history and events. Triggers
+ * Records history and events of sets of rows changed by imports, corrections and their undo. Triggers
  * maintain the counts.
  */
 
@@ -25,26 +25,27 @@ import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 
 /**
- * Rows of one table that an operation creates or changes, as SQL. Removed rows are noted with `noteRemoved`.
+ * Rows of one table that an operation creates or changes, selected with SQL. Removed rows are noted with
+ * `noteRemoved`.
  */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
-  /** Condition on the row `r` for newly created rows. */
+  /** SQL condition that the row `r` was created. */
   readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
   readonly values?: string | undefined;
-  /** SELECT of the `id` of the members with these entries, if the caller already has it. */
+  /** SELECT of the `id` of members who own these rows; computed if undefined. */
   readonly members?: string;
 }
 
-/** Actor and time of the changes. */
+/** Actor and time to record with changes. */
 export interface Recording {
   readonly actor: Actor;
   /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
-/** History fields that stand for an entire row. */
+/** History fields that represent an entire row. */
 export const REMOVED = 'removed';
 export const RESTORED = 'restored';
 
@@ -67,7 +68,7 @@ export function insertChanges(
 }
 
 /**
- * Notes rows about to be removed, while they can still be read; `announce` appends their events later.
+ * Saves the ids and owners of rows about to be removed, so that `announce` can append their events later.
  * @param from table with all columns of the rows
  * @param where condition on the row `r`
  * @returns the number of rows
@@ -83,13 +84,13 @@ export function noteRemoved(db: Connection, entity: ChangedEntity, from: string,
   ).changes;
 }
 
-/** SELECT of the ids of noted rows. */
+/** Returns a SELECT of the ids of noted rows. */
 export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
 /**
- * Records every value of the noted rows of an entity, so that an undo can restore them.
- * @param from table that the rows are read from
+ * Records every value of the noted rows of an entity, so that an undo can restore the rows.
+ * @param from table with the rows to read
  */
 export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {
   const table = tableOf(entity);
@@ -113,7 +114,7 @@ export function announce(db: Connection, sets: readonly ChangeSet[], by: Recordi
     : [];
   const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
   if (events.length > 0) {
-    // Events of one kind are already in id order: sorting them would be needless.
+    // A single SELECT has one place and is already in id order, so SQLite need not sort.
     const order = events.length === 1 ? 'row_id' : 'place, row_id';
     const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
       ORDER BY ${order}`;
@@ -138,7 +139,10 @@ function deletions(entity: ChangedEntity): string[] {
   ];
 }
 
-/** Events of the rows, except updates of members, which are merged with those of their entries. */
+/**
+ * Returns SELECTs of the events of the rows, except updates of members: `memberUpdates` combines those with
+ * updates of their entries.
+ */
 function ownEvents({ entity, created, values }: ChangeSet): string[] {
   const { table, announced } = tableOf(entity);
   if (!('entity' in announced)) return [];
@@ -156,7 +160,7 @@ function ownEvents({ entity, created, values }: ChangeSet): string[] {
 /** History fields that events name differently. */
 const ANNOUNCED_AS: { readonly [field: string]: string } = { opening_balance: 'paid_amount' };
 
-/** SELECT of `id, bit` of rows with changed values. */
+/** Returns a SELECT of `id, bit` of rows with changed values. */
 function changedBits(event: EventEntity, values: string): string {
   const fields = [...EVENT_FIELDS[event], ...Object.keys(ANNOUNCED_AS)];
   const cases = fields.map(
@@ -166,7 +170,7 @@ function changedBits(event: EventEntity, values: string): string {
 }
 
 /**
- * SELECT of update events. Rows with changes only in fields that events do not name get none.
+ * Returns a SELECT of update events. A change only in fields that events do not name causes no event.
  * @param bits SELECT of `id, bit`
  */
 const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, condition = 'true'): string =>
@@ -175,7 +179,8 @@ const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, cond
    WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
 
 /**
- * One update event per member with changed values or entries; none for created, removed or erased members.
+ * Returns a SELECT of one update event per member with changed values or entries, except created, removed and
+ * erased members.
  */
 function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEntity[]): string[] {
   const members = sets.find(({ entity }) => entity === 'members');
@@ -195,7 +200,7 @@ function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEnti
   return [updatesOf('members', 'member', bits.join('\nUNION ALL '), conditions.join(' AND '))];
 }
 
-/** SELECTs of `id, bit` of the current and previous owners of changed entries. */
+/** Returns SELECTs of `id, bit` for the current and previous owners of changed entries. */
 function summaryBits({ entity, created, values, members }: ChangeSet): string[] {
   const { table, owner } = tableOf(entity);
   if (owner === undefined) return [];
@@ -209,7 +214,7 @@ function summaryBits({ entity, created, values, members }: ChangeSet): string[] 
 
 /**
  * @param members SELECTs of the `id` of members
- * @returns an empty list if member events do not cover these entries
+ * @returns SELECTs of `id, bit`; empty if member events do not cover these entries
  */
 function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   const { announced } = tableOf(entity);
@@ -218,7 +223,7 @@ function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   return members.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
 }
 
-/** SELECTs of the present owners of changed rows, and of the owners before and after each change. */
+/** Returns SELECTs of the present owners of changed rows, and of the owners before and after each change. */
 function changedOwners(entity: OwnedEntity, values: string): string[] {
   const { table, owner } = tableOf(entity) as Required<ReturnType<typeof tableOf>>;
   return [
@@ -231,7 +236,7 @@ function changedOwners(entity: OwnedEntity, values: string): string[] {
   ];
 }
 
-/** Id of the next row; `isUsual` is true if SQLite would assign it by itself. */
+/** Returns the id of the next row. `isUsual` is true if SQLite would assign this id by default. */
 export function nextIdOf(db: Connection, table: string): { readonly id: number; readonly isUsual: boolean } {
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
   const removed = 'SELECT coalesce(max(last_id), 0) FROM main.removed_ids WHERE table_name = ?';
@@ -241,7 +246,7 @@ export function nextIdOf(db: Connection, table: string): { readonly id: number; 
 
 /**
  * Prevents the reuse of removed ids.
- * @param lastId highest removed id; call this in the transaction that removes it
+ * @param lastId highest removed id; call this in the transaction that removes the row
  */
 export function keepRemovedId(db: Connection, table: string, lastId: number): void {
   db.run(

@@ -11,7 +11,7 @@ import type { NamedMember } from './correction-kinds.ts';
 export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): string =>
   db.value<string>(`SELECT ${labelSql(entity, String(id))}`);
 
-/** Code and name of a member that still exists. */
+/** Reads code and name of a member, who must still exist. */
 export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
   db.row<NamedMember>(
     `SELECT ${FOUND_MEMBER}, @fate AS fate
@@ -20,8 +20,8 @@ export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' 
   ) as NamedMember;
 
 /**
- * SELECT of a page of changes by id, after the first parameter and up to the second. Rows that were
- * created and removed again have no label and are left out.
+ * Returns a SELECT of a page of changes by id, after the first parameter and up to the second. The label is
+ * empty for a row that was created and removed again.
  * @param limit rows per page
  */
 export function listedChangesSql(limit: number): string {
@@ -34,8 +34,8 @@ export function listedChangesSql(limit: number): string {
 // Actors
 
 /**
- * Formats an actor for display: `key:7` → key 7. A null actor stands for rows older than the history.
- * @param who user of the import, correction or undo; null if it must not be named
+ * Formats an actor for display: `key:7` → key 7. A null actor means that the row is older than the history.
+ * @param who user of the import, correction or undo; null to omit the user
  */
 export function formatActor(actor: Actor | null, who: string | null = null): Message {
   if (actor === null) return say('before the history');
@@ -48,7 +48,7 @@ export function formatActor(actor: Actor | null, who: string | null = null): Mes
 }
 
 /**
- * SQL of the operation that created a row; null for a row created with a key.
+ * Returns SQL of the operation that created a row; null for a row created with a key.
  * @param id SQL of the row id
  */
 export const creatorOf = (entity: ChangedEntity, id: string): string =>
@@ -75,5 +75,5 @@ const COUNTS: { readonly [entity in ChangedEntity]: (n: number) => Message } = {
   savings: (n) => say('{n|# savings transaction|# savings transactions}', { n }),
 };
 
-/** For example `3 members`. */
+/** Formats a number of rows, for example `3 members`. */
 export const countEntities = (entity: ChangedEntity, count: number): Message => COUNTS[entity](count);

@@ -15,7 +15,6 @@ const CACHE_KIB = 64 * 1024;
 export interface OperationOptions {
   /** Format of the read model, which is refreshed after a commit. */
   readonly format: ReadModelFormat;
-  /** Monotonic clock. */
   readonly monotonicMs: () => number;
   /** Time to wait for another process's lock, in milliseconds. */
   readonly waitMs: number;
@@ -34,27 +33,27 @@ export function openOperationScope(databaseFile: string, options: OperationOptio
     tempStore: 'FILE',
     cacheKiB: CACHE_KIB,
   });
-  // The checkpoint of the write-ahead log follows the commit, when the lock is free.
+  // After the commit, `tidyUp` checkpoints the write-ahead log, when the lock is free.
   db.raw.pragma('wal_autocheckpoint = 0');
   return { ...options, db };
 }
 
-/** Result of the work in a transaction, and whether to commit it. */
+/** Result of the work in a transaction; `isKept` is true to commit. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly isKept: boolean;
-  /** Values shown to the operator before confirmation, besides those that change; part of the fingerprint. */
+  /** Other values that the operator sees before confirmation; part of the fingerprint. */
   readonly shown?: unknown;
 }
 
-/** Rolls back a transaction whose result is not kept. */
+/** Thrown to roll back a transaction whose result is not kept. */
 class TakenBack extends Error {}
 
 /**
  * Runs work in one write transaction, and tidies up after the commit.
  * @param nothing sentence for a failure, such as `Nothing was undone`
  * @param nowSeconds epoch seconds
- * @param agreed fingerprint of the confirmed changes: any others are rolled back
+ * @param agreed fingerprint of the confirmed changes; the work is rolled back if its changes are different
  * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
  */
 export function perform<Result>(
@@ -67,7 +66,7 @@ export function perform<Result>(
   readonly result: Result;
   /** Time during which other writers were locked out, in milliseconds. */
   readonly lockMs: number;
-  /** Fingerprint of all changed values if the work was rolled back; undefined if it was committed. */
+  /** Fingerprint of all changed values if the work was rolled back; undefined after a commit. */
   readonly fingerprint: string | undefined;
   readonly errorAfterCommit: unknown;
 } {
@@ -98,7 +97,10 @@ export function perform<Result>(
   return { result, lockMs, fingerprint, errorAfterCommit };
 }
 
-/** Fingerprint of later changes. Equal fingerprints mean the same values of the same rows. */
+/**
+ * Returns a hash of `shown` and of all changes after `lastBefore`. Equal hashes mean equal values of the same
+ * rows.
+ */
 function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
   const changes = db.raw
@@ -109,19 +111,20 @@ function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): stri
 }
 
 /**
- * Indexes new names, refreshes the read model and truncates the write-ahead log. All rows are committed by
- * now, so a busy lock or a full disk is not an error.
- * @returns any other error: throwing it would suggest that nothing was written
+ * Indexes new names, refreshes the read model and truncates the write-ahead log. All rows are already
+ * committed, so a busy lock or a full disk is not an error.
+ * @returns any other error, since a thrown error would suggest that nothing was written
  */
 export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {
   try {
     indexNames(db, { pause: letOthersWrite });
     refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
-    // Outside the lock; otherwise the log of a large import would keep its size.
+    // Without this, the write-ahead log would stay as large as a large import made it.
     db.emptyLog(WAIT_MS.command);
     return undefined;
   } catch (error) {
-    // Lookups compute what is still stale, searches wait for missing names, and the check reports both.
+    // Not an error: lookups compute stale read models, searches wait for missing names, and `check` reports
+    // both.
     return isBusy(error) || isDiskFull(error) ? undefined : error;
   }
 }

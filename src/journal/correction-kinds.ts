@@ -23,8 +23,8 @@ export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 export const MAX_REASON_LENGTH = 500;
 
 /**
- * Parses the reason kept with a correction: 1 to 500 characters (docs/correcting.md#every-correction). The
- * reason outlives the erasure of a person, so it may not contain a national ID.
+ * Parses the reason to record with a correction: 1 to 500 characters (docs/correcting.md#every-correction).
+ * The reason outlives the erasure of a person, so it may not contain a national ID.
  */
 export function parseReason(text: string): string | FieldError {
   const reason = parseText(text, MAX_REASON_LENGTH);
@@ -39,9 +39,9 @@ export interface CorrectionOptions {
   readonly systemUser: string;
   /** Epoch seconds. */
   readonly nowSeconds: number;
-  /** Runs the correction and rolls it back: the result is what would have happened. */
+  /** Runs the correction and rolls it back; the result is a preview. */
   readonly isDryRun?: boolean | undefined;
-  /** Fingerprint of an earlier dry run. A correction that would do anything else stays a dry run. */
+  /** Fingerprint of the confirmed preview. A correction with different changes is rolled back. */
   readonly agreed?: string | undefined;
 }
 
@@ -52,15 +52,17 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** A member affected by a correction, as it was before; a new member as it is. */
+/**
+ * A member affected by a correction, with the values before the correction or, for a new member, after it.
+ */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;
   readonly memberCode: string;
   readonly fullName: string;
   /**
-   * In a merge one member `goes` and the other `stays`; in a transfer one membership `ends` and the other
-   * `begins`; a member whose entries are removed `stays`.
+   * `goes`, `stays`: the two members of a merge. `ends`, `begins`: the two memberships of a transfer. A
+   * member whose entries are removed also `stays`.
    */
   readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
 }

@@ -30,9 +30,9 @@ interface Row {
 
 export interface RowHistory {
   readonly id: number;
-  /** Member code with the code of its cooperative, or the code of a cooperative. */
+  /** Codes of the cooperative and the member, or only the code of a cooperative. */
   readonly name: string;
-  /** Origin, then each change; newest last. */
+  /** Creation of the row first, then each change; newest last. */
   readonly entries: readonly HistoryEntry[];
 }
 
@@ -49,7 +49,7 @@ export function openHistory(storage: Storage) {
     `SELECT field, old, new, at, actor, ${userOf('actor')} AS user FROM main.changes
      WHERE entity = ? AND row_id = ? AND field <> '${CREATED}' ORDER BY id`,
   );
-  // One snapshot for the rows and their entries.
+  // Rows and their entries come from one snapshot.
   const read = (entity: 'members' | 'cooperatives', sql: string, key: number | string): RowHistory[] =>
     db.transaction.deferred(() =>
       db.rows<Row>(sql, { key }).map(({ id, name, created_at: at }) => {
@@ -60,7 +60,7 @@ export function openHistory(storage: Storage) {
     );
   return {
     ofMember: (id: number) => read('members', `${MEMBER} WHERE m.id = @key`, id),
-    /** History of each membership of a person, in id order; a former number finds the person too. */
+    /** Reads the history of each membership of a person, in id order. A former national ID works too. */
     ofPerson: (identityCard: string) =>
       read(
         'members',
@@ -79,7 +79,7 @@ export function openHistory(storage: Storage) {
 
 // Output of changes and actors: text for people, JSON for programs
 
-/** Text of a change, without national IDs. */
+/** Formats a change, with national IDs hidden. */
 export function formatChange(change: {
   /** Null for a correction, which has no file. */
   readonly line: number | null;
@@ -91,7 +91,7 @@ export function formatChange(change: {
   const { line, row, column, old, new: value } = change;
   const write = (text: string | null) => hideIdentityCards(text ?? '(empty)');
   const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
-  // The removal of a row has no values.
+  // The entry for the removal of a row has no values.
   return old === null && value === null ? `${place}\n` : `${place}: ${write(old)} → ${write(value)}\n`;
 }
 
@@ -104,7 +104,6 @@ export const describeEntry = ({ field, old, new: value, at, actor, user }: Histo
   user,
 });
 
-/** Label of the row, and one line per entry. */
 function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
   const rows = entries.map((entry) => {
     const { field, old, new: value, at, actor, user } = describeEntry(entry, zone);
@@ -138,12 +137,12 @@ export function declareHistory(history: Command, context: CliContext): void {
     );
 }
 
-/** @param none refusal if there is no row */
+/** @param none message of the error if there is no row */
 async function print(run: Run, none: string, find: (store: History) => readonly RowHistory[]): Promise<void> {
   const { storage, zone } = run;
   const rows = await withStore(openHistory(storage), find);
   if (rows.length === 0) throw new CommandError(EXIT.refused, none);
-  // The entries of a person name their membership.
+  // With several memberships, each entry includes the id of its membership.
   const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
   const history = rows.flatMap((row) =>
     row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),

@@ -58,7 +58,7 @@ function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry 
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-/** One line for each listed blocker, the number of the others, and the operations to undo first. */
+/** Returns one line per listed blocker, the number of further blockers, and the operations to undo first. */
 function describeRefusal(
   log: Journal,
   { id, isCorrection }: Undoing,
@@ -81,7 +81,7 @@ function describeRefusal(
         : say('An erasure cannot be undone, and so import {id} cannot be undone either.', values),
     ];
   }
-  // Newest first, because it may build on older ones.
+  // The newest operation comes first, because it may build on older ones.
   const operations = first.map((blocking, i) => {
     const operation = formatActor(`${kindOf(log, blocking)}:${blocking}`);
     return i === 0 ? operation : say('then {operation}', { operation });
@@ -92,11 +92,11 @@ function describeRefusal(
   return lines;
 }
 
-/** A correction has a reason. */
+/** Distinguishes operations by their reason, which only corrections have. */
 const kindOf = (log: Journal, id: number): 'correction' | 'import' =>
   (log.find(id)?.reason ?? null) === null ? 'import' : 'correction';
 
-/** The value must be unique within a cooperative. */
+/** Describes a row with a unique value that the undo would restore in another row. */
 function describeTaken(kind: UndoBlocker['kind'], values: { row: Message; by: Message }): Message {
   switch (kind) {
     case 'cooperatives':
@@ -133,7 +133,7 @@ function describeBlocker({ kind, row: name, reason, actor }: UndoBlocker, isCorr
 
 type UndoOptions = PrintOptions & ConfirmOptions;
 
-/** Limit of blockers shown; the rest is only counted. */
+/** Maximum number of blockers to show; further blockers are only counted. */
 const SHOWN_BLOCKERS = 20;
 
 export function declareImports(imports: Command, context: CliContext): void {
@@ -185,7 +185,7 @@ const addId = (command: Command) =>
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
 
-/** Streamed: there may be a million changes. */
+/** Prints changes as a stream, since an import may have a million of them. */
 async function printChanges(
   { out, options, zone }: Run,
   changes: ReturnType<Journal['listChanges']>,
@@ -242,7 +242,7 @@ async function undo(run: Run<UndoOptions>, log: Journal, id: number): Promise<vo
   if (errorAfterCommit !== undefined) throw errorAfterCommit;
 }
 
-/** Prints the blockers of a refused undo. */
+/** Prints the blockers of a refused undo, and returns the error to throw. */
 function refused(
   run: Run<UndoOptions>,
   log: Journal,

@@ -48,7 +48,10 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Names and values of options without those that are off; nested maps are prefixed with their name. */
+/**
+ * Formats the names and values of options, without options that are off. Entries of a nested map are prefixed
+ * with the name of the map.
+ */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');
@@ -67,7 +70,7 @@ interface RecordedNote {
   readonly lines: readonly number[];
 }
 
-/** Notes of corrections are sentences. */
+/** Formats notes. A note of a correction is already a sentence. */
 const formatNotes = (notes: unknown): string[] =>
   (notes as readonly (RecordedNote | string)[]).map((note) => {
     if (typeof note === 'string') return note;
@@ -76,11 +79,11 @@ const formatNotes = (notes: unknown): string[] =>
     return `${kind.replaceAll('_', ' ')}${where}: ${describeLines(lines.slice(0, SHOWN_LINES), count)}`;
   });
 
-/** The first line goes beside the name, the others below it. */
+/** Puts the name beside the first line only. */
 const formatList = (name: string, lines: readonly string[]): (readonly [string, string])[] =>
   lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
 
-/** @param described the same operation, as JSON shows it */
+/** @param described the same operation in its JSON form */
 export function formatImport({ map, options, notes }: Operation, described: DescribedImport): string {
   const { created, changed, unchanged, kept, removed, refused_rows: refused, reason } = described;
   const counts = { new: created, changed, unchanged, removed, 'values kept': kept, refused };
@@ -103,15 +106,17 @@ export function formatImport({ map, options, notes }: Operation, described: Desc
   ]);
 }
 
-/** File of an import, kind of a row entered by hand, or reason of another correction. */
+/**
+ * Returns the file of an import, the kind of a row entered by hand, or the reason of any other correction.
+ */
 export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operation): string =>
   kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 
-/** Time and user of the undo of an operation, or false. */
+/** Formats time and user of an operation's undo; false if the operation was not undone. */
 export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: Operation): string | false =>
   undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');
 
-/** Mark of an undone operation in a list. */
+/** Marks an undone operation in a list. */
 export function undoneMark(visit: Visit, operation: Operation): Html | false {
   const undone = writeUndone(visit, operation);
   return undone !== false && html`<br><b>${visit.say('undone: {when}', { when: undone })}</b>`;

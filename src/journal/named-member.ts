@@ -26,14 +26,14 @@ export function parseMemberName(text: string): MemberName | undefined {
   return isIdentityCard(rest) ? number : undefined;
 }
 
-/** For `--help`, after the description of the argument. */
+/** Text for `--help`, after the description of the argument. */
 export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
 
-/** Limit of listed candidates; the rest is only counted. */
+/** Maximum number of candidates to list; further candidates are only counted. */
 const SHOWN_MEMBERS = 10;
 
-// Not a commander argument parser: commander repeats wrong values, and this one may be a mistyped national
-// ID.
+// Not a commander argument parser: the error messages of commander repeat a wrong value, which may be a
+// mistyped national ID
 
 /** @throws CommandError with status 2 for text that cannot name a member */
 function readName(text: string): MemberName {
@@ -42,13 +42,13 @@ function readName(text: string): MemberName {
   return name;
 }
 
-/** Unambiguous name of the member. */
+/** Returns a name that identifies the member: `CODE/MEMBERCODE`. */
 export const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
   `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
 
 /**
  * Calls `work` with the stored data and the id of the named member.
- * @throws CommandError with status 1 if no member has this name, or the operator chose none of several
+ * @throws CommandError with status 1 if no member has this name, or the operator chose no candidate
  */
 export async function withMember<T>(
   run: Run,
@@ -59,11 +59,11 @@ export async function withMember<T>(
   return withStore(openStoredData(run.storage), async (store) => {
     const candidates = store.findMembers(name);
     const [first] = candidates;
-    // `work` reports an unknown id itself: the member may have been merged.
+    // `work` handles an unknown id itself, since the member may have been merged.
     if (first === undefined && name.id !== undefined) return work(store, name.id);
     if (first === undefined) {
       const { identityCard } = name;
-      // A negative answer is information about a person too, so the access is recorded.
+      // A negative result also reveals something about a person, so the access is recorded.
       if (identityCard !== undefined)
         await recordAccess(run, { identityCards: [identityCard], fields: NAMES });
       throw new CommandError(EXIT.refused, nobody(name));
@@ -74,12 +74,12 @@ export async function withMember<T>(
 }
 
 /**
- * Id of the named member.
+ * Finds the id of the named member.
  * @throws CommandError as `withMember`
  */
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
-/** Texts that name this member unambiguously. */
+/** Returns the texts that each identify this member unambiguously. */
 export function namesOf(
   store: StoredDataStore,
   { id, cooperative, member_code: code, identity_card: number }: StoredRow,

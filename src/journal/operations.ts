@@ -6,70 +6,71 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { StagedValue } from '../values/declared-fields.ts';
 import type { CorrectionKind } from './correction-kinds.ts';
 
-/** Inputs of an import that the registry cannot derive itself. */
+/** Inputs of an import that the registry cannot derive. */
 export interface ImportRecord {
-  /** Name without its folders. */
+  /** File name without folders. */
   readonly fileName: string;
   /** Hash of the file's bytes, 64 hexadecimal digits. */
   readonly sha256: string;
-  /** Mapping with which the file was read, or null; a JSON value, like `options` and `notes`. */
+  /** Mapping used to read the file; null if none. Like `options` and `notes`, a JSON value. */
   readonly map: unknown;
   readonly options: unknown;
-  /** Parts of the file that were read leniently or skipped, without values. */
+  /** Notes on parts of the file that were read leniently or skipped, without their values. */
   readonly notes: unknown;
   readonly systemUser: string;
   /**
-   * True for a single row entered by hand. It is recorded as a correction whose reason is the row's kind, so
-   * that later files keep its values.
+   * True for a single row entered by hand. It is recorded as a correction with the row's kind as reason, so
+   * that later imports keep its values.
    */
   readonly isEntered?: true;
 }
 
 /**
- * Numbers of rows of a file that are new, differ from the stored row with the same natural key, or equal it.
+ * Numbers of rows in a file that are new, differ from the stored row with the same natural key, or equal that
+ * row.
  */
 export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Stored values that the file would change, but may not. */
+  /** Number of stored values that were kept although the file has different values. */
   readonly kept: number;
-  /** Rows of the replaced import that are missing in this file. */
+  /** Number of rows of the replaced import that are missing in this file. */
   readonly removed: number;
 }
 
-/** A value of a stored row that a file changes. */
+/** A change of one value of a stored row by a file. */
 export interface StagedChange {
-  /** First line of the file's row. */
+  /** Line on which the row begins in the file. */
   readonly line: number;
-  /** Label of the row: code of a cooperative, member code or reference; never a national ID. */
+  /** Label of the row (code of a cooperative, member code or reference), never a national ID. */
   readonly row: string;
   readonly column: string;
-  /** As stored: amounts in minor units, weights in grams, instants in epoch seconds. */
+  /** In stored units: amounts in minor units, weights in grams, instants in epoch seconds. */
   readonly old: StagedValue;
   readonly new: StagedValue;
 }
 
-/** Consecutive ids; an empty range has `last` one less than `first`. */
+/** Consecutive ids. In an empty range, `last` is one less than `first`. */
 export interface IdRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** A recorded import, with its file, or a correction, whose file name and hash are empty. */
+/** A recorded import or correction. File name and hash are empty for a correction. */
 export interface Operation extends ImportRecord, ImportChanges {
   readonly id: number;
   readonly kind: ImportKind | CorrectionKind;
   /** Epoch seconds. */
   readonly importedAt: number;
   readonly refusedRows: number;
-  /** Id of the import that this file is a newer version of. */
+  /** Id of the import that this import replaced with a newer version of the file. */
   readonly replaces: number | null;
-  /** Id of the import that replaced this one and was not undone. */
+  /** Id of the import that replaced this import and was not undone. */
   readonly replacedBy: number | null;
   /** Epoch seconds; null if not undone. */
   readonly undoneAt: number | null;
-  /** User; null if not undone, and if the user was not recorded. */
+  /** User who undid the operation; null if not undone or not recorded. */
   readonly undoneBy: string | null;
   /** Reason of a correction; null for an import. */
   readonly reason: string | null;
@@ -81,14 +82,14 @@ export interface Operation extends ImportRecord, ImportChanges {
 export const isImport = ({ kind }: Operation): boolean => IMPORT_KINDS.some((each) => each === kind);
 
 /**
- * SELECT of the import, not undone, that replaced another one.
+ * Returns a SELECT of the import that replaced another import and was not undone.
  * @param id SQL of the replaced import's id
  */
 export const replacementOf = (id: string): string =>
   `SELECT g.operation_id FROM main.imported_files g CROSS JOIN main.operations u
      ON u.id = g.operation_id AND u.undone_at IS NULL WHERE g.replaces = ${id}`;
 
-/** Columns from `imported_files` are null for a correction. */
+/** SELECT of operations. A correction has no row in `imported_files`, hence the defaults. */
 const OPERATIONS = `SELECT o.id, o.kind, coalesce(f.file_name, '') AS fileName,
     coalesce(f.sha256, '') AS sha256, f.map, o.options, o.notes, o.reason, o.system_user AS systemUser,
     o.performed_at AS importedAt, o.created, o.changed, coalesce(f.unchanged, 0) AS unchanged,
@@ -108,7 +109,7 @@ const toOperation = (row: OperationRow): Operation => ({
   notes: JSON.parse(row.notes ?? 'null'),
 });
 
-/** Lists operations, oldest first: all, or the last `limit` operations before an id. */
+/** Lists operations, oldest first: all of them, or the last `limit` operations before the id `before`. */
 export const listOperations = (
   db: Connection,
   {
@@ -126,11 +127,11 @@ export function findOperation(db: Connection, id: number): Operation | undefined
   return row && toOperation(row);
 }
 
-/** FROM clause: imports `o` of @kind that were not undone, whose file `f` has the hash @sha256. */
+/** FROM clause for imports `o` of @kind whose file `f` has the hash @sha256, without undone imports. */
 export const OF_SAME_BYTES = `main.imported_files f CROSS JOIN main.operations o
   ON o.id = f.operation_id AND f.sha256 = @sha256 AND o.kind = @kind AND o.undone_at IS NULL`;
 
-/** Finds the last import of the same bytes and kind that was not undone. */
+/** Finds the last import of the same bytes and kind, ignoring undone imports. */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
   db.value<number | undefined>(`SELECT max(o.id) FROM ${OF_SAME_BYTES} HAVING count(*) > 0`, {
     kind,
@@ -141,9 +142,10 @@ export const lastChange = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM main.changes');
 
 /**
- * Begins an operation in its transaction: all history entries until its end belong to it.
- * @param operation its options and notes without personal data, as `imports show` displays them
- * @returns the id
+ * Begins an operation in the caller's transaction. All history entries until `endOperation` belong to the
+ * operation.
+ * @param operation options and notes must be free of personal data, since `imports show` displays them
+ * @returns the id of the operation
  */
 export function beginOperation(
   db: Connection,
@@ -166,7 +168,7 @@ export function beginOperation(
 }
 
 /**
- * Ends an operation.
+ * Ends an operation, with the counts of its changes.
  * @param changed number of stored rows changed or removed
  */
 export function endOperation(
@@ -178,7 +180,6 @@ export function endOperation(
   db.run('UPDATE main.operations SET created = ?, changed = ?, last_change = ? WHERE id = ?', values);
 }
 
-/** Records the rows that an operation created. */
 export function recordCreatedRows(
   db: Connection,
   id: number,
@@ -191,7 +192,6 @@ export function recordCreatedRows(
   ]);
 }
 
-/** Rows that an operation created, by entity. */
 export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEntity, IdRange> =>
   new Map(
     db
@@ -204,7 +204,7 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
 
 /**
  * Records the file of an import.
- * @param replaces import that this file is a newer version of
+ * @param replaces id of the import that has an older version of this file
  */
 export function recordFile(
   db: Connection,

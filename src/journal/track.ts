@@ -1,6 +1,6 @@
 /**
- * Records the changes that an operation's SQL makes, by comparing the rows before and after it, in sets. The
- * operation itself reports only the ids of the rows that it creates.
+ * Records the changes made by an operation's SQL, by comparing tables before and after the operation. The
+ * operation itself reports only the ids of created rows.
  */
 
 import {
@@ -33,7 +33,7 @@ export type Touched = { readonly [entity in ChangedEntity]?: string };
 type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows };
 
 /**
- * Runs the work inside the caller's transaction.
+ * Runs work inside the caller's transaction, and records the changed rows.
  * @param touched all rows that the work may change; the SELECTs may refer to temporary tables
  * @param work returns the ranges of created rows of touched entities
  * @param keepsNoValues for an erasure: no values enter the history, and events report the rows as deleted
@@ -120,7 +120,10 @@ function finishRows(
 /** A table that an operation touched. */
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL after an id for the created rows, such as `IN (SELECT …)`; undefined if there are none. */
+  /**
+   * SQL condition that follows the id of a created row, such as `BETWEEN 1 AND 9`; undefined if there are
+   * none.
+   */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
@@ -128,13 +131,13 @@ export interface OperatedTable {
 
 const within = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
 
-/** SQL condition for changes `c` of an operation. */
+/** Returns the SQL condition that a change `c` belongs to the operation. */
 export const operationChanges = ({ firstChange, lastChange }: Operation): string =>
   `c.id ${within({ first: firstChange, last: lastChange })}`;
 
 /**
- * SELECT of `row_id` of rows that an operation changed or removed.
- * @param condition on the change `c`
+ * Returns a SELECT of `row_id` of rows that an operation changed or removed.
+ * @param condition SQL condition on the change `c`
  */
 export const changedRows = (operation: Operation, entity: ChangedEntity, condition = 'true'): string =>
   `SELECT c.row_id FROM main.changes c
@@ -156,11 +159,11 @@ export function readOperatedTables(db: Connection, operation: Operation): Operat
   }).filter(({ created, fields }) => created !== undefined || fields.length > 0);
 }
 
-/** SQL of the member who owns the row `t`. */
+/** Returns SQL of the id of the member who owns the row `t`. */
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
-/** SQL of the account number or loan reference of the row `t`, by entity. */
+/** JSON key and SQL value of the row `t`'s account number or loan reference, by entity. */
 const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
   payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
   savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",
@@ -170,13 +173,13 @@ export interface OperatedRow {
   readonly entity: ChangedEntity;
   /** Label of the row: never a national ID. */
   readonly row: string;
-  /** Owner; null for a cooperative. */
+  /** Id of the member who owns the row; null for a cooperative. */
   readonly memberId: number | null;
-  /** Current values, with the number of the row's account or the reference of its loan. */
+  /** Current values, including the row's account number or loan reference. */
   readonly values: StoredRow;
 }
 
-/** Existing rows that an operation created or changed, with their owners. */
+/** Lists existing rows that an operation created or changed, except savings accounts, with their owners. */
 export const listOperatedRows = (db: Connection, operation: Operation): OperatedRow[] =>
   readOperatedTables(db, operation)
     .filter(({ table }) => table.entity !== 'accounts')
@@ -191,12 +194,12 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
 
-// Effects of changed payments on the paid amounts of loans, in sets. A paid amount is the opening balance
-// plus the recorded payments. These changes are derived, so they do not belong to the operation: they are
-// recorded after its end, and an undo computes them again.
+// Changed payments also change the paid amounts of loans: opening balance plus recorded payments. These
+// derived changes do not belong to the operation. They are recorded after its end, and an undo computes them
+// again
 
 /**
- * Changes the loans and records it. Triggers set the stale flag of the read model.
+ * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.
  * @param table with `loan_id` and `delta` in minor units
  */
 export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
@@ -213,8 +216,8 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds the amounts that the operation's payments count at this moment to `temp.paid_amounts`. Called with `-`
- * before the undo and with `+` after it, it leaves the differences.
+ * Adds the current total of the operation's payments, per loan, to `temp.paid_amounts`. Calls with `-` before
+ * the undo and `+` after it leave the difference.
  */
 export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');

@@ -30,11 +30,11 @@ import { changedRows, type OperatedTable, operationChanges, removedRows } from '
 /** SQL of the reason why the later change `c` of a row blocks an undo. */
 const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
 
-/** SQL of the correction that erased the member `m`. */
+/** SQL of the correction that erased the member `m`, as actor. */
 const ERASED_BY = `(SELECT h.actor FROM main.changes h
   WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
 
-/** Puts `erased` first among the reasons to refuse an undo: no other reason matters then. */
+/** Sorts `erased` first, since no other reason matters then. */
 const ERASED_FIRST = "ORDER BY reason <> 'erased'";
 
 /** A row that builds on an operation and prevents its undo. */
@@ -43,29 +43,34 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number finds a number that only this row has; `refers`:
-   * it belongs to a row that the operation created; `taken`: it has the member code, national ID, reference
-   * or number that another row would get back; `erased`: it is a membership or an entry of a person who was
-   * erased since; `replaced`: the import itself has a newer version; `overpaid`: with the restored payments,
-   * the paid amount of the loan would exceed the largest amount.
+   * `changed`: the row was changed since, or a former number finds a number that only this row has.
+   * `refers`: the row belongs to a row that the operation created.
+   * `taken`: the row has a member code, national ID, reference or number that the undo would restore in
+   * another row.
+   * `erased`: the row is a membership or an entry of a person who was erased since.
+   * `replaced`: a newer version of the import's file was imported.
+   * `overpaid`: with the restored payments, the paid amount of the loan would exceed the largest amount.
    */
   readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid' | 'replaced';
-  /** Actor that changed or created the row; null for a row older than the history. */
+  /** Actor that changed or created the row; null if the row is older than the history. */
   readonly actor: Actor | null;
 }
 
-// Each function below returns SELECTs of `kind, id, reason, actor`; a null actor stands for the origin of the
-// row.
+// Each function below returns SELECTs of `kind, id, reason, actor`. If `actor` is null, the actor is the
+// creator of the row.
 
-/** SQL condition for a change that was made after the operation and was not undone. */
+/** Returns the SQL condition that a change was made after the operation and was not undone. */
 const isSince = ({ lastChange }: Operation, change: string): string =>
   `${change}.id > ${lastChange} AND ${change}.actor NOT IN (${REVERSED_ACTORS})`;
 
-/** The same for one entity. The plus keeps SQLite from reading all changes of the entity by their index. */
+/**
+ * Returns `isSince` for one entity. The plus sign stops SQLite from using the index of entities, and so from
+ * reading all changes of the entity.
+ */
 const isSinceIn = (operation: Operation, entity: ChangedEntity): string =>
   `${isSince(operation, 'c')} AND +c.entity = '${entity}'`;
 
-/** SQL condition for the id of a row that the operation created, changed or removed. */
+/** Returns the SQL condition that the operation created, changed or removed the row with this id. */
 const isOperated = (operation: Operation, { table, created, fields }: OperatedTable, id: string): string =>
   [
     ...(created === undefined ? [] : [`${id} ${created}`]),
@@ -73,9 +78,9 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Returns later changes that conflict with a national ID that the undo would restore, or a former ID that
- * would find its person again.
- * @param members undefined for an operation without any
+ * Returns SELECTs of later changes that conflict with a restored national ID, or with a former national ID
+ * that the undo would make valid again.
+ * @param members undefined if the operation did not touch members
  */
 function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
   const created = members?.created;
@@ -91,13 +96,13 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM main.changes c CROSS JOIN ${replaced} r
       ON r.old = c.old AND r.ended_by IS NULL AND r.correction_id <> ${operation.id}
     CROSS JOIN main.members o ON o.identity_card = r.new WHERE ${restored}`;
-  // A later merge leads from a member to a member that would be removed.
+  // A later merge redirects to a member that the undo would remove.
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a number that no membership would have any more: since the last other
-  // membership has lost it, before or after this operation, or since the replacement. All former numbers are
-  // read, so other operations leave this out.
+  // A former number redirects to a number that no membership would have after the undo. The actor is the last
+  // change that took this number from a membership, or else the replacement. The query reads all former
+  // numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -119,20 +124,21 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     ...(givesNumbers ? [leadsHere] : []),
     ...(created === undefined ? [] : [mergedInto]),
   ];
-  // An import, or a row entered by hand, changes the number of one membership only; the person may have held
-  // the new number elsewhere before.
+  // Imports and rows entered by hand change the number of a single membership. The person may have had the
+  // new number in another cooperative before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
-  // The only membership that a `nid replace` changed; null for other corrections.
+  // The membership, if a `nid replace` changed only one; null for other corrections.
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
-  // If the correction removed the member, or changed only one membership, the same person may still hold the
-  // number in another cooperative; not if it was changed there since.
+  // Another membership has a number to be restored. The same person may have kept the number there if the
+  // correction removed the member or changed only one membership. This does not apply if the number was
+  // changed since.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
       OR EXISTS (SELECT 1 FROM main.changes g WHERE ${isSince(operation, 'g')}
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL))`;
-  // A former number that would find its person again now belongs to, or finds, another person.
+  // A former number that the undo would make valid again now belongs to, or redirects to, another person.
   const leadsElsewhere = `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
     FROM ${replaced} r CROSS JOIN (SELECT old, old AS number, NULL AS actor FROM ${replaced}
       UNION SELECT old, new, 'correction:' || correction_id FROM ${replaced} WHERE ended_by IS NULL) q
@@ -140,12 +146,12 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     CROSS JOIN main.members o ON o.identity_card = q.number
     WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
       AND o.id NOT IN (${changed})`;
-  // The person whom a former number would find again has a different number since.
+  // The person to whom a former number would redirect again has had a different number since.
   const leadsToNobody = `SELECT 'members' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
     WHERE r.ended_by = ${operation.id} AND ${isSince(operation, 'c')}`;
-  // A redirect of a former number or member that the operation created was changed since.
+  // A later operation ended a redirect of a former number or member that this operation created.
   const redirected = [REPLACED_NUMBERS, MERGED_MEMBERS].map(
     ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changed})) AS id,
         'changed' AS reason, 'correction:' || ended_by AS actor
@@ -158,14 +164,15 @@ const changedSince = (operation: Operation, operated: OperatedTable): string =>
   `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
    WHERE ${isSinceIn(operation, operated.table.entity)} AND (${isOperated(operation, operated, 'c.row_id')})`;
 
-/** Newer version of an import's file, which may contain the same rows. */
+/** Returns a SELECT of the newer version of an import's file, which may contain the same rows. */
 const replacedSince = ({ id, kind }: Operation): string =>
   `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
    FROM (${replacementOf(String(id))})`;
 
 /**
- * Returns rows that refer to a row that would be removed, now or after the undo of a later change.
- * @param all every table of the operation: their references to the row go with it
+ * Returns SELECTs of rows that refer to a row to be removed, or would refer to it after the undo of a later
+ * change.
+ * @param all every table of the operation; the undo also removes or restores references in these tables
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
   const { created } = parent;
@@ -189,7 +196,10 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Rows added since to an owner, such as a member, whom the undo would move back to another cooperative. */
+/**
+ * Returns SELECTs of rows added since to an owner, such as a member, that the undo would move back to another
+ * cooperative.
+ */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -204,7 +214,9 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Owners of rows to restore that moved to another cooperative since, or were removed. */
+/**
+ * Returns SELECTs of the owners of rows to restore that since moved to another cooperative, or were removed.
+ */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -216,12 +228,12 @@ function ownersMoved(operation: Operation, { table: { entity, owner }, fields }:
   ];
 }
 
-/** SQL of the value that a field of the row `t` would get back. */
+/** Returns SQL of the value that a field of the row `t` would have after the undo. */
 const restoredValue = (operation: Operation, entity: ChangedEntity, id: string, field: string, now: string) =>
   `coalesce((SELECT c.old FROM main.changes c WHERE ${operationChanges(operation)} AND c.entity = '${entity}'
     AND c.row_id = ${id} AND c.field = '${field}'), ${now})`;
 
-/** Other rows with the unique values that would be restored. */
+/** Returns SELECTs of other rows that have unique values to be restored. */
 function taken(db: Connection, operation: Operation, operated: OperatedTable): string[] {
   const { entity, table, unique } = operated.table;
   const fieldOf = Object.fromEntries(
@@ -246,7 +258,10 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/** Entries of members erased since. Few members are erased, so other operations pay nothing for the check. */
+/**
+ * Returns SELECTs of entries of members erased since. The query begins with the few erased members, so other
+ * operations are not slowed down.
+ */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];
@@ -262,13 +277,13 @@ function ofErased(operation: Operation, operated: OperatedTable): string[] {
   ];
 }
 
-/** Loans whose voided payments the undo would make valid. */
+/** Returns SELECTs of loans that do not allow payments to become valid again. */
 function paymentBlockers(
   operation: Operation,
   { table, created = 'IN ()', fields }: OperatedTable,
 ): string[] {
   if (table.entity !== 'payments' || fields.length === 0) return [];
-  // The opening balance of the loan was set since and may include the payment.
+  // The opening balance of the loan was set since, and may include the payment.
   const countedSince = (field: string, payment: string, loan: string) =>
     `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor FROM main.changes c ${payment}
      CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = ${loan}
@@ -290,7 +305,7 @@ function paymentBlockers(
   ];
 }
 
-/** SELECT of the blockers: each row once per reason and actor. */
+/** Returns a SELECT of the blockers, each row once per reason and actor. */
 function blockersSql(db: Connection, operation: Operation, tables: readonly OperatedTable[]): string {
   const members = tables.find(({ table }) => table.entity === 'members');
   const all = [
@@ -331,7 +346,7 @@ export function findBlockers(
 }
 
 /**
- * Finds reasons and actors of rows that build on an operation: a limited number, as writers wait.
+ * Finds reasons and actors of rows that build on an operation. Their number is limited, since writers wait.
  */
 export function findActors(db: Connection, operation: Operation, tables: readonly OperatedTable[]) {
   const originOf = openOrigins(db);

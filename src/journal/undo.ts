@@ -1,4 +1,6 @@
-/** Store of the operations that can be undone, for commands, on a connection of its own. */
+/**
+ * Opens the journal of imports and corrections for commands, on a separate connection, and undoes operations.
+ */
 
 import { recordedColumns } from '../registry/changes/tables.ts';
 import { undoRedirects } from '../registry/stored/former-identifiers.ts';
@@ -31,8 +33,8 @@ import {
 } from './track.ts';
 import { findActors, findBlockers, type UndoBlocker } from './undo-blockers.ts';
 
-// Undo of an operation in sets, inside the caller's transaction. It requires that nothing builds on the
-// operation's rows, which undo-blockers.ts checks first.
+// Undo of an operation inside the caller's transaction. First, undo-blockers.ts has to check that no other
+// row builds on the operation's rows
 
 function undoOperation(
   db: Connection,
@@ -47,9 +49,9 @@ function undoOperation(
     if (created !== undefined) noteRemoved(db, table.entity, `main.${table.table}`, `r.id ${created}`);
   const isOfPayments = tables.some(({ table }) => table.entity === 'payments');
   if (isOfPayments) stagePaidAmounts(db, operation, '-');
-  // Rows and their references are removed and restored together.
+  // Foreign keys are checked at the commit, after rows and their references are removed and restored.
   db.raw.pragma('defer_foreign_keys = ON');
-  // Runs before anything is restored: a new row may hold a unique value that a stored row had before.
+  // Created rows are removed first, since a created row may have a unique value that is to be restored.
   const removed = tables
     .toReversed()
     .reduce((sum, table) => sum + removeCreated(db, operation, table, by), 0);
@@ -68,7 +70,7 @@ function undoOperation(
   return { removed, restored: db.count(`(${rows})`) };
 }
 
-/** Returns the operation's changes in reverse. */
+/** Returns a change set that reverses the operation's changes. */
 function toChangeSet(operation: Operation, { table: { entity }, fields }: OperatedTable): ChangeSet {
   const restored = fields.includes(REMOVED) ? removedRows(operation, entity) : undefined;
   const values = `SELECT NULL AS line, c.row_id, c.field, c.new AS old, c.old AS new FROM main.changes c
@@ -81,7 +83,10 @@ function toChangeSet(operation: Operation, { table: { entity }, fields }: Operat
   };
 }
 
-/** Returns the number of removed rows, without savings accounts: they go with their transactions. */
+/**
+ * Removes the rows that the operation created.
+ * @returns the number of removed rows, without savings accounts
+ */
 function removeCreated(
   db: Connection,
   operation: Operation,
@@ -94,13 +99,13 @@ function removeCreated(
   const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
   if (last !== null) keepRemovedId(db, table, last);
   if (entity === 'accounts') return 0;
-  // A later erasure would not find the values of a removed row's history.
+  // A later erasure of the person would not find the history values of a removed row.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
     WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
   return changes;
 }
 
-/** Saves the numbers of accounts that transactions were moved to, for the list of the import's changes. */
+/** Saves the numbers of accounts to which transactions were moved, for the list of the import's changes. */
 function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new
@@ -118,7 +123,7 @@ function putBackRemoved(
   if (!fields.includes(REMOVED)) return;
   const { entity, hasTimestamps } = table;
   const columns = recordedColumns(db, table);
-  // Each field has one value per row: max() selects it.
+  // Each field has one value per row, which max() selects.
   const values = columns.map(({ field }) => `max(c.old) FILTER (WHERE c.field = '${field}')`);
   const names = ['id', ...columns.map(({ column }) => column), ...(hasTimestamps ? ['updated_at'] : [])];
   const rows = removedRows(operation, entity);
@@ -145,7 +150,7 @@ function putBackValues(
     if (!fields.includes(field)) continue;
     const sets = [
       `${column} = c.old`,
-      // The paid amount includes the opening balance and changes by the same amount.
+      // The paid amount includes the opening balance, so it changes by the same amount.
       ...(field === 'opening_balance' && !fields.includes('paid_amount')
         ? [`paid_amount_minor = t.paid_amount_minor - t.${column} + c.old`]
         : []),
@@ -166,17 +171,17 @@ export type UndoResult =
       readonly outcome: 'undone';
       /** Number of removed rows that the operation had created. */
       readonly removed: number;
-      /** Number of stored rows that were reset to their former values, or restored after a removal. */
+      /** Number of stored rows restored after a change or a removal. */
       readonly restored: number;
-      /** Set if nothing was undone: after a dry run, or if the changes differ from the confirmed ones. */
+      /** Set if nothing was undone: after a dry run, or if the changes differ from the confirmed changes. */
       readonly fingerprint?: string | undefined;
       /** Time during which other writers were locked out, in milliseconds. */
       readonly lockMs: number;
-      /** Error in the refresh of the read model after the commit. */
+      /** Error after the commit, in the refresh of the read model. */
       readonly errorAfterCommit?: unknown;
     }
   | { readonly outcome: 'unknown' }
-  /** Refuses the undo of an erasure, whose values no longer exist. */
+  /** Result for an erasure, whose values no longer exist. */
   | { readonly outcome: 'irreversible' }
   | { readonly outcome: 'undone_before'; readonly undoneAt: number }
   | {
@@ -184,16 +189,22 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /** Imports and corrections to undo first, including those that build on them in turn; newest first. */
+      /**
+       * Ids of the imports and corrections to undo first, newest first. The list includes operations that
+       * build on others in the list.
+       */
       readonly first: readonly number[];
-      /** Blockers that no undo can remove: an erasure, or rows not written by an import or correction. */
+      /**
+       * Set if no undo can remove a blocker: after an erasure, or for rows not written by an import or
+       * correction.
+       */
       readonly obstacle: 'erased' | 'other' | null;
     };
 
 export type Journal = ReturnType<typeof openJournal>;
 
 /**
- * Imports and corrections that were applied.
+ * Opens the journal of imports and corrections.
  * @throws StorageError `unusable` if there is no registry
  */
 export function openJournal(storage: Storage) {
@@ -204,16 +215,17 @@ export function openJournal(storage: Storage) {
     find: (id: number) => findOperation(db, id),
     listChanges: (id: number) => listChanges(db, findOperation(db, id)),
     /**
-     * Lists rows that an operation on few rows created or changed, without savings accounts: they belong
-     * to their transactions.
+     * Lists rows that an operation created or changed, except savings accounts. Only for operations on few
+     * rows, since all are in memory.
      */
     listRows(id: number): readonly OperatedRow[] {
       const operation = findOperation(db, id);
       return operation === undefined ? [] : listOperatedRows(db, operation);
     },
     /**
-     * Removes the rows that an operation created and restores those that it changed, in one transaction. Does
-     * nothing if other rows build on them. Restored rows get `nowSeconds` as their time of change.
+     * Removes the rows that an operation created and restores the rows that it changed, in one transaction.
+     * Does nothing if other rows build on them.
+     * Restored rows get `nowSeconds` as their time of change.
      * @param listed maximum number of listed blockers
      * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
      */
@@ -241,7 +253,9 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds the operations to undo before the refused one, as they prevent its undo, or that of one of them. */
+/**
+ * Finds the operations to undo first: operations that block the refused undo, and in turn their own blockers.
+ */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -261,15 +275,15 @@ function findFirst(db: Connection, refused: Operation) {
   return { first: [...first].sort((a, b) => b - a), obstacle };
 }
 
-/** A stored value changed by an import or a correction. */
+/** A change of a stored value by an import or a correction. */
 export interface RecordedChange extends Omit<StagedChange, 'line'> {
   /** Null for a correction. */
   readonly line: number | null;
 }
 
 /**
- * Yields each stored value that an operation changed, also if it was undone, in order of line. Rows removed
- * since are left out.
+ * Yields each stored value that an operation changed, in history order, even if the operation was undone.
+ * Rows removed since are skipped.
  */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;

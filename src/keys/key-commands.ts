@@ -39,7 +39,7 @@ interface KeyOptions {
   readonly neverExpires?: true;
 }
 
-/** Options by the values that they set, where the names differ. */
+/** Names of options that differ from the name of their value. */
 const OPTION_OF: { readonly [value: string]: string } = {
   scopes: 'scope',
   allowedAddresses: 'allow-ip',
@@ -52,7 +52,7 @@ const parseCount = (text: string): number => (/^[0-9]{1,8}$/.test(text) ? Number
 
 const REPEATED = 'repeat the option, or separate with commas';
 
-/** @param use an update keeps whatever is not named */
+/** @param use determines which defaults the help shows */
 function addValueOptions(command: Command, use: 'create' | 'update'): Command {
   const isNew = use === 'create';
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
@@ -87,7 +87,7 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
     );
 }
 
-/** Options that remove a restriction, which no other option can. */
+/** Adds options that remove a value or a restriction. */
 function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
@@ -102,7 +102,7 @@ function addRemovalOptions(command: Command): Command {
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
 
-/** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
+/** @throws CommandError for an unknown code of a cooperative; StorageError when there is no registry */
 async function changesOf({ options, storage }: Run<PrintOptions & KeyOptions>): Promise<KeyChanges> {
   const ids = options.cooperative && (await idsOfCodes(storage, options.cooperative));
   return onlyGiven({
@@ -123,7 +123,7 @@ async function changesOf({ options, storage }: Run<PrintOptions & KeyOptions>): 
 
 export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
 
-/** A refusal of the operations, in the words of the command line. */
+/** Converts an error of a key operation to an error that names command line options. */
 function toCommandError(error: unknown): unknown {
   if (!(error instanceof RegistryError)) return error;
   if (error.code === 'not_found') return new CommandError(EXIT.refused, NO_KEY);
@@ -153,7 +153,7 @@ interface Outcome {
   readonly secret?: string;
 }
 
-/** Changes a key and prints the result. */
+/** Runs an operation on a key, and prints the key. */
 async function operate(
   run: Run<PrintOptions & { readonly create?: true }>,
   work: (operations: KeyOperations) => Awaitable<Outcome>,
@@ -195,7 +195,7 @@ async function printKey(run: Run, store: ApiKeyStore, { id, warnings, secret }: 
     run.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
-/** The codes of cooperatives are read only for keys restricted to some. */
+/** Reads the codes of cooperatives only if a key is restricted to some cooperatives. */
 async function readContext(
   store: ApiKeyStore,
   { storage, zone, now }: Run,
@@ -290,7 +290,7 @@ function declareRotate(command: Command, context: CliContext): void {
 const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
   withStore(openStoredData(storage), (store) => store.listCooperatives());
 
-/** @throws CommandError for a code that no cooperative has */
+/** @throws CommandError for an unknown code of a cooperative */
 async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<readonly number[]> {
   const ids = new Map((await listCooperatives(storage)).map(({ id, code }) => [code, id]));
   return codes.map((code) => {

@@ -21,7 +21,7 @@ import { Message, say } from '../values/message.ts';
 
 // Checks the values of a key (docs/keys.md#keys)
 
-/** Unchecked values; undefined leaves a value as it is, null takes a restriction away. */
+/** Unchecked values. Undefined leaves a value unchanged, and null removes a restriction. */
 export interface KeyChanges {
   readonly name?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export interface KeyChanges {
 
 export type NewKey = KeyChanges & { readonly name: string; readonly scopes: readonly string[] };
 
-/** Parses the name of a key: the name of its holder. */
+/** Parses the name of a key's holder. */
 function parseKeyName(text: string): string | FieldError {
   const name = text.trim();
   return name === '' || name.length > 100 || /\p{C}/u.test(name)
@@ -63,7 +63,7 @@ function parseBlocks(texts: readonly string[]): readonly string[] | FieldError {
 
 const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** Parses domains: in lower case, without a trailing dot. */
+/** Parses domains, and returns them in lower case without a trailing dot. */
 function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
   const hosts = [...new Set(texts.map((text) => text.toLowerCase().replace(/\.$/, '')))];
   return hosts.every((host) => DOMAIN.test(host))
@@ -74,12 +74,12 @@ function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
 const parseRequestLimit = (limit: number): number | FieldError =>
   Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT
     ? limit
-    : // MAX_LIMIT, written out as the translations have it.
+    : // The literal value of MAX_LIMIT, since translations contain this sentence.
       new FieldError('Expected a number from 1 to 10000000.');
 
-/** Returns the expiry of a key in epoch seconds; a date includes its last second in the zone. */
+/** Returns the expiry of a key in epoch seconds. A date means the end of that day in the zone. */
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
-  // In some time zones, the end of the day would be shown with a five-digit year.
+  // In some time zones, the end of a day in 9999 would be displayed in the year 10000.
   if (text.startsWith('9999'))
     return new FieldError('A key cannot expire in 9999. Without an expiry date it never expires.');
   const date = parseDate(text);
@@ -100,7 +100,7 @@ function parseNewExpiry(text: string, zone: TimeZone, now: number): number | Fie
 
 /**
  * @param stored undefined for a new key
- * @throws RegistryError `invalid` with all faults
+ * @throws RegistryError `invalid` with the faults of all fields
  */
 function parseChanges(
   changes: KeyChanges,
@@ -146,7 +146,7 @@ function parseChanges(
   return values as Partial<ApiKeyValues>;
 }
 
-// Warnings about values that are allowed but make no sense: requests would be refused, or return nothing
+// Warnings about values that are allowed but useless: requests would be refused, or return nothing
 
 /** Scopes that a `--lookup-only` key cannot use. */
 const CLOSED_TO_LOOKUPS: readonly Scope[] = [
@@ -197,7 +197,7 @@ export function warningsOf(
   return warnings.filter((warning) => warning instanceof Message);
 }
 
-// The operations: each takes effect from the next request
+// The operations on keys, each effective from the next request
 
 export type KeyOperations = ReturnType<typeof createKeys>;
 
@@ -207,9 +207,10 @@ interface ChangedKey {
 }
 
 /**
- * Operations on keys. They throw RegistryError: `invalid`, with the invalid field, or `not_found` for an
- * unknown id.
- * @param openKeys called once the values are valid: a refusal creates no file
+ * Returns operations on keys. They throw RegistryError: `invalid` with the invalid fields, or `not_found` for
+ * an unknown id.
+ * @param openKeys opens the store; for a new key, called only once the values are valid, since it may create
+ * a file
  */
 export function createKeys({
   openKeys,
@@ -240,17 +241,14 @@ export function createKeys({
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
     },
-    /** Replaces all values except undefined ones; a list is replaced as a whole. */
+    /** Replaces all values except undefined ones. A list is replaced, not extended. */
     update(id: number, changes: KeyChanges) {
       const values = parseChanges(changes, existing(openKeys().find(id, now())), now(), zone);
       return withWarnings(existing(openKeys().update(id, values, now())));
     },
     disable: (id: number) => activate(id, false),
     enable: (id: number) => activate(id, true),
-    /**
-     * @param overlap time for which the old secret stays valid, such as `24h`; without it, the secret ends at
-     *   once
-     */
+    /** @param overlap how long the old secret stays valid, such as `24h`; undefined ends it at once */
     rotate(id: number, overlap: string | undefined) {
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
       if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });

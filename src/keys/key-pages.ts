@@ -22,13 +22,13 @@ import { asMessage, say, type Text } from '../values/message.ts';
 import { createKeys, type KeyOperations, type NewKey, warningsOf } from './key-operations.ts';
 import { codesOf, refusalsOf, usesOf } from './key-text.ts';
 
-// The desk's form to issue or restrict a key, by the same rules as the commands.
+// The desk's form to issue or change a key, with the same rules as the commands.
 
 const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
 const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 
-/** Values as the form shows them. */
+/** Values of the form's fields. */
 type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
@@ -45,7 +45,7 @@ const NEW_KEY: ApiKeyValues = {
 const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
   expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
 
-/** @param codes of cooperatives, by id */
+/** @param codes codes of cooperatives, by id */
 const fieldsOf = (key: ApiKeyValues, codes: ReadonlyMap<number, string>, zone: TimeZone): KeyFields => ({
   name: key.name,
   scopes: key.scopes,
@@ -74,8 +74,8 @@ const listOf = (text: string): string[] | null => {
 };
 
 /**
- * @param stored undefined for a new key; an existing key keeps its expiry unless the form changes the expiry
- * @throws RegistryError `invalid` for a code without a cooperative
+ * @param stored existing key, whose expiry stays unless the form changes it; undefined for a new key
+ * @throws RegistryError `invalid` for an unknown code of a cooperative
  */
 function toChanges(
   fields: KeyFields,
@@ -84,7 +84,7 @@ function toChanges(
   zone: TimeZone,
 ): NewKey {
   const ids = new Map([...codes].map(([id, code]) => [code, id]));
-  // A cooperative whose creation was undone no longer has a code.
+  // A cooperative whose creation was undone no longer has a code. The form shows its id.
   const withoutCode = (text: string) => stored?.cooperatives?.find((id) => text === `#${id}`);
   const cooperatives = listOf(fields.cooperatives)?.map((code) => {
     const id = ids.get(code.toUpperCase()) ?? withoutCode(code);
@@ -106,7 +106,6 @@ function toChanges(
   };
 }
 
-/** Returns the operations on keys, the same as those of commands. */
 const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
   createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
 
@@ -122,7 +121,10 @@ const LABELS: { readonly [field: string]: Text } = {
   expires: say('Last day'),
 };
 
-/** Lists the faults of a form by field. @throws any error that is not a fault of the form */
+/**
+ * Lists the faults of a form by field.
+ * @throws the error itself if it is not a fault of the form
+ */
 function faultsOf(visit: Visit, error: unknown): string[] {
   if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
   return Object.entries(error.fields).map(([field, messages]) =>
@@ -214,7 +216,7 @@ function readKeys(visit: Visit): ReadKeys {
   };
 }
 
-/** Lists a key's restrictions, and its permission to export, in short. */
+/** Lists a key's restrictions and its permission to export, in a few words each. */
 function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
   return [
     ...(key.isLookupOnly ? [say('lookups only')] : []),
@@ -357,14 +359,14 @@ function change(
   };
 }
 
-/** @param values of a refused form */
+/** @param values values of a refused form, to show again */
 function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []): Answer {
   const read = readKeys(visit);
   const key = read.keys.find(({ id }) => String(id) === visit.places.key);
   if (key === undefined) return undefined;
   const { session, now, translate, desk } = visit;
   const { issued } = session;
-  // The secret is removed before the response is sent, so that no other response can contain it.
+  // Removed before the response is sent, so that no other response can contain the secret.
   session.issued = undefined;
   const others = read.keys.filter(({ id }) => id !== key.id);
   const warnings = warningsOf(key, { now, others });
@@ -389,7 +391,10 @@ ${rotateForm(visit)}${switchForm(visit, key)}</section>
   return { body, ...(values === undefined ? {} : { status: 422 }) };
 }
 
-/** The secret is removed from pages that a browser restores from its cache (../desk/assets/desk.js). */
+/**
+ * Shows a new secret. `data-once` lets ../desk/assets/desk.js remove it from pages that a browser restores
+ * from its cache.
+ */
 const secretBox = ({ say }: Visit, secret: string): Html => html`<section class="told" data-once>
 <p>${say('This is the only time the key is shown. Keep it like a password.')}</p>
 <p><code class="secret">${secret}</code></p></section>`;

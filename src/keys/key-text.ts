@@ -1,4 +1,4 @@
-/** Describes and formats keys for commands and the desk: one in full, or a table of all. */
+/** Describes and formats keys for commands and the desk: one key in full, or a table of all keys. */
 
 import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import { type ApiKey, stateOfKey } from '../access/api-keys.ts';
@@ -30,7 +30,7 @@ export const codesOf = (
   codes: ReadonlyMap<number, string>,
 ): string[] | null => cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
 
-/** Facts beside a key that its description needs. */
+/** Data that the description of a key needs in addition to the key. */
 export interface KeyContext {
   /** Epoch seconds. */
   readonly now: number;
@@ -126,20 +126,20 @@ export const formatKeys = (keys: readonly KeyDescription[]): string =>
     DEPRECATED: deprecatedText,
   });
 
-/** Abbreviates a long allowlist; `keys show` prints all of it. */
+/** Abbreviates a long allowlist, which `keys show` prints in full. */
 const inShort = (texts: readonly string[]): string =>
   texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
 
 const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
   uses.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Formats the refusals of the last day, with the most frequent reason; empty without any. */
+/** Formats the refusals of the last day with the most frequent reason; empty if there are none. */
 function refusedText({ refused_last_day: refused }: KeyDescription): string {
   const [most] = refused.toSorted((a, b) => b.requests - a.requests);
   return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
 }
 
-/** Formats the number and the last day of deprecated uses; empty without any. */
+/** Formats the number and the last day of deprecated uses; empty if there are none. */
 function deprecatedText({ deprecated_uses: uses }: KeyDescription): string {
   const last = uses
     .map(({ last_used_at }) => last_used_at.slice(0, 10))

@@ -81,7 +81,7 @@ export function meRoutes(
   limiter: Pick<RateLimiter, 'usage'>,
   zone: TimeZone,
 ): Route[] {
-  /** In the order of the key's list. */
+  /** Returns codes in the order of the key's list of cooperatives. */
   async function codesOf(visible: Visible): Promise<string[] | null> {
     if (visible === null) return null;
     const { cooperatives } = store.narrowedTo(visible);

@@ -3,7 +3,7 @@ import type { HashPerson, LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
 import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
 
-/** Selection of entries; an empty filter selects all. */
+/** Filter for entries; without properties, all entries match. */
 export interface EntryFilter {
   readonly keyId?: number | undefined;
   /** Epoch seconds, both ends included. */
@@ -11,13 +11,12 @@ export interface EntryFilter {
   readonly to?: number | undefined;
 }
 
-/** A person in the entries of a key. */
 interface AccessedPerson {
-  /** The person's current number. */
+  /** Current national ID of the person. */
   readonly identityCard: string;
   /** Number of accesses that included the person. */
   times: number;
-  /** In UTC. */
+  /** Time of the first access, in UTC. */
   first: string;
   last: string;
 }
@@ -44,7 +43,7 @@ export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFil
   }
 }
 
-/** The hash function of one month key, and the holders of each hash in the entries. */
+/** Hash function of a month key, undefined if the key is lost, and the persons behind each hash. */
 interface Hashes {
   readonly hash: HashPerson | undefined;
   readonly holders: Map<string, KnownNumber[]>;
@@ -71,18 +70,21 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
     cooperatives.find((cooperative) => cooperative.id === id)?.code ?? `id ${id}`;
   return {
     ...counts,
-    /** Cooperatives that were exported in full; null: all. */
+    /** Codes of cooperatives that were exported in full; null if all were. */
     exportedCodes: exportedIds && [...exportedIds].map(codeOf),
-    /** Files that could not be read: accesses in them are not counted. */
+    /** Files that could not be read; accesses in these files are not counted. */
     unreadable: ledger.unreadable,
   };
 }
 
-/** Returns the hashes of numbers whose holders are to be found, unless the members shown are the holder. */
+/**
+ * Returns the hashes of an entry to resolve. Shown members already identify the person, except in many
+ * lookups at once.
+ */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 
-/** Finds holders by hashing every number of the registry: the ledger's hashes cannot be reversed. */
+/** Resolves hashes by hashing every number in the registry, since a hash cannot be reversed. */
 function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())
@@ -91,8 +93,8 @@ function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
 }
 
 /**
- * Returns the current number of the holder at that time: the first one whose possession ended at or after it
- * or has not ended, otherwise the last holder.
+ * Returns the current number of the person who had the number at the time: the first holder whose period had
+ * not ended, otherwise the last holder.
  */
 function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
   const at = Math.floor(Date.parse(time) / 1000);
@@ -107,12 +109,12 @@ function count(
   const persons = new Map<string, AccessedPerson>();
   const exportedIds = new Set<number>();
   const counts = {
-    /** Pages of lists; the persons on them are included in `persons`. */
+    /** Number of pages of lists; persons on these pages are included in `persons`. */
     pages: 0,
     exports: 0,
-    /** Accesses to numbers that no person has, or to members that no longer exist. */
+    /** Accesses to numbers that belong to no person, or to members that no longer exist. */
     unknown: 0,
-    /** Accesses whose month key is lost, so that their hashed numbers cannot be resolved. */
+    /** Accesses whose month key is lost, so the hashed numbers cannot be resolved. */
     withoutKey: 0,
   };
   let isAll = false;

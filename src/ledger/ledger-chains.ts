@@ -1,6 +1,6 @@
 /**
- * Orders the parts of a ledger's files into chains, in which each hash commits to all entries before it. A
- * part that repeats entries of an earlier part and then diverges from it begins a chain of its own.
+ * Orders the parts of a ledger's files into chains, in which each hash commits to all earlier entries. A part
+ * that repeats entries of an earlier part and then diverges begins a separate chain.
  */
 
 import { readRegistryId } from '../sqlite/registry-facts.ts';
@@ -28,9 +28,9 @@ export interface ChainPart {
   readonly part: LedgerPart;
   /** Number of the chain, from 1. */
   readonly chain: number;
-  /** Previous part of the chain; undefined for its first. */
+  /** Previous part of the chain; undefined for the first part. */
   readonly before: ChainPart | undefined;
-  /** Earlier parts of the same origin that share sequences with this one. */
+  /** Earlier parts of the same origin that overlap the sequences of this part. */
   readonly overlapping: readonly ChainPart[];
 }
 
@@ -38,14 +38,14 @@ export interface LedgerChains {
   /** In the order of the files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
-  /** Names of files that a later file mentions, but that are gone without a removal by retention. */
+  /** Names of missing files that a later file mentions and that retention did not remove. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
 /**
  * Reads the parts of all files, except parts of another registry that used the same location.
- * @throws errors that do not concern a single file
+ * @throws errors that concern more than one file
  */
 export function readChains(databaseFile: string): LedgerChains {
   const files = listAllFiles(databaseFile);
@@ -96,7 +96,7 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
 /** Last sequence read from each part during one pass over all parts. */
 export type Pass = Map<ChainPart, number>;
 
-/** Detects batches that an earlier file has already yielded, so that each entry counts once. */
+/** Opens earlier files to detect batches that were already yielded, so that each entry counts once. */
 function openRepeats({ overlapping }: ChainPart, pass: Pass) {
   const earlierParts = overlapping.flatMap((earlier) => {
     try {
@@ -129,9 +129,9 @@ interface PartBatch {
 }
 
 /**
- * Reads one part of a pass; call it for the parts in order. A batch counts as read once the next one is
- * requested.
- * @throws StorageError, the driver's error when the file is damaged
+ * Reads the batches of one part. The parts of a pass must be read in order, and a batch counts as read once
+ * the next batch is requested.
+ * @throws StorageError, or the driver's error when the file is damaged
  */
 export function* readPart(chainPart: ChainPart, pass: Pass): Generator<PartBatch, void> {
   const { file, part, chain } = chainPart;

@@ -77,7 +77,7 @@ function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey
   return remarks.filter((remark) => remark !== false);
 }
 
-/** Formats a table with national IDs, which is meant for an authority. */
+/** Formats a table for an authority, with full national IDs. */
 function formatKeyAccesses(accesses: KeyAccesses, zone: TimeZone, translate: (text: Text) => string): string {
   const rows = accesses.persons.map(({ identityCard, times, first, last }) => [
     identityCard,
@@ -142,7 +142,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     traces: store.findTraces(identityCard),
     person: store.findPerson(identityCard),
   }));
-  // An entry made on creation is not an access.
+  // Creations are listed separately, since they are not accesses.
   const creations = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );
@@ -181,8 +181,8 @@ async function showPerson(run: Run, nid: string): Promise<void> {
 }
 
 /**
- * Removes files on an operator's decision. Automatic retention waits until later months fill the retention
- * period.
+ * Removes files after an operator's decision, while automatic retention waits until later months fill the
+ * retention period.
  */
 async function prune(run: Run<PruneOptions>): Promise<void> {
   const { storage, config, clock, options } = run;
@@ -195,7 +195,7 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const list = files.map((name) => `${name}\n`).join('');
   if (files.length > 0) await confirm(run, options, () => run.err(list));
   const isToGo = files.length > 0 && options.dryRun !== true;
-  // A restore may have begun while the operator was asked.
+  // The path is checked again, since a restore may have begun before the operator answered.
   const entries = isToGo
     ? pruneLedger(storage.pathForOpening(), { ...retention, inspectedNames: files }).entries
     : 0;
@@ -221,15 +221,16 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * @param mayHaveAccesses true if the ledger has entries of the key, which may be lost, or could not be read
- * @throws CommandError for an id that no key has
+ * @param mayHaveAccesses true if the ledger has entries of the key, or files that cannot be read; the key
+ * itself may be lost
+ * @throws CommandError for an unknown id
  */
 async function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): Promise<void> {
   if (id === undefined || mayHaveAccesses || (await readKeyNames(run, run.storage)).has(id)) return;
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** An access to more persons is recorded as one to everybody. */
+/** An access to more persons than this is recorded as an access to all persons. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
@@ -252,7 +253,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Streams one line for each entry. */
+/** Prints one line per entry, as a stream. */
 async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId: options.key };
@@ -269,7 +270,10 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   await assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
 }
 
-/** Checks the ledger, or a receipt against it. @throws CommandError with status 1 if it fails */
+/**
+ * Verifies the ledger, or that the ledger contains the access of a receipt.
+ * @throws CommandError with status 1 if the verification fails
+ */
 async function verify(run: Run<VerifyOptions>): Promise<void> {
   const { storage } = run;
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no database at ${storage.location}.`);
@@ -277,12 +281,12 @@ async function verify(run: Run<VerifyOptions>): Promise<void> {
   else await verifyOne(run, run.options.receipt);
 }
 
-/** Verifies all files; no access is recorded, as no personal data is shown. */
+/** Verifies all files. No access is recorded, since no personal data is shown. */
 function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
   const isEmpty = chains.length + faults.length === 0;
-  // A registry that cannot be used may have had one.
+  // Refuses an unusable registry, which may have had a ledger.
   if (isEmpty) sequenceOf(run.storage);
   const counts = { entries, chains: chains.length };
   const lines = [
@@ -310,7 +314,10 @@ const describeChain = (chain: VerifiedChain) => ({
   fault: chain.fault,
 });
 
-/** Formats the end of a chain. A copy of this line proves later that nothing before that end has changed. */
+/**
+ * Formats the end of a chain. A saved copy of this line later proves that no entry up to this end was
+ * changed.
+ */
 const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
   say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
 

@@ -1,6 +1,6 @@
 /**
- * Copies the access ledger in backups and restores: files are copied and added, never merged
- * (docs/ledger.md#files-and-copies). Damage to one file stops neither.
+ * Copies the access ledger in backups and restores. Files are copied and added but never merged, and damage
+ * to one file does not stop the copy (docs/ledger.md#files-and-copies).
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,20 +36,21 @@ import { adoptOldLedger, closeOpenFile, closePart } from './ledger-writer.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
-/** Upper bound of a copy's size in bytes. */
+/** Returns an upper bound of a copy's size in bytes. */
 export const ledgerBytes = (databaseFile: string): number =>
   listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
 
 export interface CopiedLedger {
-  /** Names as in the manifest. */
+  /** Names in the manifest. */
   readonly names: readonly string[];
   /** One sentence for each faulty file. */
   readonly faults: string[];
 }
 
 /**
- * Copies the ledger into a backup's folder: closed files unchanged; the open one as of now, closing the copy.
- * @throws errors that stop the copy: a full disk, the reason of the signal
+ * Copies the ledger into a backup's folder. Closed files are copied unchanged; the copy of the open file has
+ * all entries up to now, and is closed.
+ * @throws errors that stop the entire copy: a full disk, or the reason of the signal
  */
 export async function copyLedger(
   databaseFile: string,
@@ -125,7 +126,10 @@ export async function copyReadable(source: string, target: string): Promise<File
   }
 }
 
-/** @param folder of a backup @returns the first fault of its ledger; null if it is sound or absent */
+/**
+ * @param folder folder of a backup
+ * @returns the first fault of the backup's ledger; null if the ledger is sound or absent
+ */
 export function findLedgerFault(folder: string): string | null {
   try {
     const [fault] = openLedgerReader(join(folder, 'registry.db')).verify().faults;
@@ -135,30 +139,31 @@ export function findLedgerFault(folder: string): string | null {
   }
 }
 
-/** A file with its sound parts: damaged batches do not count in comparisons. */
+/** An open file and its parts, without damaged batches. */
 interface ReadableFile {
   readonly path: string;
   readonly db: Connection;
-  /** Each ends with its last sound batch. */
+  /** Each part ends with its last sound batch. */
   readonly parts: readonly LedgerPart[];
   readonly isWhole: boolean;
 }
 
-/** Outcome of adding a backup's access ledger to the one at the location. */
+/** Result of adding a backup's access ledger to the ledger at the location. */
 export interface RestoredLedger {
-  /** Number of accesses. */
+  /** Number of added accesses. */
   readonly added: number;
   /** Origins of chains that have diverged between the location and the backup; both versions are kept. */
   readonly differing: readonly string[];
-  /** Files that could not be read or written, and what was done with them. */
+  /** Files that could not be read or written, and how they were treated. */
   readonly faults: readonly string[];
 }
 
 /**
- * Adds a backup's files to those at a location. An existing file is replaced only if it is sound and the
- * added file begins with all of its entries; where two files have diverged, both stay.
- * @param copies folder with the copies of the backup, on the location's disk; files are moved out of it
- * @throws the system's error; another run resumes
+ * Adds a backup's files to the files at a location. An existing file is replaced only if it is sound and the
+ * added file begins with all of its entries. If two files have diverged, both are kept.
+ * @param copies folder with the copies of the backup, on the location's disk; files are moved from this
+ * folder
+ * @throws the system's error; a repeated restore continues
  */
 export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
   const source = join(copies, 'registry.db');
@@ -203,14 +208,16 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   return { added, differing: [...differing], faults };
 }
 
-/** True if the location has a file with the same bytes, as after an earlier restore of a damaged file. */
+/**
+ * True if the location already has a file with the same bytes, as after an earlier restore of a damaged file.
+ */
 const isHere = (copy: string, databaseFile: string): boolean =>
   listLedgerFiles(databaseFile).some(
     ({ path }) =>
       statSync(path).size === statSync(copy).size && readFileSync(path).equals(readFileSync(copy)),
   );
 
-/** Reads a file to its end. Returns nothing if it cannot be read at all. */
+/** Reads a file to its end. Returns an empty array if the file cannot be read at all. */
 function read(path: string): ReadableFile[] {
   const content = readLedgerFile(path);
   if (content instanceof StorageError) return [];
@@ -222,7 +229,7 @@ function read(path: string): ReadableFile[] {
   return [{ path, db, parts, isWhole }];
 }
 
-/** Returns the part cut off before its first damaged batch. */
+/** Returns the part without its first damaged batch and all later batches. */
 function readSound(db: Connection, part: LedgerPart): LedgerPart {
   const { origin } = part;
   let [last, lastHash] = [part.first - 1, part.previousHash];
@@ -238,7 +245,10 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
   return { ...part, last, lastHash };
 }
 
-/** True if other files have all entries of this one: a batch's hash commits to all batches before it. */
+/**
+ * True if other files contain all entries of this file. Only the last batch is compared, since its hash
+ * commits to all earlier batches.
+ */
 const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
     files.some((file) =>
@@ -253,7 +263,7 @@ const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boo
     ),
   );
 
-/** True if a batch of the chain ends in the file with that sequence and hash. */
+/** True if the file has a batch of this chain that ends with this sequence and has this hash. */
 const has = ({ db, parts }: ReadableFile, origin: string, last: number, hash: string): boolean =>
   parts.some((part) => {
     try {
@@ -273,7 +283,7 @@ const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): R
     ),
   );
 
-/** Counts the entries of a file that the local ones lack. */
+/** Counts the entries of a file that the local files lack. */
 function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
   const others = overlapping(file, local);
   let count = 0;

@@ -1,17 +1,17 @@
 /**
- * Encodes accesses as entries, and hashes their batches (docs/decisions/0030-access-ledger.md). Accesses
- * reach the writing thread as one text, since a string crosses threads at the least cost. The text holds each
- * entry's JSON except the time and the hashes of national IDs, which take longest and are left to the thread.
+ * Encodes accesses as entries, and hashes batches of entries (docs/decisions/0030-access-ledger.md). Accesses
+ * are sent to the writing thread as one string, the cheapest value to pass between threads. This string
+ * contains each entry's JSON without the time and the hashes of national IDs, which the thread adds because
+ * they take the longest.
  */
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 import { RegistryError } from '../values/errors.ts';
 
-/** Hashes a national ID for the ledger. */
 export type HashPerson = (identityCard: string) => string;
 
-/** An access as stored; absent properties were not given, or do not apply. */
+/** A recorded access. A property is absent if the access has no value for it. */
 export interface LedgerEntry {
   readonly chain: number;
   readonly origin: string;
@@ -33,7 +33,7 @@ export interface LedgerEntry {
   readonly members?: readonly number[];
   /** True for a page of a list. */
   readonly page?: true;
-  /** True for many lookups at once: some of the numbers may belong to none of the members. */
+  /** True for many lookups at once. Some of the hashed numbers may then belong to none of `members`. */
   readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
@@ -41,12 +41,12 @@ export interface LedgerEntry {
 export interface LedgerBatch {
   readonly chain: number;
   readonly origin: string;
-  /** Sequence of its first entry. */
+  /** Sequence of the first entry. */
   readonly first: number;
   readonly count: number;
   /** Hexadecimal. */
   readonly hash: string;
-  /** Id of the key that hashed its national IDs. */
+  /** Id of the month key that hashed the national IDs. */
   readonly keyId: string;
   /** Entries as lines of JSON: searching the text is faster than parsing it. */
   readonly lines: string;
@@ -60,8 +60,8 @@ const CONTROLS = /[\x00-\x1f\x7f]/g;
 const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
 /**
- * Replaces control characters, which callers already refuse: one would end its value here, and could make the
- * ledger record a different client.
+ * Replaces control characters, which would act as separators here and could make the ledger record a
+ * different client. Requests with control characters are already refused earlier.
  */
 const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
 
@@ -70,7 +70,7 @@ const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(pla
 const optional = (name: string, text: string | null): string =>
   text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
-/** Cache: all accesses share a few routes. */
+/** Cached, since all accesses share a few routes. */
 const quotedRoutes = new Map<string, string>();
 
 function quoteRoute(route: string): string {
@@ -84,7 +84,7 @@ function quoteRoute(route: string): string {
 
 export function encodeAccesses(accesses: readonly AccessRecord[]): string {
   let text = '';
-  // Faster than `join`, which copies each part once more.
+  // Concatenation is faster than `join`, which copies each part once more.
   for (const access of accesses) text += (text === '' ? '' : ACCESSES) + encodeAccess(access);
   return text;
 }
@@ -110,12 +110,12 @@ function encodeAccess(access: AccessRecord): string {
 const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['subject']['all']>): string =>
   `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
 
-/** Returns the epoch milliseconds of the first access, with which the text begins. */
+/** Reads the time of the first access, in epoch milliseconds, at the start of the text. */
 export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
 /**
- * Turns text from `encodeAccesses` into the lines of a batch, each with its line feed, and their earliest and
- * latest instant in epoch milliseconds.
+ * Converts text from `encodeAccesses` to the lines of a batch, each ending with a line feed. `firstMs` and
+ * `lastMs` are the earliest and latest time, in epoch milliseconds.
  */
 export function toLines(text: string, hashPerson: HashPerson) {
   let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -144,7 +144,10 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Parses a batch's entries. @param text only lines that contain it are parsed */
+/**
+ * Parses a batch's entries.
+ * @param text if not empty, only lines that contain this text are parsed
+ */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
@@ -155,10 +158,13 @@ export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, te
   return entries;
 }
 
-/** Previous hash of a chain's first batch. */
+/** Value used as the previous hash of a chain's first batch. */
 export const NO_HASH = '0'.repeat(64);
 
-/** @param previous hash of the previous batch @returns 64 hexadecimal digits */
+/**
+ * @param previous hash of the previous batch
+ * @returns 64 hexadecimal digits
+ */
 export const hashBatch = (
   previous: string,
   { origin, first, count, keyId }: Pick<LedgerBatch, 'origin' | 'first' | 'count' | 'keyId'>,
@@ -183,7 +189,7 @@ export function parseReceipt(text: string): { sequence: number; hash: string } |
     : { sequence: Number(sequence), hash: digits.toLowerCase() };
 }
 
-/** A batch of entries that is on disk: the sequence of its first entry, and its hash. */
+/** Sequence of the first entry and hash of a batch that is on disk. */
 export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
 
 /** @param count number of accesses */

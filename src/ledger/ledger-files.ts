@@ -1,6 +1,7 @@
 /**
- * Names, order and lock of the access ledger's files. The numbers in the names order the files: the last one
- * is the open file, unless it has been closed. The lock is held while a file is created, closed or removed.
+ * Names, order and lock of the access ledger's files. Files are ordered by the number in their names, and the
+ * last file is open for writing unless it was closed. A process holds the lock while it creates, closes or
+ * removes a file.
  */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,11 +27,11 @@ const LOCK_NAME = '.lock';
 const ORIGIN_DIGITS = 8;
 const LOOK_AGAIN_MS = 10;
 
-/** The ledger's folder in a backup; a backup of 1.0.0 has a single file instead. */
+/** The ledger's folder in a backup. A backup of 1.0.0 has a single file instead. */
 export const LEDGER_FOLDER = 'registry.ledger';
 const OLD_NAME = 'registry.ledger.db';
 
-/** True for the name of a ledger file in a manifest; another path could lead out of the backup. */
+/** True for the name of a ledger file in a manifest, since any other path could point outside the backup. */
 export const isLedgerFileOfBackup = (name: string): boolean =>
   name === OLD_NAME ||
   (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
@@ -65,10 +66,13 @@ export function listLedgerFiles(databaseFile: string): LedgerFile[] {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
 }
 
-/** Lists the files of a location in order; a ledger of 1.0.0 that is not yet in the folder comes first. */
+/**
+ * Lists the files of a location in order. A ledger of 1.0.0 that was not moved into the folder yet comes
+ * first.
+ */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
-  // A power cut during creation can leave an empty file.
+  // A power cut during the creation can leave an empty file, which is ignored.
   const first = hasTables(old) ? [{ name: OLD_NAME, path: old, month: '', number: 0 }] : [];
   return [...first, ...listLedgerFiles(databaseFile)];
 }
@@ -87,7 +91,7 @@ export function createLedgerFolder(databaseFile: string): string {
 }
 
 /**
- * Runs the work while no other process creates, closes or removes a file.
+ * Runs work while no other process creates, closes or removes a file.
  * @throws StorageError `failed` when another process holds the lock for longer than `waitMs`
  */
 export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: () => T): T {
@@ -111,7 +115,8 @@ export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const
 
 /**
  * Creates the next file. The caller holds the ledger's lock.
- * @param lostName the previous file, if it has disappeared; without it, the newest file is the previous one
+ * @param lostName name of the previous file if that file has disappeared; by default, the newest file is the
+ * previous file
  * @throws StorageError, the system's error
  */
 export function beginFile(

@@ -30,9 +30,9 @@ const ALL_GONE =
 export type LedgerReader = ReturnType<typeof openLedgerReader>;
 
 /**
- * Opens a ledger for reading, while others may write to it. Batches are read one by one, in bounded memory. A
- * missing ledger has no entries.
- * @param databaseFile of a registry or a backup, with the ledger and the keys beside it
+ * Opens a ledger for reading, while other processes may write. Batches are read one by one to limit memory. A
+ * missing ledger counts as empty.
+ * @param databaseFile database of a registry or a backup, with ledger and keys beside it
  */
 export function openLedgerReader(databaseFile: string) {
   const chains = readChains(databaseFile);
@@ -43,11 +43,11 @@ export function openLedgerReader(databaseFile: string) {
   };
   const damaged = new Set<LedgerBatch>();
   return {
-    /** Yields every batch of every chain once, in the order written, without verifying them. */
+    /** Yields every batch of every chain once, in the order written, without verification. */
     batches: () => readBatches(chains, damaged),
-    /** Files that could not be read to their end; complete once all batches have been read. */
+    /** Files that could not be read to the end. The list is complete once all batches have been read. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text only lines that contain it are parsed */
+    /** @param text if given, only lines that contain this text are parsed */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);
@@ -56,22 +56,27 @@ export function openLedgerReader(databaseFile: string) {
         return [];
       }
     },
-    /** Undefined for a lost or damaged key: the numbers that it hashed can no longer be found. */
+    /**
+     * Returns the hash function of a month key, or undefined if the key is lost or damaged. Numbers hashed
+     * with such a key can no longer be found.
+     */
     findPersonHash: (keyId: string) => readKeys().get(keyId),
-    /** Reads every byte and changes nothing. */
+    /** Verifies every byte of the ledger without changing anything. */
     verify() {
       const verification = verifyLedger(chains, readKeys);
       const isGone = listAllFiles(databaseFile).length === 0 && readKeys().size > 0;
       return isGone ? { ...verification, faults: [ALL_GONE] } : verification;
     },
-    /** Checks that the ledger contains the access of a receipt, and everything before it unchanged. */
+    /**
+     * Checks that the ledger contains the access of a receipt, and that all earlier entries are unchanged.
+     */
     verifyReceipt: (text: string) => verifyReceipt(chains, readKeys, text),
   };
 }
 
 /**
- * Yields each batch once. A file is skipped from its first damaged batch on, and listed as unreadable;
- * another file may have the batches after it.
+ * Yields each batch once. From its first damaged batch on, a file is skipped and listed as unreadable;
+ * another file may have the later batches.
  * @param damaged batches whose entries the consumer could not parse
  */
 function* readBatches(
@@ -100,10 +105,10 @@ export interface VerifiedChain {
   readonly origin: string;
   /** Number of valid entries. */
   readonly entries: number;
-  /** The last entry before the first fault, for later comparison; 0 without any. */
+  /** Sequence of the last entry before the first fault, for later comparison; 0 if there are no entries. */
   readonly lastSequence: number;
   readonly lastHash: string;
-  /** The last sequence that retention removed; 0 if none was removed. */
+  /** Last sequence that retention removed; 0 if none was removed. */
   readonly removedThrough: number;
   /** Fault with its meaning and remedy; null if the chain is valid. */
   readonly fault: string | null;
@@ -144,7 +149,10 @@ const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
 /** A fault found in a batch; its message is shown to the operator. */
 class Fault extends Error {}
 
-/** Verifies a part, from its own beginning if an earlier part has a fault. */
+/**
+ * Verifies a part. After a fault in an earlier part, the verification starts again at this part's first
+ * entry.
+ */
 function verifyPart(
   chainPart: ChainPart,
   before: VerifiedChain,
@@ -197,9 +205,9 @@ function describe(error: unknown, name: string): string {
   return `${name} cannot be read: ${faultOf(error).message}`;
 }
 
-/** Formats the fault of a missing file, which retention or somebody else has removed. */
+/** Formats the fault of a missing file, which retention may have removed. */
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
-  // A removal is recorded in the file that was open at that time, which may be this unreadable one.
+  // Retention records a removal in the file that is open then, which may be this unreadable file.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
   return later === undefined
     ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`
@@ -207,7 +215,7 @@ function describeMissing(name: string, { unreadable }: LedgerChains): string {
         `${later.name} cannot be read: look for it in a backup.`;
 }
 
-/** Formats a fault for each month whose key is lost; its entries stay sound. */
+/** Formats a fault for each month whose key is lost. The entries of that month are still sound. */
 function lostKeys({ parts }: LedgerChains, readKeys: ReadKeys): string[] {
   const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
   const lost = periods.filter(({ keyId }) => !readKeys().has(keyId));

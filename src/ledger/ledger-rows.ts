@@ -1,4 +1,7 @@
-/** Reads the rows of a ledger file, which has one part of one chain; a file of 1.0.0 has several. */
+/**
+ * Reads the rows of a ledger file. A file contains one part of one chain; a file of 1.0.0 contains several
+ * parts.
+ */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
@@ -31,12 +34,12 @@ export interface PartRow {
   readonly registry: string;
   readonly month: string;
   readonly keyId: string;
-  /** First sequence, and the hash that precedes it. */
+  /** Sequence of the first entry; `previousHash` is the hash of the batch before. */
   readonly first: number;
   readonly previousHash: string;
   /** Name of the previous file; empty if there was none. */
   readonly follows: string;
-  /** Null in the open file, as is the hash. */
+  /** Sequence of the last entry; null in the open file, like `lastHash`. */
   readonly last: number | null;
   readonly lastHash: string | null;
 }
@@ -44,18 +47,21 @@ export interface PartRow {
 /** Consecutive batches of one chain in one file. */
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** Last sequence and its hash: from the rows, or from the file's header once the file is closed. */
+  /**
+   * Sequence of the last entry. In a closed file, this and `lastHash` are from `ledger_part`, otherwise from
+   * the batches.
+   */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
   /** Latest instant of the last batch, in epoch milliseconds; null without batches. */
   readonly lastMs: number | null;
   readonly periods: readonly Period[];
-  /** Added to a sequence to get the id of its row. */
+  /** Number to add to a sequence to get the row's id. */
   readonly offset: number;
 }
 
-/** @throws StorageError without the row */
+/** @throws StorageError if the file has no such row */
 export function readPartRow(db: Connection): PartRow {
   const row = findPartRow(db);
   if (row === undefined)
@@ -75,7 +81,7 @@ const findPartRow = (db: Connection): PartRow | undefined =>
       )
     : undefined;
 
-/** Adds the row to a file, unless it has one. */
+/** Inserts the row, unless the file already has a row. */
 export function insertPartRow(db: Connection, row: PartRow): void {
   db.run(
     `INSERT INTO ledger_part
@@ -85,7 +91,7 @@ export function insertPartRow(db: Connection, row: PartRow): void {
   );
 }
 
-/** Larger than any number of sequences a chain can reach. */
+/** Distance between the row ids of two chains in a file of 1.0.0; no chain has as many entries. */
 const OLD_CHAIN_SIZE = 2 ** 40;
 
 /** @throws StorageError when the file cannot be read, or is not a ledger file */
@@ -100,13 +106,16 @@ export function openLedgerFile(path: string): Connection {
   }
 }
 
-/** Parts of a file, and the files that retention removed while this file was the open one. */
+/** Parts of a file, and the files that retention removed while this file was open for writing. */
 export interface FileContent {
   readonly parts: readonly LedgerPart[];
   readonly removed: readonly RemovedRow[];
 }
 
-/** @returns the fault if the file cannot be read @throws errors that do not concern the file */
+/**
+ * @returns the content, or the fault if the file cannot be read
+ * @throws errors that do not concern the file
+ */
 export function readLedgerFile(path: string): FileContent | StorageError {
   try {
     const db = openLedgerFile(path);
@@ -144,7 +153,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Entries of the removed file, plus the removals that it had recorded itself. */
+  /** Number of entries in the removed file, plus the entries of removals recorded in that file. */
   readonly entries: number;
   readonly removed_at: number;
 }
@@ -181,7 +190,7 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** Returns the end of a part. Reads no entries, which may be the only damaged data. */
+/** Returns the end of a part, without reading its entries, which may be damaged. */
 export function endOf(
   db: Connection,
   offset: number,
@@ -195,7 +204,10 @@ export function endOf(
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/** True if a batch of the part ends with that sequence and hash, and all entries before it are the same. */
+/**
+ * True if a batch of the part ends with this sequence and has this hash. All earlier entries are then equal
+ * too.
+ */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = db.row<{ id: number; count: number; hash: string }>(
     `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,
@@ -207,7 +219,10 @@ export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, h
 /** Rows fetched at a time, so that no snapshot is held for long while the file is being written. */
 const PAGE_ROWS = 256;
 
-/** Yields a part's batches; each id is the first sequence. @throws the driver's error at a damaged row */
+/**
+ * Yields the batches of a part, with the sequence of the first entry as `id`.
+ * @throws the driver's error at a damaged row
+ */
 export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
   const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);
   let after = offset;
@@ -217,7 +232,7 @@ export function* readRows(db: Connection, { offset }: LedgerPart): Generator<Bat
       rows = page([after, offset + OLD_CHAIN_SIZE, limit]);
     } catch (error) {
       if (limit === 1) throw error;
-      // Rows before the damaged one can still be read singly.
+      // Single reads still return the rows before the damaged row.
       limit = 1;
       continue;
     }
@@ -228,6 +243,6 @@ export function* readRows(db: Connection, { offset }: LedgerPart): Generator<Bat
   }
 }
 
-/** Returns the id of the key that hashed the batch's national IDs. */
+/** Returns the id of the month key that hashed the national IDs of the entry. */
 export const keyIdAt = ({ periods }: LedgerPart, sequence: number): string =>
   periods.findLast(({ first }) => first <= sequence)?.keyId ?? '';

@@ -1,4 +1,4 @@
-/** Thread module that writes a service's ledger, as a disk sync would block the event loop. */
+/** Thread module that writes a service's ledger, since a disk sync would block the event loop. */
 
 import { serveTasks } from '../runtime/task-thread.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -7,15 +7,15 @@ import { LedgerWriter } from './ledger-writer.ts';
 import { Reserve, reservedAccesses } from './reserve.ts';
 import type { Retention } from './retention.ts';
 
-/** Result of a batch: its place in the chain, with news for the service. */
+/** Result of a batch: its position in the chain, and messages for the service. */
 export interface Appended extends RecordedBatch {
   /** Messages for the operator, one for each replaced file. */
   readonly notes: readonly string[];
-  /** Approximate number of accesses that still fit once the disk is full. */
+  /** Approximate number of accesses that can still be recorded once the disk is full. */
   readonly reserved: number;
 }
 
-/** Batches between two measurements of the reserve. */
+/** Number of batches between two measurements of the reserve. */
 const LOOK_AGAIN_BATCHES = 64;
 
 export type LedgerTasks = {
@@ -34,10 +34,10 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   const writer = new LedgerWriter(databaseFile, waitMs, (message) => void notes.push(message));
   let reserve: Reserve | undefined;
   let isScheduled = false;
-  /** Batches since the reserve was measured, and the accesses that it had room for. */
+  /** Number of batches since the last measurement of the reserve, and the measured number of accesses. */
   let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
-  /** Adds a step to the reserve, after the batches that are queued. */
+  /** Adds steps to the reserve, after all queued batches. */
   function keep(current: Reserve): void {
     if (isScheduled || !current.isShort()) return;
     isScheduled = true;

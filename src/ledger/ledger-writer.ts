@@ -1,7 +1,7 @@
 /**
- * Appends batches to the ledger. Each transaction reads the end of the chain first, so that a service,
- * commands and the desk can share the one open file. A damaged or missing file is left alone, and a new file
- * with a new origin replaces it (docs/decisions/0030-access-ledger.md).
+ * Appends batches to the ledger. Each transaction first reads the end of the chain, so that a service,
+ * commands and the desk can share one open file. If that file is damaged or missing, a new file with a new
+ * origin replaces it, and the damaged file stays unchanged (docs/decisions/0030-access-ledger.md).
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, renameSync, statSync } from 'node:fs';
@@ -55,12 +55,12 @@ import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
-/** Used in the name of a file whose own origin and month cannot be read. */
+/** Origin and month for the name of a file that cannot be read. */
 const UNKNOWN = { origin: '0'.repeat(32), month: '1970-01' };
 
 /**
- * Moves the file and stamps it with the registry's id. Rows stay unchanged; a damaged file is moved too.
- * @throws StorageError while another process has it open; the system's error
+ * Moves the file and adds the registry's id. The rows stay unchanged, and a damaged file is moved too.
+ * @throws StorageError while another process has the file open; the system's error
  */
 export function adoptOldLedger(databaseFile: string, registry: string, waitMs: number): void {
   const old = oldLedgerFileOf(databaseFile);
@@ -71,7 +71,7 @@ export function adoptOldLedger(databaseFile: string, registry: string, waitMs: n
     const folder = ledgerFolderOf(databaseFile);
     const { origin } = newest ?? UNKNOWN;
     const month = newest?.periods.at(-1)?.month ?? UNKNOWN.month;
-    // Number 0 sorts it before every other file, even files that already exist.
+    // Number 0 sorts this file before every other file, including existing files.
     const name = freeNameOf(folder, nameOf({ month, origin, number: 0 }));
     for (const path of withSideFiles(old).filter((file) => existsSync(file)))
       renameSync(path, join(folder, name + path.slice(old.length)));
@@ -99,7 +99,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds the table of newer files, which names the registry. */
+/** Adds `ledger_part`, the table of newer files, with the registry's id. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {
@@ -116,7 +116,7 @@ const ORIGIN_BYTES = 16;
 /** A file is closed once it reaches this size. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-/** Accesses dated up to this long before the file's month are still added to the file. */
+/** Accesses from up to this long before the file's month are still added to the file. */
 const LATE_MS = 24 * 3600 * 1000;
 
 /** The end of a chain, which the next batch continues. */
@@ -128,13 +128,13 @@ interface OpenFile extends LedgerFile {
   readonly inode: number;
   readonly origin: string;
   readonly keyId: string;
-  /** Undefined if the key is lost; the file is then closed. */
+  /** Undefined if the month key is lost; the file is closed then. */
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
-  /** True once the reserve is used up: accesses then fill what is left of the disk. */
+  /** True once the reserve is used up. Accesses may then use the rest of the disk. */
   fillsDisk: boolean;
-  /** True while SQLite refuses to let the file grow. */
+  /** True while SQLite is set to refuse any growth of the file. */
   isHeldBack: boolean;
   seenVersion: unknown;
   /** End of the chain as of `seenVersion`; undefined after a failure. */
@@ -172,9 +172,9 @@ export class LedgerWriter {
   }
 
   /**
-   * Records accesses as one batch, which is on disk when this returns.
+   * Records accesses as one batch, which is on disk when the method returns.
    * @param text from `encodeAccesses`
-   * @throws StorageError, the driver's error; nothing is then acknowledged
+   * @throws StorageError, or the driver's error, if the accesses are not recorded
    */
   append(text: string): RecordedBatch {
     const timeMs = timeOf(text);
@@ -212,18 +212,21 @@ export class LedgerWriter {
     });
   }
 
-  /** Returns the file for a batch of that instant. */
+  /** Returns the file for a batch of this time. */
   private fileFor(timeMs: number): OpenFile {
-    // SQLite would keep writing to a file that has no name any more.
+    // SQLite would keep writing to a file that was removed or renamed.
     if (this.file !== undefined && isGone(this.file)) this.replace(this.file, timeMs, 'it was taken away');
     this.file ??= this.openNewest();
-    // Rotate only with room on the disk: the open file has a reserve, a new one has none yet.
+    // A new file begins only with enough room on the disk, since a new file has no reserve yet.
     if (this.file === undefined || (isDone(this.file, timeMs) && isRoomy(this.file.path)))
       this.file = this.rotate(timeMs);
     return this.file;
   }
 
-  /** Closes the open file if it is done. @returns the next file, which another process may have begun */
+  /**
+   * Closes the open file if its month is over, its key is lost or it is too large.
+   * @returns the file to use next, which another process may have begun
+   */
   private rotate(timeMs: number): OpenFile {
     return this.locked(() => {
       this.close();
@@ -255,7 +258,8 @@ export class LedgerWriter {
   }
 
   private open(file: LedgerFile): OpenFile | undefined {
-    // Opening a file for writing switches it to WAL mode, and a closed file must stay unchanged.
+    // Reads the file first: opening it for writing switches to WAL mode, and a closed file must stay
+    // unchanged.
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) throw content;
     const [part] = content.parts;
@@ -292,8 +296,8 @@ export class LedgerWriter {
 
   /**
    * Begins the next file. The caller holds the lock.
-   * @param start continues an existing chain; without it a new one begins
-   * @param lostName the previous file, if it has disappeared
+   * @param start position in an existing chain; by default, a new chain begins
+   * @param lostName name of the previous file if that file has disappeared
    */
   private begin(
     timeMs: number,
@@ -307,7 +311,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Creates the first file if there is none: if it is missing later, somebody has removed it.
+   * Creates the first file if the ledger has no files. A ledger without files then means that they were
+   * removed.
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {
@@ -315,14 +320,14 @@ export class LedgerWriter {
   }
 
   /**
-   * Abandons a file, unchanged, for a new one.
+   * Leaves a file unchanged, and begins a new file in its place.
    * @throws StorageError, the system's error when no new file can be created
    */
   private replace(file: OpenFile, timeMs: number, reason: string): void {
     const lostName = isGone(file) ? file.name : undefined;
     this.close();
     this.file = this.locked(() => {
-      // Another process may have replaced it already.
+      // Another process may already have replaced the file.
       const isNewest = listLedgerFiles(this.databaseFile).at(-1)?.name === file.name;
       const other = isNewest ? undefined : this.openNewest();
       return other ?? this.begin(timeMs, undefined, lostName);
@@ -337,13 +342,14 @@ export class LedgerWriter {
   }
 
   /**
-   * Removes files past their retention, with their keys.
+   * Removes files past their retention, with their month keys.
    * @throws StorageError, the driver's error
    */
   removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
     return this.locked(() =>
       removeOldFiles(this.databaseFile, retention, () => {
-        // Another process may have closed this connection's file, which may now be among those to remove.
+        // Opens the newest file again. Another process may have closed this connection's file, which may now
+        // be among the files to remove.
         this.close();
         this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;
@@ -358,7 +364,7 @@ export class LedgerWriter {
     try {
       file?.db.close();
     } catch {
-      // A damaged file may fail to close; it is not used again.
+      // A damaged file may fail to close, but it is not used again.
     }
   }
 }
@@ -373,7 +379,7 @@ function assertWritable(folder: string): void {
 
 const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
 
-/** Starts with a letter: messages mask digit-only names as if they were national IDs. */
+/** Starts with a letter, because messages hide digit-only names as if they were national IDs. */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 
@@ -386,7 +392,10 @@ const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean 
   hashPerson === undefined ||
   sizeOf(path) >= MAX_FILE_BYTES;
 
-/** Returns the end of the chain. @throws Closed when another process has closed the file */
+/**
+ * Returns the end of the chain.
+ * @throws Closed when another process has closed the file
+ */
 function currentHead(file: OpenFile): Head {
   const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
   if (version === file.seenVersion && file.head !== undefined) return file.head;
@@ -397,8 +406,8 @@ function currentHead(file: OpenFile): Head {
 }
 
 /**
- * Closes the part of a file, to which nothing is added any more. Unless another process is reading it, the
- * file is then complete without a write-ahead log.
+ * Closes a file, so that no more entries are added. Also removes the write-ahead log, unless another process
+ * is reading the file.
  */
 export function closePart(db: Connection): Head {
   const end = db.transaction.immediate(() => {
@@ -427,12 +436,12 @@ export function closeOpenFile(databaseFile: string): void {
   try {
     withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
-    // Nothing depends on closing: the next access replaces the file or is added to it.
+    // Closing is optional: the next access either replaces the file or is added to it.
     faultOf(error);
   }
 }
 
-/** Removes the write-ahead log, unless another process is using it. */
+/** Removes the write-ahead log, unless another process is using the file. */
 function leaveLog(db: Connection): void {
   try {
     db.setLockTimeout(0);
@@ -442,7 +451,10 @@ function leaveLog(db: Connection): void {
   }
 }
 
-/** On a nearly full disk, accesses fill the free pages, then the reserve, and only then the disk. */
+/**
+ * Stops the growth of the file on a nearly full disk. Accesses then use the free pages first, then the
+ * reserve, and the rest of the disk last.
+ */
 function keepToReserve(file: OpenFile): void {
   const hasRoom = isRoomy(file.path);
   if (hasRoom) file.fillsDisk = false;
@@ -452,8 +464,8 @@ function keepToReserve(file: OpenFile): void {
 }
 
 /**
- * Makes room for one batch, one step before each retry: empties the log into the file so that it is reused
- * from its start, then frees the reserve step by step, then allows use of the remaining disk.
+ * Makes room for one batch, with one step before each retry: first moves the write-ahead log into the file,
+ * then frees the reserve step by step, and finally allows the use of the remaining disk.
  */
 function* makeRoom(file: OpenFile): Generator<void, void> {
   const emptyLog = () => void file.db.raw.pragma('wal_checkpoint(RESTART)');
@@ -473,8 +485,8 @@ function* makeRoom(file: OpenFile): Generator<void, void> {
 }
 
 /**
- * True if the file itself is intact: another process has it locked, or the disk is full. A write that fails
- * although the disk has room is the file's fault, and accesses are recorded in a new one.
+ * True for an error that does not concern the file itself: the file is locked, or the disk is full. If a
+ * write fails although the disk has room, the file is at fault, and a new file replaces it.
  */
 const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
   [error, (error as Error).cause].some(

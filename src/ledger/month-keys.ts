@@ -23,13 +23,20 @@ const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_
 
 const isIntact = ({ id, secret }: MonthKey): boolean => id === idOf(secret);
 
-/** Runs a transaction. @param keysFile created if missing @throws StorageError, the driver's error */
+/**
+ * Runs work in a transaction on the keys' file.
+ * @param keysFile created if missing
+ * @throws StorageError, the driver's error
+ */
 const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
   withDatabase(keysFile, { schema: KEYS_SCHEMA, waitMs: WAIT_MS.command, create: true }, (db) =>
     db.transaction.immediate(() => work(db)),
   );
 
-/** Returns the id of a month's key, and creates one if none is intact. @param month as `2026-11` */
+/**
+ * Returns the id of a month's key, which is created if no intact key exists.
+ * @param month as `2026-11`
+ */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);
@@ -40,11 +47,11 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
     return id;
   });
 
-/** Returns all intact keys by id. */
+/** Returns the hash function of each intact key, by key id. */
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
-/** Returns the keys that match their ids; a backup older than the ledger has no table of them. */
+/** Returns the keys that match their ids. A backup older than the ledger does not have this table. */
 function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
@@ -52,7 +59,7 @@ function readIntact(keysFile: string): MonthKey[] {
   );
 }
 
-/** Destroys keys: numbers that they hashed can no longer be found in the ledger. */
+/** Destroys keys, after which numbers hashed with these keys can no longer be found in the ledger. */
 export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => boolean): void {
   if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {
@@ -61,7 +68,7 @@ export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => 
   });
 }
 
-/** Adds another file's keys, for entries that were hashed with them. */
+/** Adds the keys of another file, since entries may have been hashed with these keys. */
 export function addMonthKeys(keysFile: string, otherFile: string): void {
   const rows = readIntact(otherFile);
   if (rows.length === 0) return;
@@ -77,8 +84,8 @@ const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
 
 /**
- * Computes the first 32 digits of HMAC-SHA256 (RFC 2104) with two plain hashes, at half the cost of an Hmac
- * object.
+ * Returns a function that computes the first 32 digits of HMAC-SHA256 (RFC 2104). Two plain hashes take half
+ * as long as an Hmac object.
  * @param secret at most 64 bytes
  */
 function createPersonHash(secret: Uint8Array): HashPerson {

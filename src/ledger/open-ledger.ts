@@ -23,8 +23,8 @@ import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
 
 /**
- * Opens the ledger for a command or the desk. It opens its file for each recording. `record` rejects when
- * the ledger cannot be used.
+ * Opens the ledger for a command or the desk. Each call of `record` opens the file, and rejects when the
+ * ledger cannot be used.
  */
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   async record(accesses) {
@@ -55,7 +55,8 @@ export function pruneLedger(databaseFile: string, retention: Retention) {
 export type LedgerStatus = NonNullable<ReturnType<typeof readLedgerStatus>>;
 
 /**
- * Reads the ledger's condition for `status`, within milliseconds.
+ * Reads the ledger's state for `status`, without reading entries. A locked file delays this by about a
+ * second.
  * @returns undefined if there is no ledger yet
  */
 export function readLedgerStatus(databaseFile: string, retention: Retention) {
@@ -72,13 +73,15 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
     entries: parts.reduce((sum, { part }) => sum + part.last - part.first + 1, 0),
     bytes,
     unreadable: unreadable.map(({ name }) => name),
-    /** Names of missing files, as far as later ones show. */
+    /** Names of missing files that later files mention. */
     missing,
-    /** Names of files past the retention period, while later months are missing. */
+    /** Names of files that are past retention, but stay because later months are missing. */
     tooOld: findOldFiles(databaseFile, retention).waiting,
-    /** Epoch milliseconds; null if there is none. */
+    /** Time of the last access, in epoch milliseconds; null if there is none. */
     newestMs: times.length === 0 ? null : Math.max(...times),
-    /** Number of accesses that retention removed, and the epoch milliseconds of the last time. */
+    /**
+     * Number of accesses that retention removed; `removedAtMs` is the last removal, in epoch milliseconds.
+     */
     removed: removals.entries,
     removedAtMs: removals.atMs,
     ...readNewest(newest, ledgerFolderOf(databaseFile), isOpen),
@@ -87,11 +90,14 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
 
 /** Permission bits of users other than the owner. */
 const OTHERS = 0o077;
-/** Writing a batch takes milliseconds; a lock held for this long means that its holder waits for the disk. */
+/**
+ * Maximum wait for the lock. A batch takes milliseconds, so the process with the lock must be waiting for the
+ * disk.
+ */
 const ANSWER_MS = 1_000;
 
 interface NewestFileStatus {
-  /** Null if there is none. */
+  /** Null if the file has no fault. */
   readonly fault: 'open to others' | 'not writable' | 'does not answer' | null;
   /** Approximate number of accesses that fit when the disk is full. */
   readonly reservedAccesses: number;
@@ -108,7 +114,7 @@ function readNewest({ path }: LedgerFile, folder: string, isOpen: boolean): Newe
       reservedAccesses: reservedAccesses(db),
     }));
   } catch (error) {
-    // Opening waits for the lock too. A damaged file is already listed as unreadable.
+    // Opening also waits for the lock. A damaged file is already listed as unreadable.
     return { fault: isBusy((error as Error).cause) ? 'does not answer' : fault, reservedAccesses: 0 };
   }
 }
@@ -122,7 +128,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** True if the lock for writing can be taken. */
+/** True if the write lock is available. */
 function answers(db: Connection): boolean {
   try {
     db.transaction.immediate(() => undefined);
@@ -133,7 +139,10 @@ function answers(db: Connection): boolean {
   }
 }
 
-/** Returns the keys' file if it lacks keys that were in use, as it was lost or created again. */
+/**
+ * Returns the path of the keys' file if keys that were in use are missing, because the file was lost or
+ * created again.
+ */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

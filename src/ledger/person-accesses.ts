@@ -11,8 +11,9 @@ import type { LedgerReader } from './ledger-reader.ts';
 import type { PersonTraces } from './person-traces.ts';
 
 /**
- * Reason why an access counts for the person: the number was requested or shown; a member who is the person
- * was shown; or everybody of a cooperative was shown to which the person belonged then.
+ * Reason why an entry counts for the person.
+ * `number`: the person's number was requested or shown. `member`: a member who is the person was shown.
+ * `everybody`: all persons of a cooperative were shown, possibly including this person.
  */
 type HowRead = 'number' | 'member' | 'everybody';
 
@@ -53,7 +54,9 @@ export const KEY_LOST = say(
 export const passedOver = (name: string, reason: string): Message =>
   say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
-/** Returns a pattern of lines that name a member: parsing all entries would take three times as long. */
+/**
+ * Returns a pattern for lines that name a member, since parsing all entries would take three times as long.
+ */
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
@@ -79,14 +82,14 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   return {
     /** Oldest first. */
     accesses,
-    /** True if a month key is lost: numbers in the entries that it hashed cannot be found. */
+    /** True if a month key is lost, so numbers in entries with that key cannot be found. */
     isKeyLost: [...hashesOf.values()].includes(undefined),
     /** Files that could not be read, and may contain further accesses. */
     unreadable: ledger.unreadable,
   };
 }
 
-/** @param hashes one for each of the person's numbers, in the same order */
+/** @param hashes hash of each of the person's numbers, in the same order */
 function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly string[]): HowRead | undefined {
   const isMember = entry.members?.some((id) => traces.memberIds.includes(id)) === true;
   const numbers = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
@@ -96,8 +99,8 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 }
 
 /**
- * True if the number was another person's. The members shown tell whose it was; if there are none, or they
- * are those of many lookups, the time does.
+ * True if the number belonged to another person: the entry has a member who is that person, or the time is in
+ * the other person's period. Members of many lookups at once do not count.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,
@@ -113,7 +116,10 @@ function isOfAnother(
   );
 }
 
-/** True if an access to everybody may have shown the person; an erased person's memberships are unknown. */
+/**
+ * True if an access to everybody may have shown the person. This is assumed for times before an erasure,
+ * since an erased person's memberships are unknown.
+ */
 function couldShow(
   { time }: LedgerEntry,
   { cooperatives }: NonNullable<LedgerEntry['all']>,
@@ -170,7 +176,7 @@ export const formatEverybody = (n: number): Message =>
     { n },
   );
 
-/** Formats one table row for each access. Purpose and end user appear as the client sent them. */
+/** Formats one table row per access. Purpose and end user appear as the client sent them. */
 export function formatAccesses(
   accesses: readonly { readonly entry: LedgerEntry; readonly how?: HowRead }[],
   { zone, keyNames }: AccessContext,

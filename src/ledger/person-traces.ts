@@ -9,15 +9,15 @@ import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Storage } from '../sqlite/storage.ts';
 
 /**
- * Another person who holds or held a national ID of this person. Access to it in that period is not access to
- * this person's data.
+ * Another person who has or had a national ID of this person. An access to the number in that period did not
+ * show this person's data.
  */
 interface OtherHolder {
   readonly identityCard: string;
   readonly memberId: number;
   /** Epoch seconds. */
   readonly since: number;
-  /** Null if they hold it now. */
+  /** Epoch seconds; null if the other person has the number now. */
   readonly until: number | null;
 }
 
@@ -30,24 +30,27 @@ export interface PersonTraces {
   readonly memberIds: readonly number[];
   /** Cooperatives in which one of these members is or was registered. */
   readonly cooperativeIds: readonly number[];
-  /** Epoch second of the first registration; undefined if there is none, and after an erasure. */
+  /** Epoch second of the first registration; undefined if never registered, or erased. */
   readonly since: number | undefined;
   /** Epoch second of the erasure. The cooperatives of an erased person are no longer known. */
   readonly erasedAt: number | undefined;
 }
 
-/** A national ID that leads, or has led, to a person. */
+/** A national ID that identifies, or has identified, a person. */
 export interface KnownNumber {
   readonly number: string;
   readonly current: string;
-  /** Epoch second at which the number ended; null if it leads to the person now. */
+  /** Epoch second until which the number identified the person; null if it still does. */
   readonly until: number | null;
 }
 
 function findTraces(db: Connection, requested: string): PersonTraces {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** SELECT of the values of a column, also of removed rows, such as merged members. */
+  /**
+   * Returns a SELECT of all values of a column, including former values and removed rows such as merged
+   * members.
+   */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -70,7 +73,7 @@ const NOBODY = { rows: [], numbers: [], mistaken: [] };
 
 const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
 
-/** Periods in which each row held its numbers. */
+/** SELECT of the period in which each row of `others` had a national ID. */
 const HOLDERS = `
   SELECT c.row_id AS memberId, c.old AS identityCard, c.at AS until,
     coalesce(lag(c.at) OVER (PARTITION BY c.row_id ORDER BY c.id),
@@ -100,8 +103,7 @@ function otherHolders(
 }
 
 /**
- * SELECT of all numbers. The history has the numbers that an import or a correction replaced without a
- * redirect.
+ * SELECT of all numbers. The history adds numbers that an import or a correction replaced without a redirect.
  */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
@@ -112,12 +114,12 @@ const KNOWN_NUMBERS = `
   UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
     WHERE status <> '${ERASED_STATUS}'`;
 
-/** Opens the stored data, and reads under which identifiers the ledger may know a person. */
+/** Opens the stored data, with queries for the identifiers of persons in the ledger. */
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
-    /** An unknown number is returned as the only identifier. */
+    /** Finds the identifiers of a person. For an unknown number, the number is the only identifier. */
     findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
-    /** All national IDs: former ones in the order in which they ended, then current ones. */
+    /** Lists all national IDs: former numbers in the order in which they ended, then valid numbers. */
     listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),
   }));
 

@@ -1,7 +1,7 @@
 /**
  * Reserves room in the open file for accesses while the disk is full (docs/ledger.md#a-full-disk). Accesses
- * only fill free pages that the file already has on disk, so that the write-ahead log can always be emptied
- * into the file. When free pages run short, the file grows; if it cannot, a step of the reserve is freed.
+ * only use free pages that the file already has on disk, so that the write-ahead log can always be moved into
+ * the file. When free pages run short, the file grows; if the disk is full, a step of the reserve is freed.
  */
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
@@ -10,7 +10,7 @@ import { isDiskFull } from '../sqlite/sqlite-errors.ts';
 const STEP_BYTES = 1024 ** 2;
 /** Number of steps in a complete reserve. */
 export const STEPS = 16;
-/** The file grows when it has fewer free pages. */
+/** The file grows when it has fewer free pages than this. */
 const LOW_PAGES = 64;
 const PAGE_BYTES = 4096;
 /** Larger closed files are not vacuumed, since that would take seconds. */
@@ -19,22 +19,22 @@ const MAX_VACUUM_PAGES = 32_768;
 const ENTRY_BYTES = 330;
 /** Row whose insertion grows the file; deleting it frees its pages. */
 const GROWTH_ID = 0;
-/** SQLite's maximum. */
+/** Maximum in SQLite. */
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * True if a file may grow. If committed pages lie beyond its end and the disk has no room for them at the
- * next checkpoint, neither can the log be emptied nor the reserve be used. With this much free space, no
- * program can fill the disk between the commit and the checkpoint.
+ * True if the disk has room for the file to grow. Without this margin, another program could fill the disk
+ * between a commit and the checkpoint. The log could then not be moved into the file, and the reserve could
+ * not be used.
  */
 export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 
 /**
- * Makes SQLite report a full disk instead of growing the file, or lifts that limit. Call it inside the
- * transaction, as another process may have grown the file before.
+ * Makes SQLite report a full disk instead of growing the file, or removes this limit. Call this inside the
+ * transaction, since another process may have grown the file before.
  */
 export function limitGrowth(db: Connection, isLimited: boolean): void {
-  // SQLite raises a limit below the current size to that size.
+  // SQLite replaces a limit below the current size with the current size.
   db.raw.pragma(`max_page_count = ${isLimited ? 1 : MAX_PAGES}`);
 }
 
@@ -50,7 +50,7 @@ export class Reserve {
   /** True if the disk had room for the last step. */
   hasRoom = true;
   readonly db: Connection;
-  /** Prepared once, as it runs with every batch. */
+  /** Prepared once, since the statement runs with every batch. */
   private readonly freePages: { get(): unknown };
   private steps: number | undefined;
 
@@ -59,12 +59,12 @@ export class Reserve {
     this.freePages = db.prepare('PRAGMA freelist_count');
   }
 
-  /** Has the steps counted again: another process may have freed some. */
+  /** Makes the next use count the steps again, since another process may have freed some. */
   lookAgain(): void {
     this.steps = undefined;
   }
 
-  /** True if `take` has something to do. */
+  /** True if the reserve needs a step, or the file needs free pages. */
   isShort(): boolean {
     this.steps ??= countSteps(this.db);
     if (this.hasRoom && this.steps < STEPS) return true;
@@ -72,7 +72,10 @@ export class Reserve {
     return pages < LOW_PAGES;
   }
 
-  /** Adds one step or grows the file, in milliseconds. @throws the driver's error, except for a full disk */
+  /**
+   * Adds one step or grows the file, within milliseconds.
+   * @throws the driver's error, except for a full disk
+   */
   take(): void {
     const { db } = this;
     const steps = this.steps ?? countSteps(db);
@@ -97,13 +100,19 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/** Adds a row and puts its pages on disk. If that fails, the row stays, and nothing else uses the pages. */
+/**
+ * Adds a row and writes its pages to disk. If the write fails, the row stays, and nothing else uses the
+ * pages.
+ */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   db.raw.pragma('wal_checkpoint(PASSIVE)');
 }
 
-/** Frees one step of the reserve. @returns false if none is left */
+/**
+ * Frees one step of the reserve.
+ * @returns false if the reserve is empty
+ */
 export function freeReserve(db: Connection): boolean {
   let changes = 0;
   write(db, () => {
@@ -112,7 +121,7 @@ export function freeReserve(db: Connection): boolean {
   return changes > 0;
 }
 
-/** Retries with an emptied write-ahead log if the disk has no room for the log to grow. */
+/** Runs a transaction. If the disk has no room for the write-ahead log, retries with an emptied log. */
 function write(db: Connection, work: () => unknown): void {
   try {
     db.transaction.immediate(work);
@@ -123,13 +132,13 @@ function write(db: Connection, work: () => unknown): void {
   }
 }
 
-/** Shrinks a closed file to the size of its entries. */
+/** Frees the reserve of a closed file, and shrinks the file unless it is large. */
 export function giveBackReserve(db: Connection): void {
   try {
     db.transaction.immediate(() => db.run('DELETE FROM ledger_reserve'));
     const free = pragma(db, 'freelist_count');
     if (free > LOW_PAGES && pragma(db, 'page_count') <= MAX_VACUUM_PAGES) db.exec('VACUUM');
   } catch {
-    // The file then stays larger than necessary.
+    // After a failure, the file stays larger than necessary.
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). Without an
- * operator, a file is removed only if the files after it are of as many months as the period has: a clock
- * that is wrong adds a file or two, and so removes no more than that.
+ * operator, a file is removed only if later files cover as many months as the retention period. A wrong clock
+ * adds a file or two, and therefore removes at most as many.
  */
 
 import { rmSync } from 'node:fs';
@@ -13,17 +13,18 @@ import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
 import { type FileContent, readLedgerFile } from './ledger-rows.ts';
 import { destroyMonthKeys, type MonthKey } from './month-keys.ts';
 
-/** Retention period of accesses. */
 export interface Retention {
   /** Epoch milliseconds. */
   readonly nowMs: number;
-  /** Minimum days to keep accesses. */
+  /** Minimum number of days to keep accesses. */
   readonly days: number;
-  /** Files that an operator has inspected: they are removed although later months are missing. */
+  /**
+   * Names of files that an operator has inspected. These files are removed even if later months are missing.
+   */
   readonly inspectedNames?: readonly string[];
 }
 
-/** A file with its content; undefined if it cannot be read. */
+/** A ledger file; `content` is undefined if the file cannot be read. */
 interface ReadFile extends LedgerFile {
   readonly content: FileContent | undefined;
 }
@@ -31,7 +32,7 @@ interface ReadFile extends LedgerFile {
 const DAY_MS = 24 * 3600 * 1000;
 const MONTH_DAYS = 365.25 / 12;
 
-/** Returns the retention in months, at least one. */
+/** Returns the retention period in months, at least one. */
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
 const readFiles = (databaseFile: string): ReadFile[] =>
@@ -41,9 +42,9 @@ const readFiles = (databaseFile: string): ReadFile[] =>
   });
 
 /**
- * Finds files past their retention: `removable` ones, and `waiting` ones, which an operator has to inspect
- * first, as later months are missing.
- * @throws errors that do not concern a single file
+ * Finds files past their retention. A `waiting` file needs an operator's inspection before its removal,
+ * because later months are missing; a `removable` file does not.
+ * @throws errors that concern more than one file
  */
 export const findOldFiles = (databaseFile: string, retention: Retention) =>
   selectOldFiles(readFiles(databaseFile), retention);
@@ -54,7 +55,8 @@ function selectOldFiles(files: readonly ReadFile[], { nowMs, days, inspectedName
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // A file that ends in the future was written with the clock ahead, and before the files that follow it.
+  // A file that ends in the future was written while the clock was ahead. The file is older than the files
+  // after it.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;
@@ -69,14 +71,14 @@ function selectOldFiles(files: readonly ReadFile[], { nowMs, days, inspectedName
 function lastMsOf({ month, content }: ReadFile): number {
   const times = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
   if (times.length > 0) return Math.max(...times);
-  // The end of the month in the file's name.
+  // Without a readable time, the end of the month in the file's name counts.
   const [year = 1970, number = 1] = month.split('-').map(Number);
   return Date.UTC(year, number);
 }
 
 /**
- * Removes files past their retention, and the keys that no other file needs. The caller holds the ledger's
- * lock.
+ * Removes files past their retention, and the keys that the other files do not need. The caller holds the
+ * ledger's lock.
  * @param open returns a connection to the open file, which records the removals
  * @throws StorageError, the driver's or the system's error
  */
@@ -104,7 +106,10 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
   return { names, entries: total };
 }
 
-/** Matches the keys that the files use; for an unreadable file, those of the month in its name. */
+/**
+ * Matches the keys that the files use. For an unreadable file, matches all keys of the month in the file's
+ * name.
+ */
 function keysOf(files: readonly ReadFile[]): (key: MonthKey) => boolean {
   const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
   const ids = periods.map(({ keyId }) => keyId);

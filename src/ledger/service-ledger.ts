@@ -1,7 +1,7 @@
 /**
  * The ledger of a service, written by a thread. Accesses that arrive while a batch is being written form the
- * next batch, since each batch costs a message to each thread and a disk sync. Under load the thread receives
- * the next batch before it has finished the first, so that it need not be woken.
+ * next batch, since each batch costs messages between threads and a disk sync. Under load, the thread
+ * receives the next batch before it has finished the current one, and need not be woken.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
@@ -12,11 +12,14 @@ import { LedgerWriter } from './ledger-writer.ts';
 
 interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };
-  /** Days for which accesses are kept. */
+  /** Number of days to keep accesses. */
   readonly days: number;
   /** Logs a message for operators. */
   readonly note: (message: string) => void;
-  /** Must not throw. @param durationMs time until the accesses were on disk, or could not be recorded */
+  /**
+   * Called for each recording; must not throw.
+   * @param durationMs time until the accesses were on disk, or could not be recorded
+   */
   readonly measure?: ((accesses: number, durationMs: number, isRecorded: boolean) => void) | undefined;
 }
 
@@ -28,12 +31,12 @@ interface Recording {
   reject(error: unknown): void;
 }
 
-/** Recordings passed to the thread together. */
+/** Recordings to send to the thread together. */
 interface Batch {
   readonly recordings: Recording[];
-  /** Number of accesses. */
+  /** Total number of accesses. */
   count: number;
-  /** Fires when the first access of the batch has waited too long, here or at the thread. */
+  /** Fires when the first access of the batch has waited too long to be sent or to be written. */
   readonly deadline: NodeJS.Timeout;
 }
 
@@ -42,14 +45,17 @@ export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the thread when the service shuts down. */
 const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
-/** Delay of the first removal of old files, as a starting service has more urgent work. */
+/** Delay of the first removal of old files, since a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
-/** Maximum number of batches at the thread; the second must have at least `MANY` accesses (decision 30). */
+/**
+ * Maximum number of batches at the thread. A second batch is sent early only with `MANY` accesses (decision
+ * 30).
+ */
 const MAX_SENT = 2;
 const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
-/** The thread that writes; tests substitute one that stalls. */
+/** The writing thread. Tests substitute a thread that stalls. */
 interface WritingThread {
   readonly module: URL;
   /** Shared memory of a test. */
@@ -58,7 +64,10 @@ interface WritingThread {
 
 const WRITING: WritingThread = { module: moduleBeside(import.meta.url, 'ledger-thread') };
 
-/** Opens the ledger of a service, and creates what is missing. @throws StorageError when it cannot be used */
+/**
+ * Opens the ledger of a service, and creates missing files.
+ * @throws StorageError when the ledger cannot be used
+ */
 export function openServiceLedger(
   databaseFile: string,
   options: ServedLedgerOptions,
@@ -77,7 +86,7 @@ export function openServiceLedger(
 class ServiceLedger implements AccessLedger {
   private readonly thread: TaskThread<LedgerTasks>;
   private readonly options: ServedLedgerOptions;
-  /** Batches at the thread. */
+  /** Batches sent to the thread. */
   private readonly sent = new Set<Batch>();
   private next: Batch | undefined;
   private readonly timers: readonly NodeJS.Timeout[];
@@ -125,13 +134,13 @@ class ServiceLedger implements AccessLedger {
     return { recordings: [], count: 0, deadline };
   }
 
-  /** Passes a batch to the thread, then the one that has formed in the meantime. */
+  /** Sends a batch to the thread, and then the batch that has formed in the meantime. */
   private async write(batch: Batch): Promise<void> {
     this.next = undefined;
     this.sent.add(batch);
     const result = await this.append(batch);
     this.isStalled = false;
-    // The batch is no longer there if it was refused in the meantime.
+    // A batch that was refused in the meantime is no longer in the set.
     if (this.sent.delete(batch)) this.settleBatch(batch, result);
     if (this.next !== undefined) void this.write(this.next);
     else if (this.sent.size === 0) this.onIdle();
@@ -145,7 +154,10 @@ class ServiceLedger implements AccessLedger {
     }
   }
 
-  /** Refuses all accesses. Those at the thread may still be recorded, although nothing of them was shown. */
+  /**
+   * Refuses all waiting accesses. The thread may still record some of them, although their data was not
+   * shown.
+   */
   private refuseStalled(): void {
     this.isStalled = true;
     const late = [...this.sent, ...(this.next === undefined ? [] : [this.next])];
@@ -174,7 +186,7 @@ class ServiceLedger implements AccessLedger {
     for (const { accesses, sinceMs, resolve, reject } of recordings) {
       const count = accesses.length;
       measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
-      // All share one batch, with consecutive sequences.
+      // All recordings share one batch, with consecutive sequences.
       if (typeof result === 'string') reject(unrecorded(new Error(result)));
       else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
       before += count;

@@ -45,7 +45,7 @@ export interface LedgerChains {
 
 /**
  * Reads the parts of all files, except parts of another registry that used the same location.
- * @throws errors that concern more than one file
+ * @throws errors that are not caused by a single file
  */
 export function readChains(databaseFile: string): LedgerChains {
   const files = listAllFiles(databaseFile);

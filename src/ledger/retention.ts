@@ -44,7 +44,7 @@ const readFiles = (databaseFile: string): ReadFile[] =>
 /**
  * Finds files past their retention. A `waiting` file needs an operator's inspection before its removal,
  * because later months are missing; a `removable` file does not.
- * @throws errors that concern more than one file
+ * @throws errors that are not caused by a single file
  */
 export const findOldFiles = (databaseFile: string, retention: Retention) =>
   selectOldFiles(readFiles(databaseFile), retention);

@@ -42,9 +42,9 @@ import {
 } from './corrections/correction-store.ts';
 import type { AgreedOptions, Agreement } from './corrections/run-correction.ts';
 
-// Comparison of two people whom a correction would make one, with their contradictions
+// Comparison of two people that a correction would make one person
 
-/** Returns lines about both people. The caller must have recorded the access. */
+/** Formats lines that compare the two people. The caller must already have recorded the access. */
 const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
   compared === undefined
     ? []
@@ -81,7 +81,7 @@ function formatMembership(member: StoredRow): Message {
   });
 }
 
-/** Ids only, without values: programs may store their output. */
+/** Describes the two people by ids only, since programs may store the output. */
 const describeCompared = ({ memberIds: [replaced, holding], contradictions }: ComparedPeople) => ({
   replaced,
   holding,
@@ -90,11 +90,11 @@ const describeCompared = ({ memberIds: [replaced, holding], contradictions }: Co
 
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
-  /** Confirms that two people are one. */
+  /** True if the operator confirms that two people are the same person. */
   readonly samePerson?: true;
 }
 
-/** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
+/** Adds the required `--reason`, and `--db`, `--as` and `--json`. */
 const addReasonOption = (command: Command): Command =>
   addPrintOptions(
     command.requiredOption('--reason <text>', 'reason, kept in the history; no national IDs'),
@@ -106,9 +106,10 @@ export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(addReasonOption(command));
 
 /**
- * Records the access, shows the plan of a correction, asks for confirmation, runs it and prints the result.
- * @param access numbers and members named by the command; includes everyone that the correction shows
- * @throws CommandError with status 1 if it was refused or not confirmed, or as `recordAccess`
+ * Records the access, shows the plan of a correction, asks for confirmation, runs the correction and prints
+ * the result.
+ * @param access all numbers and members that the correction names or shows
+ * @throws CommandError with status 1 if the correction was refused or not confirmed, or as `recordAccess`
  */
 export async function correct(
   run: Run<CorrectionCommandOptions>,
@@ -119,7 +120,7 @@ export async function correct(
   const isDryRun = options.dryRun === true;
   const reason = parseReason(options.reason);
   if (reason instanceof FieldError) throw new CommandError(EXIT.usage, `--reason: ${reason.message}`);
-  // Recorded before any change: if recording fails, nothing may be done or shown.
+  // The access is recorded first, since nothing may be done or shown if the recording fails.
   await recordAccess(run, { fields: NAMES, ...access });
   const author = { reason, systemUser: user, nowSeconds: now };
   await withStore(openCorrections(storage), async (store) => {
@@ -135,7 +136,7 @@ export async function correct(
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
     else {
-      // After the correction, the people can no longer be read as they were.
+      // After the correction, the original data of the people can no longer be read.
       if (isDryRun) for (const line of await formatCompared(run, result)) print(run, line);
       for (const line of formatCorrection(result, options)) print(run, line);
     }
@@ -146,7 +147,7 @@ export async function correct(
 const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
 
 /**
- * Shows the plan. If it would make two people one, asks whether they are.
+ * Shows the plan of a correction. If the plan would make two people one person, asks for confirmation.
  * @param look performs a dry run
  * @returns the plan, and the answer
  * @throws CommandError with status 1 if the correction was refused, or the people are not the same
@@ -171,7 +172,7 @@ async function showPlan(
 }
 
 /**
- * Prints the reason.
+ * Prints the reason of the refusal.
  * @returns the error to throw
  */
 async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
@@ -181,7 +182,7 @@ async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRef
   return new CommandError(EXIT.refused, '');
 }
 
-/** Without the name: programs may store their output. */
+/** Describes a member without the name, since programs may store the output. */
 const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
   id,
   cooperative_code: cooperativeCode,
@@ -189,7 +190,7 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
   fate,
 });
 
-/** Describes a correction or its dry run, with the same fields. */
+/** Describes a correction or a dry run, in the same fields. */
 function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   const { outcome, compared } = result;
   const people = compared && { compared: describeCompared(compared) };
@@ -213,7 +214,7 @@ function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
 
 /**
  * Returns lines about a correction.
- * @param options options of the command, for the undo command
+ * @param options options of the command, to repeat in the printed undo command
  */
 function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
   const { correctionId: id, lockMs } = result;
@@ -236,13 +237,13 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
 interface CorrectionCommand {
   readonly correction: CorrectionName;
   readonly description: string;
-  /** Required values: `<argument>` or `--option <value>`, and its help. */
+  /** Required values by name: `<argument>` or `--option <value>`, and the help text. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
-  /** Optional values. */
+  /** Optional values, in the same form. */
   readonly mayAsk?: CorrectionCommand['asks'];
-  /** Options and help of the agreements. */
+  /** Options for the operator's agreements, and their help texts. */
   readonly agreements?: { readonly [name in Agreement]?: readonly [flags: string, help: string] };
-  /** Needs no confirmation because nothing is lost. */
+  /** True if no confirmation is needed, because no data is lost. */
   readonly isHarmless?: true;
 }
 
@@ -371,7 +372,8 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
   );
 }
 
-// Not commander argument parsers: commander repeats wrong values, which may be mistyped national IDs.
+// Not commander argument parsers: the error messages of commander repeat a wrong value, which may be a
+// mistyped national ID.
 function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
   const textOf = (name: string) => texts.get(name) ?? '';
   const parsers = parsersOf(run.zone, run.now);
@@ -395,8 +397,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 }
 
 /**
- * Returns the national ID that a text states, or that of the member whom it names: naming a member keeps the
- * number off the command line.
+ * Returns the national ID in a text, or the national ID of the member that the text names. Naming a member
+ * keeps the number off the command line.
  * @throws CommandError with status 2 for a malformed number
  */
 async function findNumber(run: Run, text: string): Promise<string> {

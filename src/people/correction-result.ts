@@ -6,22 +6,22 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';
 
-/** Two rows that cannot both exist where the correction would put them. */
+/** A row that prevents a correction, for example because its reference exists in the other cooperative. */
 export interface Collision {
   readonly entity: ChangedEntity;
-  /** Label of the row that would move: a member code, reference or account number. */
+  /** Label of the row: a member code, reference or account number. */
   readonly row: string;
   readonly message: Text;
 }
 
 /**
- * The person whose number is replaced, and the current or former holder of the new number, whom the
- * correction would make one person. Without personal data.
+ * Two people that a correction would make one person, without personal data. If a number is replaced, these
+ * are the person with that number and the present or former holder of the new number.
  */
 export interface ComparedPeople {
   /** Ids of the memberships of each person. */
   readonly memberIds: readonly [replaced: readonly number[], holding: readonly number[]];
-  /** Contradictions between the two in words; empty if there are none. */
+  /** Conflicting data of the two people, in words; empty if there is none. */
   readonly contradictions: readonly string[];
 }
 
@@ -29,21 +29,24 @@ export interface CorrectionDone {
   readonly outcome: 'done';
   /** Id for the undo; null after a dry run. */
   readonly correctionId: number | null;
-  /** Set after a dry run. Equal fingerprints mean the same values of the same rows. */
+  /** Set after a dry run. Equal fingerprints mean equal values of the same rows. */
   readonly fingerprint?: string | undefined;
-  /** Counts by entity with created, changed or removed rows. */
+  /** Numbers of rows by entity, for entities with created, changed or removed rows. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /**
-   * Persons or members affected, or the owners of affected entries: personal data. Empty for other
-   * corrections, and after an erasure.
+   * Affected members, or owners of affected entries; personal data. Empty for other corrections, and after an
+   * erasure.
    */
   readonly members: readonly NamedMember[];
   /** Points for the operator to check, without personal data. */
   readonly notes: readonly Text[];
-  /** Both people, where a new national ID had another holder. */
+  /** Set if the new national ID has, or had, another holder. */
   readonly compared?: ComparedPeople | undefined;
   readonly isFinal?: boolean;
-  /** True if nothing was done because an earlier correction, with this id, has done the same. */
+  /**
+   * True if nothing was done because an earlier correction did the same. `correctionId` is then the earlier
+   * id.
+   */
   readonly isRepeated?: boolean;
   /** Time during which other writers were locked out, in milliseconds. */
   readonly lockMs: number;
@@ -51,14 +54,14 @@ export interface CorrectionDone {
   readonly errorAfterCommit?: unknown;
 }
 
-/** Nothing was changed. */
+/** Result of a correction that changed nothing. */
 export interface CorrectionRefused {
   readonly outcome: 'refused';
-  /** Without personal data. */
+  /** Sentence without personal data. */
   readonly message: Text;
   /** All collisions; empty if the refusal has another reason. */
   readonly collisions: readonly Collision[];
-  /** People whom the correction would make one, if `samePerson` confirms it. */
+  /** Set if the agreement `samePerson` would allow the correction to make these people one person. */
   readonly compared?: ComparedPeople | undefined;
 }
 
@@ -66,7 +69,7 @@ export type CorrectionResult = CorrectionDone | CorrectionRefused;
 
 // Results and refusals of corrections as text
 
-/** Limit of collisions shown; the rest is only counted. */
+/** Maximum number of collisions to show; further collisions are only counted. */
 const SHOWN_COLLISIONS = 20;
 
 /** Hides national IDs, which some cooperatives use as codes. */
@@ -114,7 +117,6 @@ export const formatChanges = (result: CorrectionDone): Message[] => [
   ...(result.isFinal === true ? [say('It cannot be undone.')] : []),
 ];
 
-/** @returns lines */
 export function formatRefused({ message, collisions }: CorrectionRefused): Message[] {
   const rest = collisions.length - SHOWN_COLLISIONS;
   return [

@@ -24,22 +24,26 @@ import type {
 
 // Names of members in lists of duplicates, and in the commands that resolve them
 
-/** Name of a member on a command line: the id if the code may be a national ID. */
+/** Returns the name of a member for a command line; the id if the code may be a national ID. */
 function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
   return quoted(name);
 }
 
-/** Without names: programs may store their output. */
+/** Describes a member without the name, since programs may store the output. */
 const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
-// `duplicates --contradictions`: persons who may be two (docs/correcting.md#conflicting-records)
+// `duplicates --contradictions`: persons whose records may belong to two people
+// (docs/correcting.md#conflicting-records)
 
-/** Limit of persons shown; further ones are only counted. */
+/** Maximum number of persons to show; further persons are only counted. */
 const SHOWN_PERSONS = 50;
 
-/** Returns the commands for both cases: another number for a membership, or confirmation as one person. */
+/**
+ * Returns commands for the operator to choose from: another number for a membership, or confirmation as one
+ * person.
+ */
 function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
   return {
@@ -54,7 +58,7 @@ function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   };
 }
 
-/** Without names: programs may store their output. */
+/** Describes persons without names, since programs may store the output. */
 const describeContradictions = ({ persons, accepted, dropped }: Contradictions, options: SettingOptions) => ({
   persons: persons.map((person) => ({
     contradictions: person.contradictions,
@@ -80,7 +84,7 @@ function formatPerson(person: ContradictoryPerson, options: SettingOptions): str
   ].join('');
 }
 
-/** @param options options of the command, for the printed commands */
+/** @param options options of the command, to repeat in the printed commands */
 function formatContradictions(
   { persons, accepted, dropped }: Contradictions,
   options: SettingOptions,
@@ -131,7 +135,7 @@ async function find(run: Run<FindOptions>): Promise<void> {
   });
 }
 
-/** Limit of pairs shown; the rest is only counted. */
+/** Maximum number of pairs to show; further pairs are only counted. */
 const SHOWN_PAIRS = 50;
 
 function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
@@ -176,7 +180,7 @@ const formatCrowd = ({ shared, groups, members }: Crowd): string =>
   `Not compared, as too many share them: ${counted(members, 'member')} with ` +
   `${counted(groups, ...CROWDS[shared])}.\n`;
 
-/** @param options options of the command, for the printed commands */
+/** @param options options of the command, to repeat in the printed commands */
 function formatDuplicates(
   { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
   options: SettingOptions,

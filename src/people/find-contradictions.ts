@@ -1,4 +1,4 @@
-/** Finds persons whose memberships contradict each other: two people may have been given one national ID. */
+/** Finds persons with conflicting memberships, since two people may have been given one national ID. */
 
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
@@ -15,19 +15,17 @@ import {
   gravelyContradict,
 } from './likeness.ts';
 
-// Accepted contradictions are derived from the corrections that have not been undone, like dismissed pairs.
-// An acceptance holds until a compared value changes.
+// Accepted contradictions, like dismissed pairs, are derived from the corrections that have not been undone.
+// An acceptance is valid until a compared value changes.
 
 const ACCEPTANCE_KIND = 'duplicates_same_person';
 
-/** Stored options of an acceptance: ids of all memberships that were reviewed. */
+/** Options stored with an acceptance: the ids of all reviewed memberships. */
 interface AcceptanceOptions {
   readonly members: readonly number[];
 }
 
-/**
- * Records that contradictory memberships belong to one person; returns an earlier correction that did.
- */
+/** Records that conflicting memberships belong to one person, unless an earlier correction already did. */
 export const acceptContradictions = (
   { db }: OperationScope,
   { nid }: { readonly nid: string },
@@ -52,7 +50,7 @@ export const acceptContradictions = (
 /** Fields that are compared, or that determine which memberships belong together. */
 const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** Returns a function that finds the correction by which these memberships were confirmed as one person's. */
+/** Returns a function that finds the correction in which these memberships were confirmed as one person. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(
@@ -97,15 +95,15 @@ const contradictionsWithin = (memberships: readonly Described[]): string[] =>
   contradictionsBetween(memberships, memberships, gravelyContradict);
 
 /**
- * SELECT of the membership ids, as JSON, of each person with several memberships. An erased member has a
- * unique number, so none is included.
+ * SELECT of the membership ids, as JSON, of each person with several memberships. Erased members are not
+ * included, since each has a unique number.
  */
 const OF_ONE_PERSON = `SELECT json_group_array(id) FROM main.members INDEXED BY members_person
   GROUP BY identity_card HAVING count(*) > 1`;
 
 /**
- * Reads from one snapshot.
- * @param cooperativeCode restricts the result to persons with a membership there
+ * Finds persons with conflicting memberships, in one snapshot.
+ * @param cooperativeCode restricts the result to persons with a membership in this cooperative
  */
 export const findContradictions = (db: Connection, cooperativeCode?: string): Contradictions =>
   db.transaction.deferred(() => {

@@ -1,6 +1,6 @@
 /**
- * Finds members who may be one person. Three passes select the pairs to compare, none quadratic in the number
- * of members; people/likeness.ts scores each pair.
+ * Finds members who may be one person. Three passes select pairs for people/likeness.ts to score. Each pass
+ * takes less than quadratic time in the number of members.
  */
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
@@ -29,13 +29,13 @@ import {
 
 const DISMISSAL_KIND = 'duplicates_dismiss';
 
-/** Stored member ids of a dismissal. */
+/** Options stored with a dismissal: the ids of the two members. */
 interface DismissalOptions {
   readonly one: number;
   readonly other: number;
 }
 
-/** Records that two members are not one person; or returns the earlier correction that recorded it. */
+/** Records that two members are different people, unless an earlier correction already did. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
@@ -56,19 +56,17 @@ export const dismissDuplicate = (
   },
 });
 
-/** SQL of the current id of a member, which may have been merged since. */
+/** Returns SQL of the current id of a member who may have been merged since. */
 const memberNow = (name: keyof DismissalOptions): string => {
   const id = `json_extract(o.options, '$.${name}')`;
   return `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
 };
 
-/** Key of a pair, independent of its order. */
+/** Returns a key for two people, independent of their order. */
 const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
-/**
- * Returns the ids of dismissals by their pairs of national IDs, which are two people in every cooperative.
- */
+/** Returns the ids of dismissals by pair of national IDs. A dismissal applies in every cooperative. */
 const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
     db
@@ -81,14 +79,14 @@ const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
       .map(({ id, one, other }) => [personPair(one, other), id]),
   );
 
-// National IDs one slip apart: one digit differs, or two neighbours are swapped. Either slip lies within
-// three neighbouring places, so eight comparisons of the other places find all of them.
+// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. A slip affects
+// at most three adjacent places, so eight comparisons of the remaining places find every pair.
 
 const DIGITS = 16;
-/** Odd multiplier without a bit pattern. */
+/** Odd multiplier with irregular bits, for hashing. */
 const MIXER = 0x9e3779b1;
 
-/** National IDs and names of all members: 28 bytes each, and a dozen more during the comparison. */
+/** National IDs and names of all members: 28 bytes per member, and about 12 more during the comparison. */
 interface Numbered {
   readonly ids: Float64Array;
   /** Digits of national IDs, 16 per member. */
@@ -122,10 +120,10 @@ function bitOf(word: string): number {
   return 1 << (Math.imul(hash, MIXER) >>> 27);
 }
 
-/** Starts of the ranges of three places to leave out; neighbouring ranges overlap in one place. */
+/** Start of each range of three places to ignore. Adjacent ranges overlap in one place. */
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
-/** Calls back with the ids of members whose numbers are one slip apart and whose names may share a word. */
+/** Calls `visit` for members whose numbers are one slip apart and whose names may share a word. */
 function findNearNumbers(db: Connection, visit: (one: number, other: number) => void): void {
   const { ids, digits, words } = readNumbered(db);
   const mayBeAlike = (one: number, other: number) =>
@@ -141,9 +139,9 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** Groups members whose numbers agree outside three places, with a few false positives. */
+/** Groups members whose numbers are equal except in three places, with a few false positives. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
-  // A 32-bit hash of the other places suffices: later checks remove collisions.
+  // A 32-bit hash of the other places is enough, since later checks remove collisions.
   const rests = new Int32Array(digits.length / DIGITS);
   for (let member = 0; member < rests.length; member++) {
     let rest = 0;
@@ -152,7 +150,7 @@ function groupByRest(digits: Uint8Array, first: number): Iterable<readonly numbe
         rest = Math.imul(rest, MIXER) + (digits[member * DIGITS + place] as number);
     rests[member] = rest;
   }
-  // Sorting puts equal hashes side by side; most are unique.
+  // Sorting puts equal hashes side by side. Most hashes are unique.
   const sorted = rests.toSorted();
   const shared = new Set(sorted.filter((rest, i) => rest === sorted[i - 1]));
   const groups = new Map<number, number[]>();
@@ -188,8 +186,8 @@ interface Pair extends Likeness {
 }
 
 /**
- * Reads from one snapshot.
- * @param cooperativeCode restricts the result to pairs with a member there
+ * Finds members who may be one person, in one snapshot.
+ * @param cooperativeCode restricts the result to pairs with a member of this cooperative
  */
 export const findDuplicates = (db: Connection, cooperativeCode?: string): LikelyDuplicates =>
   db.transaction.deferred(() => {
@@ -206,13 +204,13 @@ export const findDuplicates = (db: Connection, cooperativeCode?: string): Likely
     return { pairs: describePairs(db, open), dropped, dismissed: pairs.length - open.length, crowds };
   });
 
-/** Most likely first, then by ids. */
+/** Sorts the most likely pairs first, then by ids. */
 const orderOf = (a: Pair, b: Pair): number =>
   b.score - a.score || a.one.id - b.one.id || a.other.id - b.other.id;
 
 type LikelyPairs = ReturnType<typeof openLikelyPairs>;
 
-/** Collects pairs: for any two people, only the most likely pair of their memberships. */
+/** Collects pairs of memberships, and keeps only the most likely pair for any two people. */
 function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   const read = db.raw.prepare<[number], Row>(
     `SELECT id, cooperative_id AS cooperativeId, identity_card AS identityCard, full_name AS fullName, gender,
@@ -232,7 +230,7 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
   return {
     readRow,
-    /** Marks a phone as shared by too many to identify anyone. */
+    /** Marks a phone as shared by too many members to identify a person. */
     forgetPhone({ mobile }: Row): void {
       if (mobile !== null) crowdedPhones.add(mobile);
     },
@@ -299,7 +297,7 @@ function compareGroups(
 function compareMembers(db: Connection, likely: LikelyPairs): Crowd[] {
   db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
   const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
-  // One statement per cooperative: a single one would sort the names of all members.
+  // One statement per cooperative, since a single statement would sort the names of all members.
   const namesakes = db.values<number>('SELECT id FROM main.cooperatives').flatMap((id) => oneName.all(id));
   const crowds = [
     compareGroups(likely, 'phone', db.values(ONE_PHONE)),
@@ -323,7 +321,7 @@ const DESCRIBED = `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memb
          ON t.account_id = a.id WHERE a.member_id = m.id) AS entries
   FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`;
 
-/** Decides which member of each pair would be merged into the other. */
+/** Describes pairs, and decides which member of each pair to merge into the other. */
 function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[] {
   const describe = db.raw.prepare<[number], DescribedMember>(DESCRIBED);
   return pairs.map(({ one, other, score, reasons }) => {
@@ -344,11 +342,11 @@ function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[
 export function openDuplicates(storage: Storage) {
   const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
-    /** @param cooperativeCode restricts the result to pairs with a member there */
+    /** @param cooperativeCode restricts the result to pairs with a member of this cooperative */
     findDuplicates: (cooperativeCode?: string) => findDuplicates(db, cooperativeCode),
     /**
-     * Persons whose memberships contradict each other.
-     * @param cooperativeCode restricts the result to persons with a membership there
+     * Finds persons with conflicting memberships.
+     * @param cooperativeCode restricts the result to persons with a membership in this cooperative
      */
     findContradictions: (cooperativeCode?: string) => findContradictions(db, cooperativeCode),
     close: () => db.close(),

@@ -11,29 +11,29 @@ export interface Registered {
   readonly gender: string | null;
   /** `YYYY-MM-DD` */
   readonly dateOfBirth: string | null;
-  /** Null also for a number that too many members share to identify anyone. */
+  /** Null if unknown, or if too many members share the number. */
   readonly mobile: string | null;
   readonly cooperativeId: number;
 }
 
 export interface Likeness {
-  /** From 0 to 100; a measure, not a probability. */
+  /** From 0 to 100; not a probability. */
   readonly score: number;
-  /** Worded without personal data; strongest first. */
+  /** Sentences without personal data, strongest first. */
   readonly reasons: readonly string[];
 }
 
-/** Pairs below this score have too much evidence against them to be worth a review. */
+/** Minimum score for a review. A lower score means too much evidence against the pair. */
 const LEAST_SCORE = 40;
 
-/** True if both consist of the same digits: a swap rather than a typo. */
+/** True if both texts consist of the same digits, so that digits were swapped, not mistyped. */
 const areSwapped = (one: string, other: string): boolean =>
   [...one].sort().join('') === [...other].sort().join('');
 
 /**
- * Scores two members with similar names who also share a phone, or cooperative, name and date of birth, or
- * whose national IDs are one slip apart. Members with the same national ID are known to be one person.
- * @returns undefined if they are unlikely to be one person under two numbers
+ * Scores two members with similar names who also share a phone, share cooperative, name and date of birth, or
+ * have national IDs that are one slip apart.
+ * @returns undefined if the members are unlikely to be one person with two numbers
  */
 export function judgePair(one: Registered, other: Registered): Likeness | undefined {
   if (one.identityCard === other.identityCard) return undefined;
@@ -78,7 +78,7 @@ const yearOf = (date: string | null): string | null => date?.slice(0, 4) ?? null
 const DIFFERENT_GENDERS = 'different genders';
 const DIFFERENT_NAMES = 'names without a common word';
 
-/** Contradictions between two memberships of supposedly one person, worded without personal data. */
+/** Returns conflicts between two memberships of supposedly one person, without personal data. */
 export const contradictionsOf = (one: Described, other: Described): readonly string[] =>
   wordsFor([
     [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
@@ -88,8 +88,8 @@ export const contradictionsOf = (one: Described, other: Described): readonly str
   ]);
 
 /**
- * Contradictions between two memberships under one national ID, limited to values that are rarely mistyped or
- * changed. Unknown days of birth are often registered as 1 January, so only the years are compared.
+ * Returns conflicts between two memberships with one national ID, only for values that are rarely mistyped or
+ * changed. Only years of birth are compared, since unknown days of birth are often registered as 1 January.
  */
 export const gravelyContradict = (one: Described, other: Described): readonly string[] =>
   wordsFor([
@@ -101,7 +101,7 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
 const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
   facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
-/** Distinct contradictions over all pairs with one member from each list. */
+/** Returns the distinct conflicts of all pairs with one member from each list. */
 export function contradictionsBetween<T extends Described>(
   these: readonly T[],
   those: readonly T[],
@@ -113,13 +113,14 @@ export function contradictionsBetween<T extends Described>(
 // Names
 
 const NUMBER = /\p{N}/u;
-/** Minimum length of a word with a typo: in a shorter word, another letter makes another name. */
+/** Minimum length of a word with a typo. In a shorter word, a different letter means a different name. */
 const LETTERS_FOR_A_TYPO = 4;
 
 /**
- * Compares two names as possible spellings of one. `same`: the same words in any order. `similar`: each word
- * of the shorter name, at least two, matches a word of the longer one; one may have a typo, others may be
- * initials, and at least one word of two or more letters must be equal.
+ * Compares two names that may be spellings of one name.
+ * `same`: the same words in any order.
+ * `similar`: the shorter name has at least two words, and each matches a word of the longer name. One word
+ * may have a typo and others may be initials, but at least one word of two or more letters is equal.
  */
 export function compareNames(one: string, other: string): 'same' | 'similar' | undefined {
   const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length) as [
@@ -154,7 +155,7 @@ const isTypoOf = (one: string, other: string): boolean =>
 
 /** Members who may be one person, registered under two national IDs. */
 export interface LikelyDuplicate extends Likeness {
-  /** The member to remove in a merge: inactive, with fewer entries, or registered later. */
+  /** The member to remove in a merge: inactive, otherwise with fewer entries, otherwise registered later. */
   readonly from: FoundMember;
   readonly into: FoundMember;
 }
@@ -171,30 +172,30 @@ export interface LikelyDuplicates {
   /** Most likely first; one pair of memberships for any two people. */
   readonly pairs: readonly LikelyDuplicate[];
   /**
-   * Number of pairs beyond the limit, the least likely ones. A pair may be counted once for each search that
-   * finds it.
+   * Number of omitted pairs beyond the limit, which are the least likely. A pair may be counted once per
+   * pass.
    */
   readonly dropped: number;
-  /** Number of pairs left out because they were confirmed as different people. */
+  /** Number of pairs omitted because they were confirmed as different people. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }
 
-/** A membership of a person whose memberships contradict each other. */
+/** A membership of a person with conflicting memberships. */
 export interface ContradictoryMember extends FoundMember, Described {}
 
 export interface ContradictoryPerson {
   /** All memberships of the person, in id order. */
   readonly members: readonly ContradictoryMember[];
-  /** Worded without personal data. */
+  /** Sentences without personal data. */
   readonly contradictions: readonly string[];
 }
 
 export interface Contradictions {
-  /** Most contradictions first. */
+  /** Persons with the most contradictions first. */
   readonly persons: readonly ContradictoryPerson[];
-  /** Number of persons left out because they were confirmed as one person and have not changed since. */
+  /** Number of persons omitted because they were confirmed as one person and have not changed since. */
   readonly accepted: number;
-  /** Number of persons dropped beyond the limit. */
+  /** Number of persons omitted beyond the limit. */
   readonly dropped: number;
 }

@@ -1,7 +1,6 @@
 /**
- * `members`: showing, finding, merging, moving and transferring members
- * (docs/correcting.md#registered-twice). `entries`: listing and removing deliveries, savings transactions and
- * loans (docs/correcting.md#entries).
+ * `members`: shows, finds, merges, moves and transfers members (docs/correcting.md#registered-twice).
+ * `entries`: lists and removes deliveries, savings transactions and loans (docs/correcting.md#entries).
  */
 import { Argument, type Command } from 'commander';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../journal/named-member.ts';
@@ -34,7 +33,7 @@ export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: 
 
 /**
  * Formats a table with a column for each field that has a value in any row.
- * @param rows at least one, all of one kind
+ * @param rows at least one row, all of one kind
  */
 export function formatStoredRows(rows: readonly StoredRow[], zone: TimeZone): string {
   const described = rows.map((row) => describeRow(row, zone));
@@ -75,7 +74,10 @@ const addSelecting = (command: Command): Command =>
     .option('--cooperative <code>', 'with --reference: the entry of this cooperative', parseCode)
     .option('--reference <reference>', 'with --cooperative: the entry with this reference');
 
-/** @throws CommandError with status 2 unless exactly one way of selecting is used, or as `findMemberId` */
+/**
+ * @throws CommandError with status 2 unless the options name either a member or a reference; or as
+ * `findMemberId`
+ */
 async function readSelection(run: Run<ListOptions>): Promise<EntrySelection> {
   const { member, cooperative, reference } = run.options;
   if (member !== undefined && cooperative === undefined && reference === undefined)
@@ -101,7 +103,7 @@ const readRows = (
 ): Promise<readonly StoredRow[]> =>
   withStore(openStoredData(storage), (store) => store.listEntries(kind, selection));
 
-/** Ids of the owners of the entries; a named member is included even without entries. */
+/** Returns the ids of the entries' owners. A named member is included even without entries. */
 const ownersOf = (rows: readonly StoredRow[], selection: EntrySelection): readonly number[] =>
   'memberId' in selection
     ? [selection.memberId]
@@ -144,7 +146,7 @@ async function show(run: Run, name: string): Promise<void> {
     await recordAccess(run, { memberIds: [id], fields: MEMBER_GROUPS });
     const values = describeRow(membership.member, run.zone);
     const counts = countsOf(membership);
-    // Shows names and national IDs on purpose, like the text of a person.
+    // Like `persons show`, this text shows names and national IDs on purpose.
     const text = formatFields([
       ...names.map((unambiguous, i) => [i === 0 ? 'named by' : '', unambiguous] as const),
       ...Object.entries(values).flatMap(([field, value]) =>
@@ -164,7 +166,7 @@ const countsOf = (membership: StoredMembership) => ({
   savings_transactions: membership.savingsTransactions.length,
 });
 
-/** Limit of members shown as text; the rest is only counted. */
+/** Maximum number of members to show as text; further members are only counted. */
 const SHOWN_MEMBERS = 100;
 
 function formatMembers(

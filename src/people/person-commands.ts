@@ -27,7 +27,7 @@ import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
 import { describeRow, formatStoredRows } from './member-commands.ts';
 
-/** Limit of latest accesses shown; `ledger person` shows all. */
+/** Maximum number of accesses to show, latest first; `ledger person` lists all. */
 const SHOWN_ACCESSES = 10;
 
 export function declarePersons(persons: Command, context: CliContext): void {
@@ -47,7 +47,7 @@ async function show(run: Run, nid: string): Promise<void> {
   ]);
   const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.pathForOpening()), traces);
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
-  // An access without a match is recorded too.
+  // The access is recorded even if no person has the number.
   const { memberIds } = traces;
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'No person has this national ID.');
@@ -69,7 +69,7 @@ async function show(run: Run, nid: string): Promise<void> {
   if (everybody > 0) print(run, formatEverybody(everybody));
 }
 
-/** Lists of a membership: name in JSON, heading, rows. */
+/** Lists of a membership: name in JSON, heading, and rows. */
 const LISTS = [
   ['deliveries', 'Deliveries', ({ deliveries }) => deliveries],
   ['loans', 'Loans', ({ loans }) => loans],
@@ -110,7 +110,7 @@ const HISTORY_HEADINGS = ['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'];
 
 type Translate = (text: Text) => string;
 
-/** The only command text that shows names and national IDs on purpose. */
+/** Shows names and national IDs on purpose, unlike most command output. */
 function formatPerson(person: StoredPerson, zone: TimeZone, translate: Translate): string {
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   const rows = history.map(({ entity, row, ...entry }) => {

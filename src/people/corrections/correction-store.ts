@@ -1,6 +1,7 @@
 /**
- * Declares the corrections with their values (docs/correcting.md), which commands and the desk read in their
- * own ways, and runs them. Each correction is recorded like an import and can be undone by its id.
+ * Declares the corrections and their values (docs/correcting.md), and runs corrections. Commands and the desk
+ * read the values in different ways. Each correction is recorded like an import and, except for an erasure,
+ * can be undone by its id.
  */
 
 import type { Subject } from '../../access/access-ledger.ts';
@@ -29,7 +30,7 @@ import {
 
 interface Values {
   readonly number: string;
-  /** National ID of a person, who may also be named by a membership. */
+  /** National ID of a person, entered as a number or by naming a membership. */
   readonly holder: string;
   readonly member: number;
   readonly code: string;
@@ -80,7 +81,7 @@ export type CorrectionName = keyof typeof CORRECTIONS;
 export type CorrectionStore = ReturnType<typeof openCorrections>;
 
 /**
- * Opens the store. Its methods throw a RegistryError `unavailable` if other writers keep the lock or the disk
+ * Opens the store. The methods throw a RegistryError `unavailable` if other writers keep the lock or the disk
  * is full.
  * @throws StorageError `unusable` if there is no registry
  */
@@ -102,20 +103,24 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 }
 
 export interface PreparedCorrection {
-  /** Everybody whom the correction shows: the numbers and members that it names. */
+  /** Numbers and members named by the correction: all persons that the correction shows. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Readers for each kind of value, by the value's name. Their errors are for the users of the caller. */
+/**
+ * Functions that read a value of each kind by the value's name. They throw errors with messages for the
+ * caller's users.
+ */
 export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
   readonly isGiven: (name: string) => boolean;
-  /** Memberships of a number's current or former holder, whom callers show. */
+  /** Returns the ids of the memberships of a number's current or former holder, for display by the caller. */
   readonly membersOf: (identityCard: string) => Awaitable<readonly number[]>;
 };
 
 /**
- * Reads all values of a correction. Members come last because looking them up is recorded.
+ * Reads all values of a correction. Members are read last, because looking up a member is recorded as an
+ * access.
  * @throws as the readers
  */
 export async function prepareCorrection(name: CorrectionName, readers: Readers): Promise<PreparedCorrection> {
@@ -139,7 +144,7 @@ export async function prepareCorrection(name: CorrectionName, readers: Readers):
 
 /**
  * Returns the parsers that commands and the desk share.
- * @param nowSeconds the present, for days in the past
+ * @param nowSeconds the present, in epoch seconds, since days must not be in the future
  */
 export const parsersOf = (zone: TimeZone, nowSeconds: number) => ({
   code: parseNamedCode,

@@ -1,4 +1,4 @@
-/** Removes deliveries, savings transactions or loans that should not be there. */
+/** Removes deliveries, savings transactions or loans that were recorded by mistake. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { memberSql, tableOf } from '../../registry/changes/tables.ts';
@@ -25,19 +25,19 @@ const AMOUNTS: { readonly [kind: string]: (sum: Written) => Message } = {
   withdrawal: (sum) => say('{sum} Frw of withdrawals', { sum }),
 };
 
-/** Removes the selected entries of a kind; loans only if they have no payments. */
+/** Removes the selected entries of a kind. Loans with payments are refused. */
 export const removeEntries = (
   { db, format }: OperationScope,
   kind: EntryKind,
   selection: EntrySelection,
 ): Correction => ({
   kind: 'entries_remove',
-  // Without the reference, in which some cooperatives have national IDs.
+  // The reference is omitted, since some cooperatives use national IDs in references.
   options: { kind, ...('memberId' in selection && { member_id: selection.memberId }) },
   decide() {
     const ids = readEntryIds(db, kind, selection);
     if (ids.length === 0) return refuse('There is no such entry.');
-    // Dropped by `work`, or rolled back with the transaction.
+    // The table is dropped by `work`, or rolled back with the transaction.
     db.exec('CREATE TEMP TABLE removed_entries (id INTEGER PRIMARY KEY)');
     const insert = db.raw.prepare('INSERT INTO temp.removed_entries VALUES (?)');
     for (const id of ids) insert.run(id);

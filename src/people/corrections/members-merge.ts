@@ -1,7 +1,7 @@
 /**
  * Merges two members who are one person, moves a member with all entries to another cooperative, and merges
- * cooperatives, which moves or merges all members. Each field declares which value is kept
- * (registry/members.ts).
+ * cooperatives, which moves or merges all members. Each field in registry/members.ts declares which value a
+ * merge keeps.
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';
@@ -29,7 +29,8 @@ import type { Collision, CorrectionRefused } from '../correction-result.ts';
 import { differ } from '../likeness.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
 
-// Merge of all staged pairs at once: the remaining member gets the entries of the other, who is deleted
+// Merge of all staged pairs at once: the entries of one member go to the other member, and the first is
+// deleted
 
 export interface MemberPair {
   /** Deleted member. */
@@ -38,7 +39,7 @@ export interface MemberPair {
   readonly into: number;
 }
 
-/** Tables owned by members directly; other rows follow their owners. */
+/** Tables of rows that members own directly. Other rows stay with their owners. */
 const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
 /** Stages pairs for the statements below. */
@@ -58,8 +59,7 @@ export const TOUCHED_BY_MERGE: Touched = {
 };
 
 /**
- * Merges the staged pairs. The conditions use IN because SQLite then finds the rows by index; with FROM it
- * scans the table.
+ * Merges the staged pairs. With IN, SQLite finds the rows by index; with FROM, SQLite would scan the table.
  */
 export function mergePairs(db: Connection, correctionId: number): void {
   for (const { table } of ENTRIES) {
@@ -79,8 +79,8 @@ const columnsTo = (what: 'fill' | 'fill together'): string[] =>
 const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
 
 /**
- * Fills values that the remaining members lack from the deleted ones, as `merge` of each field declares
- * (registry/members.ts).
+ * Fills missing values of the remaining members with values of the deleted members, as `merge` of each field
+ * declares (registry/members.ts).
  */
 function takeOverValues(db: Connection): void {
   const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
@@ -92,14 +92,14 @@ function takeOverValues(db: Connection): void {
       AND p.into_id = m.id AND f.id = p.from_id`);
 }
 
-/** SELECT of entries of the deleted members that equal an entry of the remaining member. */
+/** Returns a SELECT of entries of the deleted members that equal an entry of the remaining member. */
 const equalEntries = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
 const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
   CROSS JOIN main.members i ON i.id = p.into_id WHERE f.status = 'active' AND i.status <> 'active'`;
 
-/** Notes about the staged pairs for the operator to check. */
+/** Returns notes on the staged pairs for the operator to check. */
 export function notePairs(db: Connection): Message[] {
   const deliveries = equalEntries(
     'production_entries',
@@ -145,7 +145,7 @@ function stageMoving(db: Connection, ids: readonly number[]): void {
   for (const id of ids) insert.run(id);
 }
 
-/** Rows owned by the staged members, by entity. */
+/** Ids of rows owned by the staged members, by entity. */
 const OWNED = OWNED_ENTITIES.map((entity) => ({
   entity,
   ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
@@ -157,8 +157,8 @@ const TOUCHED_BY_MOVE: Touched = {
 };
 
 /**
- * Moves the staged members and their rows to a cooperative. Of members that the following merge deletes, only
- * the rows move.
+ * Moves the staged members and their rows to a cooperative. For members that the following merge deletes,
+ * only their rows move.
  */
 function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
@@ -180,7 +180,7 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/** Rows of the staged members that collide with rows of the target cooperative. */
+/** Finds rows of the staged members that collide with rows of the target cooperative. */
 function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(
@@ -216,7 +216,10 @@ function findCollisions(db: Connection, cooperativeId: number): Collision[] {
 
 // Merge of two members
 
-/** Warnings, without values, that two members may be different people; unknown values are not compared. */
+/**
+ * Returns warnings, without values, that two members may be different people. Unknown values are not
+ * compared.
+ */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
     db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [id]),
@@ -243,7 +246,6 @@ export interface MemberRow {
   readonly identity_card: string;
 }
 
-/** Finds a member, or returns a refusal. */
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
   const member = db.row<MemberRow & { status: string }>(
     'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
@@ -257,8 +259,8 @@ export function findMember(db: Connection, id: number): MemberRow | CorrectionRe
 }
 
 /**
- * Merges one member into another, who gets all entries, and the values that the other lacks. Both must belong
- * to one cooperative or have the same national ID.
+ * Merges member `fromId` into member `intoId`, who gets all entries and any missing values. The two members
+ * must belong to one cooperative or have the same national ID.
  */
 export const mergeMembers = (
   { db }: OperationScope,
@@ -277,7 +279,7 @@ export const mergeMembers = (
   },
 });
 
-/** Members of the plan, with warnings that they may be two people. */
+/** Returns the members for the plan, with warnings that the members may be two people. */
 const planPair = (db: Connection, pair: MemberPair) => ({
   members: [
     { id: pair.from, fate: 'goes' },
@@ -286,7 +288,10 @@ const planPair = (db: Connection, pair: MemberPair) => ({
   notes: [...noteDifferences(db, pair), ...notePairs(db)],
 });
 
-/** The number of `from` is redirected to that of `into`, unless further memberships have it. */
+/**
+ * Merges two members of one cooperative. The number of `from` is redirected to the number of `into`, unless
+ * other memberships have the number of `from`.
+ */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);
@@ -314,7 +319,7 @@ const sharedNumberNote = (id: number, n: number): Message =>
     { id, n },
   );
 
-/** Merges two memberships of one person in different cooperatives, moving all rows of `from`. */
+/** Merges two memberships of one person in different cooperatives, and moves all rows of `from`. */
 function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan | CorrectionRefused {
   if (from.identity_card !== into.identity_card) {
     return refuse(
@@ -341,12 +346,11 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
 
 // Move of a member, and merge of cooperatives
 
-/** Finds a cooperative, or returns a refusal. */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));
 
-/** Moves a member with everything to the cooperative with this code. */
+/** Moves a member with all entries to the cooperative with this code. */
 export const moveMember = (
   { db }: OperationScope,
   { memberId, code }: { readonly memberId: number; readonly code: string },
@@ -371,7 +375,10 @@ export const moveMember = (
   },
 });
 
-/** Moves all members, merging those who are in both cooperatives, and dissolves the emptied cooperative. */
+/**
+ * Moves all members to another cooperative, merges the members of both, and dissolves the emptied
+ * cooperative.
+ */
 export const mergeCooperatives = (
   { db }: OperationScope,
   { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },

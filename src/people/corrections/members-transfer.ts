@@ -28,9 +28,9 @@ interface Transfer {
   readonly memberId: number;
   /** Code of the other cooperative. */
   readonly to: string;
-  /** Code of the member there. */
+  /** Member code in the other cooperative. */
   readonly memberCode: string;
-  /** First day there. */
+  /** First day in the other cooperative. */
   readonly on: Day;
 }
 
@@ -44,7 +44,7 @@ export const transferMember = (
   { nowSeconds }: AgreedOptions,
 ): Correction => ({
   kind: TRANSFER_KIND,
-  // The new code is left out: some cooperatives use national IDs as codes.
+  // The new code is omitted, since some cooperatives use national IDs as codes.
   options: { member: transfer.memberId, to: transfer.to, on: transfer.on.date } satisfies TransferOptions,
   decide() {
     const { memberId, memberCode, on } = transfer;

@@ -25,13 +25,13 @@ import {
 /** Sixth digit of a national ID, by gender. */
 const SEX_DIGITS: { readonly [gender: string]: string } = { MALE: '8', FEMALE: '7' };
 
-/** No living person was born earlier. */
+/** Earliest plausible year of birth of a living person. */
 const FIRST_YEAR = 1900;
 
 /**
- * Returns reasons why a national ID may be mistyped, without personal data: Rwandan ones have a status digit
- * from 1 to 3, the year of birth and the sex. Nothing is derived from these digits, as numbers change on
- * re-issue.
+ * Returns reasons why a national ID may be mistyped, without personal data. Rwandan national IDs contain a
+ * status digit from 1 to 3, the year of birth and the sex. These digits are never stored as data, since
+ * numbers change on re-issue.
  * @param registered registered data of the persons who are to get the number
  * @param year the current year
  */
@@ -72,17 +72,18 @@ interface Holder extends Described {
 }
 
 /**
- * Gives every membership of `old` the number `current`; `old` still finds the person. A number that another
- * person has or had is refused, except with an agreement. With `samePerson`, both become one person, whose
- * memberships in one cooperative are merged. With `releases`, another person loses the former number
- * `current`; if nobody had it, `old` no longer finds the person.
+ * Gives every membership with the number `old` the number `current`; `old` still finds the person. If another
+ * person has or had `current`, an agreement is required.
+ * `samePerson`: the two people become one person, and their memberships in the same cooperative are merged.
+ * `releases`: another person loses the former number `current`. If `current` was not a former number, `old`
+ * no longer finds the person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
   values: {
     readonly old: string;
     readonly current: string;
-    /** Restricts the new number to this membership; the others keep theirs. */
+    /** Membership that gets the new number, if the other memberships keep the old number. */
     readonly memberId?: number | undefined;
   },
   { releases = false, samePerson = false, nowSeconds }: AgreedOptions,
@@ -107,7 +108,7 @@ const holdersOf = (db: Connection, number: string): Holder[] =>
 
 type Replacement = ReturnType<typeof readReplacement>;
 
-/** Reads the memberships of both people, and adds them to the values of the replacement. */
+/** Adds the memberships of both people to the values of the replacement. */
 function readReplacement(
   db: Connection,
   replacement: {
@@ -120,7 +121,7 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // Undefined also for a former number whose replacement was since changed over HTTP.
+  // The redirect is undefined, too, for a former number whose replacement was later changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -129,16 +130,18 @@ function readReplacement(
   );
   return {
     ...replacement,
-    /** Memberships that get the new number, and those of the same person that keep the old one. */
+    /**
+     * Memberships that get the new number. `staying` has the person's memberships that keep the old number.
+     */
     holders,
     staying,
-    /** Memberships of another person who holds or held the new number. */
+    /** Memberships of another person who has, or had, the new number. */
     otherHolders,
-    /** True if `current` is a former number, whose holders have another number now. */
+    /** True if `current` is a former number of a person who has another number now. */
     isFormer,
     /**
-     * Number that the holders get. If the new number is a former one of the same person, it is that person's
-     * current number.
+     * Number that the holders get. If `current` is a former number of the same person, the holders get the
+     * present number of that person.
      */
     assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
@@ -191,7 +194,8 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // With --release the number is taken from its former holder; otherwise the replaced number is released.
+  // With --release, the new number is taken from its former holder, if any; otherwise the old number is
+  // released.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);
@@ -199,7 +203,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
     members: showHolders(holders, pairs),
     ...(compared && { compared, seen: [holders, otherHolders] }),
-    // The replaced number remains in use, so an undo need not check whether another person has taken it.
+    // The old number remains in use, so an undo need not check whether another person has taken it.
     ...(staying.length > 0 && { options: { member: memberId } }),
     notes: [
       ...doubtIdentityCard(assigned, holders, year),
@@ -228,7 +232,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
   };
 }
 
-/** Memberships with the replaced number, and the memberships into which some of them are merged. */
+/** Returns memberships with the replaced number, and the memberships into which some of them are merged. */
 const showHolders = (holders: readonly Holder[], pairs: readonly MemberPair[]): MemberFate[] =>
   holders.flatMap(({ id }): MemberFate[] => {
     const pair = pairs.find(({ from }) => from === id);
@@ -246,7 +250,7 @@ const mergedNote = (n: number): Message =>
     { n },
   );
 
-/** Releases a former number, so that it finds nobody and can be given to another person. */
+/** Releases a former number, which then finds no person and can be given to another person. */
 export const releaseNumber = (
   { db }: OperationScope,
   { former }: { readonly former: string },

@@ -44,19 +44,20 @@ export const recordDeath = (
   },
 });
 
-/** Refusal for a number that nobody holds now. */
+/** Refuses a national ID that no person has now. */
 export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
   redirectOf(db, REPLACED_NUMBERS, identityCard) === undefined
     ? refuse('No person has this national ID.')
     : refuse('This national ID was replaced before. Name the current one of the person.');
 
-/** Seconds from the start of a day in UTC until it has ended in every time zone. */
+/** Seconds from the start of a day in UTC to the end of that day in the last time zone. */
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Returns notes on entries dated after an event: another person has delivered, or a date is wrong.
+ * Returns notes on entries dated after an event, which suggest that another person delivered or a date is
+ * wrong.
  * @param ids SQL list of member ids
- * @param from epoch seconds
+ * @param from start of the time after the event, in epoch seconds
  * @param dated formats the note
  */
 export function noteLaterEntries(

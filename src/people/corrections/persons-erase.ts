@@ -1,4 +1,7 @@
-/** Erases a person, keeping what the totals of cooperatives need, without personal data. Cannot be undone. */
+/**
+ * Erases a person, but keeps the entries that the totals of cooperatives need, without personal data. An
+ * erasure cannot be undone.
+ */
 
 import { existsSync, statSync } from 'node:fs';
 import type { OperationScope } from '../../journal/command-transaction.ts';
@@ -37,7 +40,7 @@ type Replaced = {
 }[keyof typeof MEMBER_FIELDS];
 
 /**
- * SQL of the values after an erasure. Clients can enter neither this number nor this code, with its two
+ * SQL of the values after an erasure. Clients cannot enter a number or a code of this form; the code has two
  * spaces.
  */
 const REPLACEMENTS: { readonly [property in Replaced]: string } = {
@@ -46,7 +49,7 @@ const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   status: `'${ERASED_STATUS}'`,
 };
 
-/** SQL of the value after an erasure; undefined for a field that is kept. */
+/** Returns SQL of a field's value after an erasure; undefined if the value is kept. */
 function erasedValue({ property, erasure }: NamedField<MemberField>): string | undefined {
   if (erasure === 'keep') return undefined;
   if (erasure === 'clear') return 'NULL';
@@ -54,7 +57,8 @@ function erasedValue({ property, erasure }: NamedField<MemberField>): string | u
 }
 
 /**
- * SQL of the values of an erased member by column. Columns without one keep their value, which totals need.
+ * SQL of the values of an erased member, by column. All other columns keep their values, because totals need
+ * them.
  */
 export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
   listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
@@ -66,15 +70,16 @@ export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromE
 const ERASED_BEFORE = 'This person was erased.';
 
 /**
- * Removes everything that identifies a person from every membership and its history, and from the log and
- * free space of the file. Hashes of the numbers are kept so that an import does not bring the person back.
+ * Removes everything that identifies a person from every membership and its history, and from the write-ahead
+ * log and free space of the file. Hashes of the numbers are kept, so that imports do not add the person
+ * again.
  */
 export function erasePerson(
   { db, waitMs }: OperationScope,
   { nid }: { readonly nid: string },
   { nowSeconds, isDryRun }: AgreedOptions,
 ): Correction {
-  // An earlier command was killed or could not clear everything.
+  // True if an earlier command was killed or could not clear everything.
   const isRepetition = isUncleared(db);
   return {
     kind: 'persons_erase',
@@ -104,7 +109,7 @@ export function erasePerson(
   };
 }
 
-/** Clears copies of values that an earlier erasure of the person could not clear. */
+/** Clears copies of values that an earlier erasure could not clear, and returns a refusal of this erasure. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -124,7 +129,7 @@ function refuseAgain(
   return refuse(say('{erased} {left}', { erased: asMessage(ERASED_BEFORE), left }));
 }
 
-/** Erases memberships of a person who was erased before, without recording the numbers again. */
+/** Erases memberships of a person who was already erased, without recording the numbers again. */
 export const eraseMembers = (
   db: Connection,
   identityCard: string,
@@ -183,7 +188,7 @@ function rememberNumbers(db: Connection, person: Person, nowSeconds: number): vo
   for (const text of texts) insert.run(hashOf(text), nowSeconds);
 }
 
-/** Other members who held the number by mistake. */
+/** Returns the ids of other members who had the number by mistake. */
 const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
   db.values<number>(
     `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
@@ -192,8 +197,8 @@ const othersWith = (db: Connection, number: string, rows: readonly number[]): nu
   );
 
 /**
- * Clears values in the history but keeps its rows, because imports are checked against them. Also clears
- * numbers of the person in the history of other members.
+ * Clears values in the history, including the person's numbers in the history of other members. The rows of
+ * the history stay, because imports are checked against these rows.
  */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {
   const list = listOf(numbers);
@@ -203,7 +208,7 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
       WHERE field = 'identity_card' AND (old IN (${list}) OR new IN (${list}))`);
 }
 
-/** Notes on remaining data, and on points for the operator to check. */
+/** Returns notes on remaining data, and on points for the operator to check. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] {
   const ids = listOf(members);
   const count = (entity: OwnedEntity, condition = 'true'): number =>
@@ -259,15 +264,15 @@ const UNCLEARED: { readonly [reason in Uncleared]: Text } = {
   ),
 };
 
-/** True if copies of erased values may remain, for example after a kill. */
+/** True if copies of erased values may remain, for example because a command was killed. */
 export const isUncleared = (db: Connection): boolean =>
   db.has('main.erased_persons WHERE cleared_at IS NULL');
 
 /**
- * Truncates the write-ahead log and rewrites the file: secure_delete does not clear content that SQLite moved
- * to another page earlier.
+ * Truncates the write-ahead log and rewrites the file, because `secure_delete` does not clear content that
+ * SQLite moved to another page before.
  * @param waitMs time to wait for readers and writers
- * @returns the reason why values may remain, or undefined
+ * @returns the reason why values may remain; undefined if they are cleared
  * @throws errors other than a busy lock or a full disk
  */
 export function clearFreeSpace(db: Connection, nowSeconds: number, waitMs: number): Uncleared | undefined {

@@ -17,9 +17,12 @@ import type {
 
 export interface Correction {
   readonly kind: CorrectionKind;
-  /** JSON values without personal data, as `imports show` displays them. */
+  /** Values to store as JSON; without personal data, since `imports show` displays them. */
   readonly options: object;
-  /** Reads the registry inside the transaction. Returns a result, not a plan, if there is nothing to do. */
+  /**
+   * Decides on the changes inside the transaction. Returns a result instead of a plan if there is nothing to
+   * do.
+   */
   readonly decide: () => CorrectionPlan | CorrectionResult;
   /** Steps after the transaction; returns the final result. */
   readonly complete?: (result: CorrectionResult) => CorrectionResult;
@@ -29,18 +32,18 @@ export interface Correction {
 export interface CorrectionPlan {
   readonly touched: Touched;
   /**
-   * Changes the touched rows, and records the rows that it creates.
+   * Changes the touched rows, and records created rows.
    * @param correctionId id of the operation
    */
   readonly work: (correctionId: number) => void;
-  /** Members that the operator named, for display. */
+  /** Members to show to the operator. */
   readonly members?: readonly MemberFate[];
-  /** Stored with the correction, so without personal data. */
+  /** Notes to store with the correction; without personal data. */
   readonly notes?: readonly Text[];
-  /** Options known only after the decision, stored with the others. */
+  /** Further options to store, known only after the decision. */
   readonly options?: object;
   readonly compared?: ComparedPeople | undefined;
-  /** Values shown to the operator besides those that change; part of the fingerprint. */
+  /** Other values that the operator sees before confirmation; part of the fingerprint. */
   readonly seen?: unknown;
   /** True for an erasure: the history keeps no values. */
   readonly keepsNoValues?: boolean;
@@ -54,7 +57,10 @@ export interface Day {
   readonly startsAt: number;
 }
 
-/** Confirmations: a number may be taken from others; two people are one. */
+/**
+ * Agreement of the operator. `releases`: a number is released or taken from another person. `samePerson`: two
+ * people are the same person.
+ */
 export type Agreement = 'releases' | 'samePerson';
 
 export type AgreedOptions = CorrectionOptions & { readonly [agreement in Agreement]?: boolean | undefined };
@@ -65,7 +71,7 @@ export const refuse = (message: Text, collisions: readonly Collision[] = []): Co
   collisions,
 });
 
-/** Returns the result for a correction that an earlier correction has already made. */
+/** Returns the result for a correction if an earlier correction already did the same. */
 export const repeated = (
   db: Connection,
   correctionId: number,
@@ -101,7 +107,7 @@ export function runCorrection(
   const { complete = (completed: CorrectionResult) => completed } = correction;
   if (result.outcome === 'refused' || result.isRepeated === true) return complete(result);
   if (performed.fingerprint !== undefined) return complete({ ...result, ...performed, correctionId: null });
-  // After an erasure, nobody is named any more.
+  // The result of an erasure names no members.
   const members = correction.kind === 'persons_erase' ? [] : result.members;
   return complete({ ...result, ...performed, members });
 }
@@ -113,7 +119,7 @@ function carryOut(
   { systemUser, nowSeconds, reason }: CorrectionOptions,
 ): CorrectionDone {
   const { touched, work, notes = [], compared, keepsNoValues } = plan;
-  // Recorded before any change, because other tables refer to the operation.
+  // The operation is recorded first, because other tables refer to the operation.
   const recorded = { kind, options: { ...options, ...plan.options }, notes, reason, systemUser };
   const id = beginOperation(db, recorded, nowSeconds);
   const members = (plan.members ?? []).map((member) => nameMember(db, member));

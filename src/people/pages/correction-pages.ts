@@ -25,7 +25,7 @@ import {
 import type { RowEnd } from './entry-pages.ts';
 import { comparedMembers, proposeCorrection } from './propose-correction.ts';
 
-// Forms that start a correction of a person; each leads to its dry run
+// Forms that start a correction of a person; each shows a dry run first
 
 const HEADINGS = {
   number: say('Correct the national ID'),
@@ -37,7 +37,7 @@ const HEADINGS = {
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
 
-/** Corrections with a form of their own; entries have their removal button in their row. */
+/** Corrections with a separate form. An entry has a button for its removal in its row. */
 const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
 type FormName = (typeof FORMS)[number];
 
@@ -62,7 +62,7 @@ ${FORMS.map(
 ${oneForm(visit, person, name)}</details>`,
 )}</section>`;
 
-/** Returns a form with the submitted values and their fault. */
+/** Shows a form again, with the submitted values and the fault. */
 const misread = (visit: Visit, person: StoredPerson, name: FormName, submitted: Form, fault: Text): Html =>
   html`<h1>${visit.translate(HEADINGS[name])}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -125,7 +125,7 @@ function fieldsOf(
   }
 }
 
-/** Labels of submitted values. The changes of the correction name its memberships instead. */
+/** Labels of submitted values, except memberships, which the list of changes names. */
 const LABELS: { readonly [field: string]: Message } = {
   current: say('The right national ID'),
   on: say('Day'),
@@ -188,7 +188,11 @@ const action =
     }
   };
 
-/** Builds the action of a declared correction from form fields of the same names and this person. */
+/**
+ * Returns the action of a declared correction, which reads form fields with the names of the correction's
+ * values.
+ * @param ofPerson value that is this person's national ID instead
+ */
 function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {
   const { takes, mayTake } = CORRECTIONS[correction];
   const names = Object.keys({ ...takes, ...mayTake }).filter((field) => field !== ofPerson);
@@ -216,7 +220,7 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
   });
 }
 
-/** A dry run also reveals whether someone holds the other number, or is the other member. */
+/** Adds the numbers and members in the form, since a dry run reveals whether these exist. */
 function showingAlso(person: StoredPerson, names: PreparedCorrection['names']): Shows {
   const { fields, subject } = showing(person);
   const union = <T>(one: readonly T[] = [], other: readonly T[]): T[] => [...new Set([...one, ...other])];
@@ -234,7 +238,7 @@ function readMembership({ memberships }: StoredPerson, id: string): number {
   return numberOf(membership.member, 'id');
 }
 
-/** @param text `CODE/MEMBERCODE`, or a member code in the cooperative of the membership that is merged */
+/** @param text `CODE/MEMBERCODE`, or only a member code in the cooperative of the membership to merge */
 function readOtherMember(visit: Visit, text: string, { memberships }: StoredPerson, fromId: string): number {
   const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
   const isAlone = from !== undefined && !text.includes('/');
@@ -274,7 +278,7 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
 /**
  * Returns the buttons of an entry: change, remove, and record a payment on a loan.
  * @param person path of the person's page
- * @param list address of the list to return to after a change, if not that page
+ * @param list address of the list to return to after a change; by default, the person's page
  */
 export const entryActions =
   (visit: Visit, person = personPath(visit), list?: string): RowEnd =>

@@ -1,4 +1,4 @@
-/** Members who may be one person, and persons who may be several (docs/correcting.md). */
+/** Pages of members who may be one person, and of persons who may be several people (docs/correcting.md). */
 
 import { pageNumber, pages, rowsOf } from '../../desk/list.ts';
 import { failure, form, numberInput, select, workUnderWay } from '../../desk/parts.ts';
@@ -14,7 +14,7 @@ import type { Crowd, Likeness } from '../likeness.ts';
 import { compared, nameOfSide } from './member-values.ts';
 import { comparedMembers, type Proposal, proposeCorrection } from './propose-correction.ts';
 
-// Searches run in a process of their own, and their results are shown page by page
+// Searches run in a separate process, and results are shown page by page
 
 const PAGE_SIZE = 10;
 
@@ -24,9 +24,9 @@ interface Search<Results, Group> {
   readonly title: Message;
   /** Shown until the search has finished. */
   readonly progress: Message;
-  /** Number of persons in a group; if it has changed, the group was resolved elsewhere. */
+  /** Number of persons in an unresolved group. A group with another number was resolved elsewhere. */
   readonly persons: 1 | 2;
-  /** Returns the array of groups in the results, from which resolved groups are removed. */
+  /** Returns the array of groups in the results. Resolved groups are removed from this array. */
   readonly groupsOf: (results: Results) => Group[];
   readonly summary: (visit: Visit, results: Results) => Html;
   readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;
@@ -65,7 +65,10 @@ ${pages(visit, path, groups.length, page)}`;
     return { body, shows: shown.length === 0 ? 'nobody' : showing(shown) };
   };
 
-/** Reads the memberships of a group. @returns undefined if a member was merged or erased since */
+/**
+ * Reads the memberships of a group.
+ * @returns undefined if a member was merged or erased since
+ */
 function readSides(
   store: ReturnType<typeof openStoredData>,
   { members }: FoundGroup,
@@ -74,7 +77,7 @@ function readSides(
   return sides.length === members.length ? sides : undefined;
 }
 
-/** Proposes a correction, and removes the group from the results once it is made. */
+/** Proposes a correction, and removes the group from the results once the correction is made. */
 function resolve<Results, Group extends FoundGroup>(
   visit: Visit,
   submitted: Form,
@@ -98,7 +101,7 @@ const searchAgain =
     return { goTo: path };
   };
 
-/** @param at time of the search in epoch seconds */
+/** @param at time of the search, in epoch seconds */
 const again = (visit: Visit, path: string, at?: number): Html =>
   form(visit, {
     path,
@@ -123,7 +126,7 @@ const showing = (sides: readonly StoredMembership[]): Shows => ({
 type Ids = readonly [from: number, into: number];
 
 interface FoundPair extends Likeness {
-  /** The member to be merged, and the member to keep. */
+  /** The member to merge, and the member to keep. */
   readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
 }
 
@@ -203,7 +206,7 @@ ${form(visit, {
 })}</div></section>`;
 }
 
-/** Action that proposes a correction of a pair. */
+/** Returns an action that proposes a correction of a pair. */
 function act(
   heading: Message,
   prepare: (ids: Ids, sides: readonly StoredMembership[], right: string) => Proposal['run'],
@@ -251,7 +254,7 @@ export const DUPLICATES: Screen = {
   },
 };
 
-// `/duplicates/contradictions`: persons whose memberships contradict each other (docs/correcting.md)
+// `/duplicates/contradictions`: persons with conflicting memberships (docs/correcting.md)
 
 interface FoundPerson extends FoundGroup {
   readonly contradictions: readonly string[];

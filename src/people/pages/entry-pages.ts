@@ -18,15 +18,15 @@ import { lastPage } from '../../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { ifGiven } from './member-values.ts';
 
-/** Months of the chart, including the current one. */
+/** Number of months in the chart, including the current month. */
 const MONTHS = 24;
-/** Entries per page, newest first. */
+/** Number of entries per page, newest first. */
 const SHOWN = 12;
 
 /** Content at the end of an entry's row, such as its buttons. */
 export type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
 
-/** `YYYY-MM`, oldest first. */
+/** Returns months as `YYYY-MM`, oldest first, up to the month of `today`. */
 function monthsUntil(today: string): string[] {
   const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))];
   return Array.from({ length: MONTHS }, (_, i) =>
@@ -35,7 +35,7 @@ function monthsUntil(today: string): string[] {
 }
 
 /**
- * Returns a page of rows, and links to the others.
+ * Returns a page of rows, and links to the other pages.
  * @param name query parameter of the list's page number
  */
 function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
@@ -51,8 +51,8 @@ const newest = (rows: readonly StoredRow[], at: string): StoredRow[] =>
   [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
 
 /**
- * Columns of a table of entries; the last one is for the end of each row.
- * @param number place of the column with numbers
+ * Returns the columns of a table of entries, with a last column for the end of each row.
+ * @param number index of the column with numbers
  */
 const columnsOf = (number: number, ...headings: string[]) => [
   ...headings.map((heading, i) => (i === number ? { heading, isNumber: true as const } : { heading })),

@@ -1,4 +1,4 @@
-/** Formats the values of memberships for pages: of one, or of several side by side. */
+/** Formats the values of one membership, or of several memberships side by side, for pages. */
 
 import type { Visit } from '../../desk/screen.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
@@ -7,19 +7,19 @@ import type { StoredMembership, StoredRow } from '../../registry/stored/stored-d
 import { listFields } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 
-/** Result of `write`, or undefined for a missing value. */
+/** Returns the result of `write`, or undefined for a missing value. */
 export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
   row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
 
-/** Shown in headings, or parts of the full name. */
+/** Fields that are shown in headings or are parts of the full name. */
 const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
 const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
   .map(({ name }) => name)
   .filter((name) => !ELSEWHERE.includes(name));
 
 /**
- * Labelled values of a member.
- * @param but a field to leave out
+ * Returns the labelled values of a member.
+ * @param but field to omit
  */
 export const memberValues = (
   visit: Visit,
@@ -33,16 +33,19 @@ export const memberValues = (
       : writeStored(visit, field, member[field]),
   ]);
 
-/** Codes of the cooperative and the member. */
+/** Returns the codes of the cooperative and the member. */
 export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
   `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
 
-/** @param sides two or more */
+/**
+ * Shows memberships side by side, and marks the differences.
+ * @param sides two or more memberships
+ */
 export function compared(visit: Visit, sides: readonly StoredMembership[]): Html {
   const { say, write, translate } = visit;
   const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [
     [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
-    // The member codes are in the heading; they always differ.
+    // Member codes always differ, and are already in the heading.
     ...memberValues(visit, member, 'member_code'),
     [say('Deliveries'), write.number(deliveries.length)] as const,
     [say('Loans'), write.number(loans.length)] as const,

@@ -72,7 +72,7 @@ const OWNED = ['production', 'savings', 'loans'] as const;
 
 // `/person/…/held`: all stored data of a person, printable for the data subject
 
-/** Columns that fit on a sheet of paper; wider rows are shown as lists of values. */
+/** Maximum number of columns that fit on a sheet of paper. Wider rows are shown as lists of values. */
 const MOST_COLUMNS = 8;
 
 export const HELD: Screen = {
@@ -114,7 +114,7 @@ function membershipHeld(visit: Visit, held: StoredMembership): Html {
   ];
   const fieldsOf = (rows: readonly StoredRow[]) =>
     Object.keys(rows[0] ?? {}).filter(
-      // The heading above names their owner.
+      // Ids of owners are omitted, since the heading names the owner.
       (field) => !field.endsWith('_id') && rows.some((row) => row[field] !== null),
     );
   const names = { code: textOf(member, 'member_code'), cooperative: textOf(member, 'cooperative') };
@@ -140,14 +140,14 @@ ${lists.map(
 )}`;
 }
 
-// Changes of a person's rows, and the actors of each
+// Changes of a person's rows, with their actors
 
 const SHOWN = 30;
 
 interface Actors {
-  /** User and file of an import, user and reason of a correction, or name of a key. */
+  /** Returns user and file of an import, user and reason of a correction, or name of a key. */
   nameOf(actor: Actor | null): Message;
-  /** Link to the undo of the whole operation, or false. */
+  /** Returns a link to the undo of the entire operation, or false. */
   undoOf(actor: Actor | null): HtmlValue;
 }
 

@@ -24,30 +24,31 @@ import { compared } from './member-values.ts';
 
 export interface Proposal {
   readonly heading: Text;
-  /** Path of the screen, and the name of the action on it. */
+  /** Path of the screen; `action` is the name of an action on this screen. */
   readonly path: string;
   readonly action: string;
   /** Form values of the action, submitted again with the confirmation. */
   readonly values: { readonly [name: string]: string };
   /** Labelled values that the user should check again before confirming. */
   readonly seen?: readonly (readonly [label: string, value: string])[];
-  /** Path of the page that the correction was started from. */
+  /** Path of the page on which the correction was started. */
   readonly back: string;
-  /** Path to continue at after the correction, if not `back`. */
+  /** Path of the page to show after the correction; by default `back`. */
   readonly afterwards?: string;
-  /** People whom the correction would make one; the user must tick a box. */
+  /** People that the correction would make one person. The user must tick a box to confirm. */
   readonly compared?: ComparedPeople | undefined;
-  /** True if the correction cannot be undone, so that the user must tick a box. */
+  /** True if the correction cannot be undone. The user must tick a box to confirm. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Stands in for the reason of a dry run, which is never stored. */
+/** Placeholder for the reason of a dry run, which is never stored. */
 const NO_REASON = 'Dry run at the desk';
 
 /**
- * @returns the dry run with the form that confirms it; after a valid confirmation, the page to continue at
+ * Shows a dry run with a form for confirmation, or runs the correction after a valid confirmation.
+ * @returns a page, or the path of the next page after the correction
  */
 export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal): Page | Continuation {
   const store = visit.use((storage) => openCorrections(storage));
@@ -63,7 +64,7 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
       nowSeconds: visit.now,
       reason: isUnexplained ? NO_REASON : reason,
       isDryRun,
-      // A dry run shows the result as if the user had confirmed that they are one person.
+      // A dry run assumes that the user will confirm the same person.
       samePerson: isDryRun || form.get('same_person') !== '',
       agreed,
     });
@@ -134,7 +135,7 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Adds the members whom the plan names, also those of other persons. */
+/** Adds the members that the plan names, including members who are other persons. */
 function withMembers(shows: Shows | 'nobody', plan: CorrectionDone): Shows | 'nobody' {
   if (shows === 'nobody') return shows;
   const { fields, subject } = shows;
@@ -152,7 +153,7 @@ function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: Corr
 const lines = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;
 
-/** Returns two members to be merged, with their contradictions; undefined if they have none. */
+/** Returns two members to merge, with their conflicts; undefined if there are no conflicts. */
 export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
   const store = visit.use((storage) => openStoredData(storage));
   const [one, other] = ids.map((id) => store.findMembership(id)?.member);

@@ -18,10 +18,10 @@ import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
 
-/** Limit of latest accesses shown; `ledger person` shows all. */
+/** Maximum number of accesses to show, latest first; `ledger person` lists all. */
 const SHOWN = 100;
 
-/** Reads a page about the person named by its address. */
+/** Returns a function that reads the page of the person in the address. */
 export const readPerson =
   (body: (visit: Visit, person: StoredPerson) => Html): Screen['read'] =>
   (visit) => {
@@ -29,7 +29,7 @@ export const readPerson =
     return person && { body: body(visit, person), shows: showing(person) };
   };
 
-// A separate page, because it scans the whole ledger, which is too slow for the person's page.
+// Separate from the person's page, because a scan of the entire ledger would make that page slow.
 export const READERS: Screen = {
   path: '/person/:person/readers',
   title: say('Who has seen this record'),

@@ -50,10 +50,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-/**
- * Formats a note on files of modules that this program does not have.
- * @param rest sentence about the treatment of these files
- */
+/** Formats a note on files of modules that this program does not have, with `rest` on their treatment. */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0

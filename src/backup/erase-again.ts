@@ -64,8 +64,7 @@ export async function findErasures(
 }
 
 /**
- * True if the file contains the backed-up registry itself. A copy restored on a spare machine is different,
- * since every restore renews the epoch.
+ * True if the file is the backed-up registry itself. A restored copy is not, as a restore renews the epoch.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;

@@ -5,10 +5,7 @@ import { isLocked } from '../sqlite/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
-/**
- * True while a service on this machine may have the registry open. Commands and backups open the keys too,
- * but only for moments.
- */
+/** True while a service may have the registry open. Commands and backups lock the keys only briefly. */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
 /** Interval between checks. A process that began to open a file before the restore has it open by then. */

@@ -38,10 +38,7 @@ export interface Manifest {
   readonly sequence: SequencePosition | undefined;
   /** Undefined if the registry's id cannot be read. */
   readonly registryId: string | undefined;
-  /**
-   * Position among the backups of 1.0.0 in a folder. Always 0 in later backups, whose folder names begin with
-   * a number.
-   */
+  /** Number among the backups of 1.0.0 in a folder. Always 0 in later backups, with numbered folder names. */
   readonly number: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Manages backups in a common parent folder. The number at the start of a backup's folder name determines the
- * order, not the date.
- */
+/** Manages backups in a common folder, ordered by the number at the start of their names, not by date. */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -96,10 +93,7 @@ export const listDatedBackups = (
     .flatMap(({ name }) => readComplete(join(parent, name), (fault) => onDenied(name, fault)))
     .sort(newestFirst);
 
-/**
- * Sorts by the number in the folder name, highest first. Backups of 1.0.0, numbered in the manifest, come
- * last.
- */
+/** Sorts by number, highest first. Backups of 1.0.0, with the number in the manifest, come last. */
 const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
   numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
 

@@ -167,9 +167,7 @@ export async function restore(
       backup: manifest,
       /** Folder with the files that were at the location; undefined if there were no files. */
       replacedFolder,
-      /**
-       * True if a restored file still has the schema of an older release; opening the registry migrates it.
-       */
+      /** True if a restored file still has an older release's schema, which opening the registry migrates. */
       isOlder,
       erasures: report,
       ledger,
@@ -181,9 +179,7 @@ export async function restore(
   }
 }
 
-/**
- * Prepares the copies. A failure leaves the location unchanged, except that a ledger of 1.0.0 may be renamed.
- */
+/** Prepares the copies. A failure leaves the location unchanged, except for renaming a ledger of 1.0.0. */
 async function prepare(
   { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
   restoring: RestoringFolder,
@@ -279,9 +275,7 @@ function assertNothingAt(databaseFile: string): void {
   );
 }
 
-/**
- * Refuses symbolic links: a restore would replace the link, but SQLite keeps side files next to the target.
- */
+/** Refuses links: a restore would replace the link, but SQLite keeps side files next to the target. */
 function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -333,10 +327,7 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/**
- * Adds the location's month keys to the copy, because the ledger files at the location need them. @returns
- * faults
- */
+/** Adds the location's month keys to the copy, since the ledger files there need them. @returns faults */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

@@ -42,7 +42,6 @@ export const wasInterrupted = (databaseFile: string): boolean =>
 export class RestoringFolder {
   readonly copies: string;
   readonly databaseFile: string;
-  /** Folder of the replaced files. */
   readonly oldFolder: string;
   private readonly lock: NonNullable<ReturnType<typeof lockPrivateFile>>;
 

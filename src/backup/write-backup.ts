@@ -26,9 +26,7 @@ export interface BackupOptions {
   readonly now: () => number;
   /** Stops the backup before its next step; the files written so far are removed. */
   readonly signal?: AbortSignal;
-  /**
-   * @param part share of the databases copied so far, up to 1; reading them back takes about as long again
-   */
+  /** @param part share of the databases copied so far, up to 1; reading back then takes about as long */
   readonly onProgress?: (part: number) => void;
 }
 
@@ -93,7 +91,6 @@ const cannotBeWritten = (target: string, error: unknown): StorageError => {
   return new StorageError('unusable', `${target} cannot be written: ${message}.${hint}`, { cause: error });
 };
 
-/** Removes work folders left by killed backups. */
 function removeIncomplete(parent: string, target: string): void {
   const isSame = isDatedName(target) ? isDatedName : (other: string) => other === target;
   for (const name of readdirSync(parent)) {
@@ -177,9 +174,7 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/**
- * Requires room for the reserve too. If the disk is also the registry's, less room would stop writes there.
- */
+/** Requires room for the reserve too. On the registry's disk, writes to the registry stop without it. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }

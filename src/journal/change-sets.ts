@@ -1,7 +1,4 @@
-/**
- * Records history and events of sets of rows changed by imports, corrections and their undo. Triggers
- * maintain the counts.
- */
+/** Records the history and events of changes to sets of rows. Triggers maintain the counts. */
 
 import {
   appendEvents,
@@ -24,10 +21,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 
-/**
- * Rows of one table that an operation creates or changes, selected with SQL. Removed rows are noted with
- * `noteRemoved`.
- */
+/** SQL of the rows of one table that an operation creates or changes; `noteRemoved` notes removed rows. */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** SQL condition that the row `r` was created. */
@@ -38,7 +32,6 @@ export interface ChangeSet {
   readonly members?: string;
 }
 
-/** Actor and time to record with changes. */
 export interface Recording {
   readonly actor: Actor;
   /** Epoch seconds. */
@@ -84,7 +77,6 @@ export function noteRemoved(db: Connection, entity: ChangedEntity, from: string,
   ).changes;
 }
 
-/** Returns a SELECT of the ids of noted rows. */
 export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
@@ -139,10 +131,7 @@ function deletions(entity: ChangedEntity): string[] {
   ];
 }
 
-/**
- * Returns SELECTs of the events of the rows, except updates of members: `memberUpdates` combines those with
- * updates of their entries.
- */
+/** Returns SELECTs of the events of the rows, except updates of members (see `memberUpdates`). */
 function ownEvents({ entity, created, values }: ChangeSet): string[] {
   const { table, announced } = tableOf(entity);
   if (!('entity' in announced)) return [];
@@ -178,10 +167,7 @@ const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, cond
    FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
    WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
 
-/**
- * Returns a SELECT of one update event per member with changed values or entries, except created, removed and
- * erased members.
- */
+/** Returns a SELECT of one update event per member, except created, removed and erased members. */
 function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEntity[]): string[] {
   const members = sets.find(({ entity }) => entity === 'members');
   const bits = [

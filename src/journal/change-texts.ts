@@ -75,5 +75,4 @@ const COUNTS: { readonly [entity in ChangedEntity]: (n: number) => Message } = {
   savings: (n) => say('{n|# savings transaction|# savings transactions}', { n }),
 };
 
-/** Formats a number of rows, for example `3 members`. */
 export const countEntities = (entity: ChangedEntity, count: number): Message => COUNTS[entity](count);

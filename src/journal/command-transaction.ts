@@ -97,10 +97,7 @@ export function perform<Result>(
   return { result, lockMs, fingerprint, errorAfterCommit };
 }
 
-/**
- * Returns a hash of `shown` and of all changes after `lastBefore`. Equal hashes mean equal values of the same
- * rows.
- */
+/** Hashes `shown` and all changes after `lastBefore`. Equal hashes mean equal values of the same rows. */
 function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
   const changes = db.raw
@@ -123,8 +120,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
     db.emptyLog(WAIT_MS.command);
     return undefined;
   } catch (error) {
-    // Not an error: lookups compute stale read models, searches wait for missing names, and `check` reports
-    // both.
+    // Not an error: lookups compute stale read models, searches wait for names, and `check` reports both.
     return isBusy(error) || isDiskFull(error) ? undefined : error;
   }
 }

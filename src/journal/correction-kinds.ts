@@ -45,16 +45,13 @@ export interface CorrectionOptions {
   readonly agreed?: string | undefined;
 }
 
-/** Numbers of rows of one entity that a correction creates, changes and removes. */
 export interface ChangedRows {
   readonly created: number;
   readonly changed: number;
   readonly removed: number;
 }
 
-/**
- * A member affected by a correction, with the values before the correction or, for a new member, after it.
- */
+/** A member affected by a correction, with values from before the correction; a new member, from after. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

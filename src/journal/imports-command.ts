@@ -133,7 +133,6 @@ function describeBlocker({ kind, row: name, reason, actor }: UndoBlocker, isCorr
 
 type UndoOptions = PrintOptions & ConfirmOptions;
 
-/** Maximum number of blockers to show; further blockers are only counted. */
 const SHOWN_BLOCKERS = 20;
 
 export function declareImports(imports: Command, context: CliContext): void {

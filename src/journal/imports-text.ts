@@ -30,7 +30,6 @@ export const describeImport = (recorded: Operation, zone: TimeZone) => ({
 
 type DescribedImport = ReturnType<typeof describeImport>;
 
-/** Time and user of the undo; null if not undone. */
 export const formatUndone = ({ undone_at: at, undone_by: by }: DescribedImport): string | null =>
   at === null || by === null ? at : `${at}, by ${by}`;
 
@@ -106,9 +105,7 @@ export function formatImport({ map, options, notes }: Operation, described: Desc
   ]);
 }
 
-/**
- * Returns the file of an import, the kind of a row entered by hand, or the reason of any other correction.
- */
+/** Returns the file of an import, kind of a row entered by hand, or reason of any other correction. */
 export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operation): string =>
   kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 
@@ -116,7 +113,6 @@ export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operati
 export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: Operation): string | false =>
   undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');
 
-/** Marks an undone operation in a list. */
 export function undoneMark(visit: Visit, operation: Operation): Html | false {
   const undone = writeUndone(visit, operation);
   return undone !== false && html`<br><b>${visit.say('undone: {when}', { when: undone })}</b>`;

@@ -29,7 +29,6 @@ export function parseMemberName(text: string): MemberName | undefined {
 /** Text for `--help`, after the description of the argument. */
 export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
 
-/** Maximum number of candidates to list; further candidates are only counted. */
 const SHOWN_MEMBERS = 10;
 
 // Not a commander argument parser: the error messages of commander repeat a wrong value, which may be a
@@ -73,10 +72,7 @@ export async function withMember<T>(
   });
 }
 
-/**
- * Finds the id of the named member.
- * @throws CommandError as `withMember`
- */
+/** Finds the id of the named member. @throws CommandError as `withMember` */
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
 /** Returns the texts that each identify this member unambiguously. */

@@ -25,10 +25,7 @@ export interface ImportRecord {
   readonly isEntered?: true;
 }
 
-/**
- * Numbers of rows in a file that are new, differ from the stored row with the same natural key, or equal that
- * row.
- */
+/** Numbers of rows that are new, differ from the stored row with the same natural key, or equal that row. */
 export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
@@ -202,10 +199,7 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
       .map(({ entity, first, last }) => [entity, { first, last }]),
   );
 
-/**
- * Records the file of an import.
- * @param replaces id of the import that has an older version of this file
- */
+/** Records the file of an import. @param replaces id of the import that has an older version of this file */
 export function recordFile(
   db: Connection,
   id: number,

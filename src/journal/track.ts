@@ -117,13 +117,9 @@ function finishRows(
 
 // Rows created, changed or removed by an operation, for its undo and the check of blockers
 
-/** A table that an operation touched. */
 export interface OperatedTable {
   readonly table: Table;
-  /**
-   * SQL condition that follows the id of a created row, such as `BETWEEN 1 AND 9`; undefined if there are
-   * none.
-   */
+  /** SQL condition after the id of a created row, such as `BETWEEN 1 AND 9`; undefined if there are none. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
@@ -194,9 +190,8 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
 
-// Changed payments also change the paid amounts of loans: opening balance plus recorded payments. These
-// derived changes do not belong to the operation. They are recorded after its end, and an undo computes them
-// again
+// Updates of paid amounts (opening balance plus recorded payments) after payments changed. The updates are
+// recorded after the end of the operation, which does not include them. An undo computes them again
 
 /**
  * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.

@@ -214,9 +214,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/**
- * Returns SELECTs of the owners of rows to restore that since moved to another cooperative, or were removed.
- */
+/** Returns SELECTs of owners that moved or were removed since, and whose rows the undo would restore. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -258,10 +256,7 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/**
- * Returns SELECTs of entries of members erased since. The query begins with the few erased members, so other
- * operations are not slowed down.
- */
+/** Returns SELECTs of entries of members erased since. A start from the few erased members is fast. */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];
@@ -345,9 +340,7 @@ export function findBlockers(
   };
 }
 
-/**
- * Finds reasons and actors of rows that build on an operation. Their number is limited, since writers wait.
- */
+/** Finds reasons and actors of rows that build on an operation. A limit applies, since writers wait. */
 export function findActors(db: Connection, operation: Operation, tables: readonly OperatedTable[]) {
   const originOf = openOrigins(db);
   return db

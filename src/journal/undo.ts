@@ -1,6 +1,4 @@
-/**
- * Opens the journal of imports and corrections for commands, on a separate connection, and undoes operations.
- */
+/** Opens the journal of operations for commands, on a separate connection, and undoes operations. */
 
 import { recordedColumns } from '../registry/changes/tables.ts';
 import { undoRedirects } from '../registry/stored/former-identifiers.ts';
@@ -189,24 +187,15 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /**
-       * Ids of the imports and corrections to undo first, newest first. The list includes operations that
-       * build on others in the list.
-       */
+      /** Ids of operations to undo first, newest first, including those that block the undo of another. */
       readonly first: readonly number[];
-      /**
-       * Set if no undo can remove a blocker: after an erasure, or for rows not written by an import or
-       * correction.
-       */
+      /** Set if a blocker cannot be undone: an erasure, or rows not written by an import or correction. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/**
- * Opens the journal of imports and corrections.
- * @throws StorageError `unusable` if there is no registry
- */
+/** Opens the journal of imports and corrections. @throws StorageError `unusable` if there is no registry */
 export function openJournal(storage: Storage) {
   const scope = openOperations(storage);
   const { db } = scope;
@@ -214,10 +203,7 @@ export function openJournal(storage: Storage) {
     list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),
     find: (id: number) => findOperation(db, id),
     listChanges: (id: number) => listChanges(db, findOperation(db, id)),
-    /**
-     * Lists rows that an operation created or changed, except savings accounts. Only for operations on few
-     * rows, since all are in memory.
-     */
+    /** Lists rows that an operation created or changed, except savings accounts. Loads all into memory. */
     listRows(id: number): readonly OperatedRow[] {
       const operation = findOperation(db, id);
       return operation === undefined ? [] : listOperatedRows(db, operation);
@@ -253,9 +239,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/**
- * Finds the operations to undo first: operations that block the refused undo, and in turn their own blockers.
- */
+/** Finds operations to undo first, because they block the refused undo, or the undo of each other. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -275,7 +259,6 @@ function findFirst(db: Connection, refused: Operation) {
   return { first: [...first].sort((a, b) => b - a), obstacle };
 }
 
-/** A change of a stored value by an import or a correction. */
 export interface RecordedChange extends Omit<StagedChange, 'line'> {
   /** Null for a correction. */
   readonly line: number | null;

@@ -98,10 +98,7 @@ function parseNewExpiry(text: string, zone: TimeZone, now: number): number | Fie
     : end;
 }
 
-/**
- * @param stored undefined for a new key
- * @throws RegistryError `invalid` with the faults of all fields
- */
+/** @param stored undefined for a new key @throws RegistryError `invalid` with the faults of all fields */
 function parseChanges(
   changes: KeyChanges,
   stored: ApiKey | undefined,

@@ -28,12 +28,10 @@ const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
 const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 
-/** Values of the form's fields. */
 type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
 
-/** Initial values of a new key. */
 const NEW_KEY: ApiKeyValues = {
   ...UNRESTRICTED,
   name: '',
@@ -121,10 +119,7 @@ const LABELS: { readonly [field: string]: Text } = {
   expires: say('Last day'),
 };
 
-/**
- * Lists the faults of a form by field.
- * @throws the error itself if it is not a fault of the form
- */
+/** Lists the faults of a form by field. @throws the error itself if it is not a fault of the form */
 function faultsOf(visit: Visit, error: unknown): string[] {
   if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
   return Object.entries(error.fields).map(([field, messages]) =>
@@ -391,10 +386,7 @@ ${rotateForm(visit)}${switchForm(visit, key)}</section>
   return { body, ...(values === undefined ? {} : { status: 422 }) };
 }
 
-/**
- * Shows a new secret. `data-once` lets ../desk/assets/desk.js remove it from pages that a browser restores
- * from its cache.
- */
+/** Shows a new secret, which ../desk/assets/desk.js removes before a browser can cache the page. */
 const secretBox = ({ say }: Visit, secret: string): Html => html`<section class="told" data-once>
 <p>${say('This is the only time the key is shown. Keep it like a password.')}</p>
 <p><code class="secret">${secret}</code></p></section>`;

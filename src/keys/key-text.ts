@@ -37,7 +37,6 @@ export interface KeyContext {
   readonly zone: TimeZone;
   /** Codes of cooperatives, by id. */
   readonly codes: ReadonlyMap<number, string>;
-  /** Uses of all keys. */
   readonly uses: readonly KeyUse[];
 }
 
@@ -168,5 +167,4 @@ export async function readKeyNames({ clock }: CliContext, storage: Storage): Pro
   return new Map(keys.map(({ id, name }) => [id, name]));
 }
 
-/** Names of keys by their ids. */
 export type KeyNames = ReadonlyMap<number, string>;

@@ -77,10 +77,7 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
   };
 }
 
-/**
- * Returns the hashes of an entry to resolve. Shown members already identify the person, except in many
- * lookups at once.
- */
+/** Returns hashes to resolve. Shown members identify the person already, except in many lookups at once. */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 

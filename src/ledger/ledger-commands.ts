@@ -180,10 +180,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/**
- * Removes files after an operator's decision, while automatic retention waits until later months fill the
- * retention period.
- */
+/** Removes files after an operator's decision; automatic retention would wait for later months. */
 async function prune(run: Run<PruneOptions>): Promise<void> {
   const { storage, config, clock, options } = run;
   // Refuses a location without a registry of this release.
@@ -314,10 +311,7 @@ const describeChain = (chain: VerifiedChain) => ({
   fault: chain.fault,
 });
 
-/**
- * Formats the end of a chain. A saved copy of this line later proves that no entry up to this end was
- * changed.
- */
+/** Formats the end of a chain. A saved copy later proves that no entry up to this end was changed. */
 const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
   say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
 

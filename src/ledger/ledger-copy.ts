@@ -208,9 +208,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   return { added, differing: [...differing], faults };
 }
 
-/**
- * True if the location already has a file with the same bytes, as after an earlier restore of a damaged file.
- */
+/** True if the location already has a file with the same bytes, for example from an earlier restore. */
 const isHere = (copy: string, databaseFile: string): boolean =>
   listLedgerFiles(databaseFile).some(
     ({ path }) =>

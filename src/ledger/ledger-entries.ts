@@ -144,10 +144,7 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/**
- * Parses a batch's entries.
- * @param text if not empty, only lines that contain this text are parsed
- */
+/** Parses a batch's entries. @param text if not empty, only lines that contain this text are parsed */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
@@ -161,10 +158,7 @@ export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, te
 /** Value used as the previous hash of a chain's first batch. */
 export const NO_HASH = '0'.repeat(64);
 
-/**
- * @param previous hash of the previous batch
- * @returns 64 hexadecimal digits
- */
+/** @param previous hash of the previous batch @returns 64 hexadecimal digits */
 export const hashBatch = (
   previous: string,
   { origin, first, count, keyId }: Pick<LedgerBatch, 'origin' | 'first' | 'count' | 'keyId'>,

@@ -66,10 +66,7 @@ export function listLedgerFiles(databaseFile: string): LedgerFile[] {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
 }
 
-/**
- * Lists the files of a location in order. A ledger of 1.0.0 that was not moved into the folder yet comes
- * first.
- */
+/** Lists the files of a location in order. A ledger of 1.0.0 that is not in the folder yet comes first. */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
   // A power cut during the creation can leave an empty file, which is ignored.

@@ -56,10 +56,7 @@ export function openLedgerReader(databaseFile: string) {
         return [];
       }
     },
-    /**
-     * Returns the hash function of a month key, or undefined if the key is lost or damaged. Numbers hashed
-     * with such a key can no longer be found.
-     */
+    /** Returns the hash function of a month key; undefined if the key is lost or damaged. */
     findPersonHash: (keyId: string) => readKeys().get(keyId),
     /** Verifies every byte of the ledger without changing anything. */
     verify() {
@@ -67,9 +64,7 @@ export function openLedgerReader(databaseFile: string) {
       const isGone = listAllFiles(databaseFile).length === 0 && readKeys().size > 0;
       return isGone ? { ...verification, faults: [ALL_GONE] } : verification;
     },
-    /**
-     * Checks that the ledger contains the access of a receipt, and that all earlier entries are unchanged.
-     */
+    /** Checks that the ledger contains the access of a receipt, with all earlier entries unchanged. */
     verifyReceipt: (text: string) => verifyReceipt(chains, readKeys, text),
   };
 }
@@ -149,10 +144,7 @@ const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
 /** A fault found in a batch; its message is shown to the operator. */
 class Fault extends Error {}
 
-/**
- * Verifies a part. After a fault in an earlier part, the verification starts again at this part's first
- * entry.
- */
+/** Verifies a part. After a fault in an earlier part, the verification starts again at this part. */
 function verifyPart(
   chainPart: ChainPart,
   before: VerifiedChain,

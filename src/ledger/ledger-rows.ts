@@ -1,7 +1,4 @@
-/**
- * Reads the rows of a ledger file. A file contains one part of one chain; a file of 1.0.0 contains several
- * parts.
- */
+/** Reads the rows of a ledger file: one part of one chain, or several parts in a file of 1.0.0. */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
@@ -47,10 +44,7 @@ export interface PartRow {
 /** Consecutive batches of one chain in one file. */
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /**
-   * Sequence of the last entry. In a closed file, this and `lastHash` are from `ledger_part`, otherwise from
-   * the batches.
-   */
+  /** Sequence of the last entry; in a closed file, read from `ledger_part`, like `lastHash`. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
@@ -204,10 +198,7 @@ export function endOf(
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/**
- * True if a batch of the part ends with this sequence and has this hash. All earlier entries are then equal
- * too.
- */
+/** True if a batch ends with this sequence and has this hash. All earlier entries are then equal too. */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = db.row<{ id: number; count: number; hash: string }>(
     `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,

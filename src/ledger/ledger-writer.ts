@@ -122,7 +122,6 @@ const LATE_MS = 24 * 3600 * 1000;
 /** The end of a chain, which the next batch continues. */
 type Head = Pick<LedgerPart, 'last' | 'lastHash'>;
 
-/** The open file, with this connection's state. */
 interface OpenFile extends LedgerFile {
   readonly db: Connection;
   readonly inode: number;
@@ -153,10 +152,7 @@ export class LedgerWriter {
   /** Names of replaced files, so that each is reported once. */
   private readonly replaced = new Set<string>();
 
-  /**
-   * @param note receives messages for the operator
-   * @throws StorageError when the folder cannot be used
-   */
+  /** @param note receives messages for the operator @throws StorageError when the folder cannot be used */
   constructor(databaseFile: string, waitMs: number, note: (message: string) => void = () => undefined) {
     this.databaseFile = databaseFile;
     this.waitMs = waitMs;
@@ -166,7 +162,6 @@ export class LedgerWriter {
     adoptOldLedger(databaseFile, this.registry, waitMs);
   }
 
-  /** Connection to the open file, if any. */
   get connection(): Connection | undefined {
     return this.file?.db;
   }
@@ -258,8 +253,7 @@ export class LedgerWriter {
   }
 
   private open(file: LedgerFile): OpenFile | undefined {
-    // Reads the file first: opening it for writing switches to WAL mode, and a closed file must stay
-    // unchanged.
+    // Reads the file first: opening for writing switches to WAL mode, but a closed file must not change.
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) throw content;
     const [part] = content.parts;
@@ -341,10 +335,7 @@ export class LedgerWriter {
     this.note(`access ledger: ${name} cannot be used (${reason}); readings go on in a new file`);
   }
 
-  /**
-   * Removes files past their retention, with their month keys.
-   * @throws StorageError, the driver's error
-   */
+  /** Removes files past their retention, with their month keys. @throws StorageError, the driver's error */
   removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
     return this.locked(() =>
       removeOldFiles(this.databaseFile, retention, () => {
@@ -392,10 +383,7 @@ const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean 
   hashPerson === undefined ||
   sizeOf(path) >= MAX_FILE_BYTES;
 
-/**
- * Returns the end of the chain.
- * @throws Closed when another process has closed the file
- */
+/** Returns the end of the chain. @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
   const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
   if (version === file.seenVersion && file.head !== undefined) return file.head;
@@ -405,10 +393,7 @@ function currentHead(file: OpenFile): Head {
   return endOf(file.db, 0, part);
 }
 
-/**
- * Closes a file, so that no more entries are added. Also removes the write-ahead log, unless another process
- * is reading the file.
- */
+/** Closes a file, and removes the write-ahead log unless another process is reading the file. */
 export function closePart(db: Connection): Head {
   const end = db.transaction.immediate(() => {
     const { last, lastHash } = endOf(db, 0, readPartRow(db));

@@ -33,10 +33,7 @@ const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]
     db.transaction.immediate(() => work(db)),
   );
 
-/**
- * Returns the id of a month's key, which is created if no intact key exists.
- * @param month as `2026-11`
- */
+/** Returns the id of a month's key, which is created if no intact key exists. @param month as `2026-11` */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);

@@ -22,10 +22,7 @@ import { readMonthKeys } from './month-keys.ts';
 import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
 
-/**
- * Opens the ledger for a command or the desk. Each call of `record` opens the file, and rejects when the
- * ledger cannot be used.
- */
+/** Opens the ledger for a command or the desk; `record` opens the file each time, and rejects on failure. */
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   async record(accesses) {
     if (accesses.length === 0) return [];
@@ -79,9 +76,7 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
     tooOld: findOldFiles(databaseFile, retention).waiting,
     /** Time of the last access, in epoch milliseconds; null if there is none. */
     newestMs: times.length === 0 ? null : Math.max(...times),
-    /**
-     * Number of accesses that retention removed; `removedAtMs` is the last removal, in epoch milliseconds.
-     */
+    /** Number of accesses that retention removed; `removedAtMs`: last removal, in epoch milliseconds. */
     removed: removals.entries,
     removedAtMs: removals.atMs,
     ...readNewest(newest, ledgerFolderOf(databaseFile), isOpen),
@@ -90,10 +85,7 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
 
 /** Permission bits of users other than the owner. */
 const OTHERS = 0o077;
-/**
- * Maximum wait for the lock. A batch takes milliseconds, so the process with the lock must be waiting for the
- * disk.
- */
+/** Maximum wait for the lock. A batch takes milliseconds, so a longer wait means that the disk hangs. */
 const ANSWER_MS = 1_000;
 
 interface NewestFileStatus {
@@ -139,10 +131,7 @@ function answers(db: Connection): boolean {
   }
 }
 
-/**
- * Returns the path of the keys' file if keys that were in use are missing, because the file was lost or
- * created again.
- */
+/** Returns the path of the keys' file if that file was lost, or created again without keys in use. */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

@@ -32,7 +32,6 @@ export function formatReader(
   return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
 }
 
-/** An entry that counts for the person. */
 export interface PersonAccess {
   readonly entry: LedgerEntry;
   readonly how: HowRead;
@@ -54,9 +53,7 @@ export const KEY_LOST = say(
 export const passedOver = (name: string, reason: string): Message =>
   say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
-/**
- * Returns a pattern for lines that name a member, since parsing all entries would take three times as long.
- */
+/** Returns a pattern for lines that name a member; parsing all entries would take three times as long. */
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 

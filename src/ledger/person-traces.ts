@@ -47,10 +47,7 @@ export interface KnownNumber {
 function findTraces(db: Connection, requested: string): PersonTraces {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /**
-   * Returns a SELECT of all values of a column, including former values and removed rows such as merged
-   * members.
-   */
+  /** Returns a SELECT of present and former values of a column, including removed and merged rows. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -102,9 +99,7 @@ function otherHolders(
   );
 }
 
-/**
- * SELECT of all numbers. The history adds numbers that an import or a correction replaced without a redirect.
- */
+/** SELECT of all numbers. The history adds numbers that were replaced without a redirect. */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
     SELECT c.old AS number, m.identity_card AS current, c.at AS until

@@ -100,19 +100,13 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/**
- * Adds a row and writes its pages to disk. If the write fails, the row stays, and nothing else uses the
- * pages.
- */
+/** Adds a row and writes its pages to disk. After a failure, the row stays to keep the pages unused. */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   db.raw.pragma('wal_checkpoint(PASSIVE)');
 }
 
-/**
- * Frees one step of the reserve.
- * @returns false if the reserve is empty
- */
+/** Frees one step of the reserve. @returns false if the reserve is empty */
 export function freeReserve(db: Connection): boolean {
   let changes = 0;
   write(db, () => {

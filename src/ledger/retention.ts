@@ -18,9 +18,7 @@ export interface Retention {
   readonly nowMs: number;
   /** Minimum number of days to keep accesses. */
   readonly days: number;
-  /**
-   * Names of files that an operator has inspected. These files are removed even if later months are missing.
-   */
+  /** Names of files that an operator inspected, to remove even if later months are missing. */
   readonly inspectedNames?: readonly string[];
 }
 
@@ -106,10 +104,7 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
   return { names, entries: total };
 }
 
-/**
- * Matches the keys that the files use. For an unreadable file, matches all keys of the month in the file's
- * name.
- */
+/** Matches the keys that the files use; for an unreadable file, all keys of the month in its name. */
 function keysOf(files: readonly ReadFile[]): (key: MonthKey) => boolean {
   const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
   const ids = periods.map(({ keyId }) => keyId);

@@ -34,7 +34,6 @@ interface Recording {
 /** Recordings to send to the thread together. */
 interface Batch {
   readonly recordings: Recording[];
-  /** Total number of accesses. */
   count: number;
   /** Fires when the first access of the batch has waited too long to be sent or to be written. */
   readonly deadline: NodeJS.Timeout;
@@ -48,8 +47,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Delay of the first removal of old files, since a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
 /**
- * Maximum number of batches at the thread. A second batch is sent early only with `MANY` accesses (decision
- * 30).
+ * Maximum number of batches at the thread; a second is sent early only with `MANY` accesses (decision 30).
  */
 const MAX_SENT = 2;
 const MANY = 16;
@@ -86,7 +84,6 @@ export function openServiceLedger(
 class ServiceLedger implements AccessLedger {
   private readonly thread: TaskThread<LedgerTasks>;
   private readonly options: ServedLedgerOptions;
-  /** Batches sent to the thread. */
   private readonly sent = new Set<Batch>();
   private next: Batch | undefined;
   private readonly timers: readonly NodeJS.Timeout[];
@@ -154,10 +151,7 @@ class ServiceLedger implements AccessLedger {
     }
   }
 
-  /**
-   * Refuses all waiting accesses. The thread may still record some of them, although their data was not
-   * shown.
-   */
+  /** Refuses all waiting accesses. The thread may still record some, although their data was not shown. */
   private refuseStalled(): void {
     this.isStalled = true;
     const late = [...this.sent, ...(this.next === undefined ? [] : [this.next])];

@@ -171,10 +171,7 @@ async function showPlan(
   return [plan, samePerson];
 }
 
-/**
- * Prints the reason of the refusal.
- * @returns the error to throw
- */
+/** Prints the reason of the refusal. @returns the error to throw */
 async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
   const { json, dryRun } = run.options;
   if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));

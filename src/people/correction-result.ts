@@ -43,10 +43,7 @@ export interface CorrectionDone {
   /** Set if the new national ID has, or had, another holder. */
   readonly compared?: ComparedPeople | undefined;
   readonly isFinal?: boolean;
-  /**
-   * True if nothing was done because an earlier correction did the same. `correctionId` is then the earlier
-   * id.
-   */
+  /** True if nothing was done because the earlier correction with this `correctionId` did the same. */
   readonly isRepeated?: boolean;
   /** Time during which other writers were locked out, in milliseconds. */
   readonly lockMs: number;
@@ -69,7 +66,6 @@ export type CorrectionResult = CorrectionDone | CorrectionRefused;
 
 // Results and refusals of corrections as text
 
-/** Maximum number of collisions to show; further collisions are only counted. */
 const SHOWN_COLLISIONS = 20;
 
 /** Hides national IDs, which some cooperatives use as codes. */

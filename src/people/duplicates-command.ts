@@ -37,13 +37,9 @@ const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(
 // `duplicates --contradictions`: persons whose records may belong to two people
 // (docs/correcting.md#conflicting-records)
 
-/** Maximum number of persons to show; further persons are only counted. */
 const SHOWN_PERSONS = 50;
 
-/**
- * Returns commands for the operator to choose from: another number for a membership, or confirmation as one
- * person.
- */
+/** Returns the commands to choose from: another number for a membership, or confirmation. */
 function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
   return {
@@ -135,7 +131,6 @@ async function find(run: Run<FindOptions>): Promise<void> {
   });
 }
 
-/** Maximum number of pairs to show; further pairs are only counted. */
 const SHOWN_PAIRS = 50;
 
 function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {

@@ -82,7 +82,6 @@ function openAccepted(db: Connection): (ids: readonly number[]) => number | unde
 
 const MOST_PERSONS = 100_000;
 
-/** Returns a function that reads memberships by their ids. */
 function openMemberships(db: Connection) {
   const read = db.raw.prepare<[number], ContradictoryMember>(
     `SELECT ${FOUND_MEMBER}, m.gender, m.date_of_birth AS dateOfBirth, m.mobile

@@ -4,7 +4,6 @@ import { compareDigits, haveCommonWord, lettersOf, wordsOf } from '../import/che
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { countTypos } from '../values/search-words.ts';
 
-/** Compared values of a member. */
 export interface Registered {
   readonly identityCard: string;
   readonly fullName: string;
@@ -171,17 +170,13 @@ export interface Crowd {
 export interface LikelyDuplicates {
   /** Most likely first; one pair of memberships for any two people. */
   readonly pairs: readonly LikelyDuplicate[];
-  /**
-   * Number of omitted pairs beyond the limit, which are the least likely. A pair may be counted once per
-   * pass.
-   */
+  /** Number of omitted pairs, the least likely beyond the limit. A pair may count once per pass. */
   readonly dropped: number;
   /** Number of pairs omitted because they were confirmed as different people. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }
 
-/** A membership of a person with conflicting memberships. */
 export interface ContradictoryMember extends FoundMember, Described {}
 
 export interface ContradictoryPerson {

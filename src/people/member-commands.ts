@@ -166,7 +166,6 @@ const countsOf = (membership: StoredMembership) => ({
   savings_transactions: membership.savingsTransactions.length,
 });
 
-/** Maximum number of members to show as text; further members are only counted. */
 const SHOWN_MEMBERS = 100;
 
 function formatMembers(

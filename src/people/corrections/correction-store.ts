@@ -108,10 +108,7 @@ export interface PreparedCorrection {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/**
- * Functions that read a value of each kind by the value's name. They throw errors with messages for the
- * caller's users.
- */
+/** Functions that read a value of each kind by name, with errors meant for the caller's users. */
 export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
   readonly isGiven: (name: string) => boolean;
   /** Returns the ids of the memberships of a number's current or former holder, for display by the caller. */

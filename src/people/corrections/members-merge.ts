@@ -58,9 +58,7 @@ export const TOUCHED_BY_MERGE: Touched = {
   ),
 };
 
-/**
- * Merges the staged pairs. With IN, SQLite finds the rows by index; with FROM, SQLite would scan the table.
- */
+/** Merges the staged pairs. With IN, SQLite finds the rows by index; with FROM, SQLite scans the table. */
 export function mergePairs(db: Connection, correctionId: number): void {
   for (const { table } of ENTRIES) {
     db.exec(`UPDATE main.${table} AS e
@@ -156,10 +154,7 @@ const TOUCHED_BY_MOVE: Touched = {
   ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
 };
 
-/**
- * Moves the staged members and their rows to a cooperative. For members that the following merge deletes,
- * only their rows move.
- */
+/** Moves staged members and their rows to a cooperative. Members that a merge deletes later do not move. */
 function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
     const { table } = tableOf(entity);
@@ -216,10 +211,7 @@ function findCollisions(db: Connection, cooperativeId: number): Collision[] {
 
 // Merge of two members
 
-/**
- * Returns warnings, without values, that two members may be different people. Unknown values are not
- * compared.
- */
+/** Returns warnings, without values, that two members may be different people. Ignores unknown values. */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
     db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [id]),
@@ -375,10 +367,7 @@ export const moveMember = (
   },
 });
 
-/**
- * Moves all members to another cooperative, merges the members of both, and dissolves the emptied
- * cooperative.
- */
+/** Moves all members to another cooperative, merges members of both, and dissolves the cooperative. */
 export const mergeCooperatives = (
   { db }: OperationScope,
   { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },

@@ -13,7 +13,6 @@ interface Holder {
   readonly isRecorded: 0 | 1;
 }
 
-/** Sets the status `deceased` and the date of death in every membership. */
 export const recordDeath = (
   { db }: OperationScope,
   { nid, on: { date } }: { readonly nid: string; readonly on: Day },

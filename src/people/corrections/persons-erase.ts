@@ -39,10 +39,7 @@ type Replaced = {
     : never;
 }[keyof typeof MEMBER_FIELDS];
 
-/**
- * SQL of the values after an erasure. Clients cannot enter a number or a code of this form; the code has two
- * spaces.
- */
+/** SQL of the values after an erasure. Clients cannot enter such a number, or a code with two spaces. */
 const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   identityCard: "'e' || printf('%015d', id)",
   memberCode: "'erased  ' || id",
@@ -56,10 +53,7 @@ function erasedValue({ property, erasure }: NamedField<MemberField>): string | u
   return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
 }
 
-/**
- * SQL of the values of an erased member, by column. All other columns keep their values, because totals need
- * them.
- */
+/** SQL of the values of an erased member, by column. Totals need the values of all other columns. */
 export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
   listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
     const value = erasedValue(field);
@@ -169,10 +163,7 @@ function planErasure(
   };
 }
 
-/**
- * Stores hashes of a person's numbers. A repeated erasure always gets a later time, because restores compare
- * the times.
- */
+/** Stores hashes of a person's numbers. Restores compare times, so a repeated erasure gets a later time. */
 function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
   const insert = db.raw.prepare(

@@ -19,10 +19,7 @@ export interface Correction {
   readonly kind: CorrectionKind;
   /** Values to store as JSON; without personal data, since `imports show` displays them. */
   readonly options: object;
-  /**
-   * Decides on the changes inside the transaction. Returns a result instead of a plan if there is nothing to
-   * do.
-   */
+  /** Decides on the changes inside the transaction; returns a result if there is nothing to do. */
   readonly decide: () => CorrectionPlan | CorrectionResult;
   /** Steps after the transaction; returns the final result. */
   readonly complete?: (result: CorrectionResult) => CorrectionResult;
@@ -31,10 +28,7 @@ export interface Correction {
 /** Effects of a correction, decided inside its transaction. */
 export interface CorrectionPlan {
   readonly touched: Touched;
-  /**
-   * Changes the touched rows, and records created rows.
-   * @param correctionId id of the operation
-   */
+  /** Changes the touched rows, and records created rows. @param correctionId id of the operation */
   readonly work: (correctionId: number) => void;
   /** Members to show to the operator. */
   readonly members?: readonly MemberFate[];

@@ -65,10 +65,7 @@ ${pages(visit, path, groups.length, page)}`;
     return { body, shows: shown.length === 0 ? 'nobody' : showing(shown) };
   };
 
-/**
- * Reads the memberships of a group.
- * @returns undefined if a member was merged or erased since
- */
+/** Reads the memberships of a group. @returns undefined if a member was merged or erased since */
 function readSides(
   store: ReturnType<typeof openStoredData>,
   { members }: FoundGroup,

@@ -17,10 +17,7 @@ const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
   .map(({ name }) => name)
   .filter((name) => !ELSEWHERE.includes(name));
 
-/**
- * Returns the labelled values of a member.
- * @param but field to omit
- */
+/** Returns the labelled values of a member. @param but field to omit */
 export const memberValues = (
   visit: Visit,
   member: StoredRow,
@@ -37,10 +34,7 @@ export const memberValues = (
 export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
   `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
 
-/**
- * Shows memberships side by side, and marks the differences.
- * @param sides two or more memberships
- */
+/** Shows memberships side by side, and marks the differences. @param sides two or more memberships */
 export function compared(visit: Visit, sides: readonly StoredMembership[]): Html {
   const { say, write, translate } = visit;
   const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [

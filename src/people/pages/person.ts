@@ -165,7 +165,7 @@ function actorsOf(visit: Visit, history: readonly StoredChange[]): Actors {
     const operation = type === 'key' ? undefined : log.find(Number(id));
     const who = key?.name ?? user;
     const reason = operation?.reason ?? '';
-    // The stored reason of a row entered by hand is its kind.
+    // For a row entered by hand, the stored reason is the kind of row.
     const what = operation?.kind === 'row_enter' ? nameOf(reason) : operation?.fileName || reason;
     const canBeUndone = operation?.undoneAt === null && operation.kind !== 'persons_erase';
     if (canBeUndone && type !== 'undo') {

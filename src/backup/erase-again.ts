@@ -133,7 +133,7 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, ofBackup));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
-  // Without an erasure after the backup, the sources beyond the backup may be as old as the backup.
+  // Without an erasure after the backup, the other sources may be as old as the backup.
   const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
   // Sources that lack an erasure of the backup are older than the backup, or belong to another registry.
   const isComplete =

@@ -8,7 +8,7 @@ import { StorageError } from '../sqlite/storage-error.ts';
 /** True while a service may have the registry open. Commands and backups lock the keys only briefly. */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Interval between checks. A process that began to open a file before the restore has it open by then. */
+/** Interval between checks. A process that was about to open a file has opened that file after this time. */
 const LOOK_AGAIN_MS = 200;
 
 /**

@@ -144,10 +144,7 @@ function parseDocument(text: string): StoredDocument {
   throw new ManifestError('it is not the manifest of a backup.');
 }
 
-/**
- * True for the database of a module that this program does not have, such as webhooks. Restores skip the
- * file, and it stays in the backup.
- */
+/** True for the database of a module that this program does not have. Restores skip such a file. */
 export const isUnknownFile = (name: string): boolean =>
   /^registry\.[a-z-]+\.db$/.test(name) &&
   !isLedgerFileOfBackup(name) &&

@@ -167,7 +167,9 @@ export async function restore(
       backup: manifest,
       /** Folder with the files that were at the location; undefined if there were no files. */
       replacedFolder,
-      /** True if a restored file still has an older release's schema, which opening the registry migrates. */
+      /**
+       * True if a restored file still has the schema of an older release. Opening the registry migrates it.
+       */
       isOlder,
       erasures: report,
       ledger,

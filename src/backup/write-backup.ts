@@ -17,7 +17,7 @@ import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from 
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
 // A backup is written to a folder `NAME.incomplete-PID`, which is renamed at the end. If the process is
-// killed, the next backup of the same name removes this folder. For dated names, the next dated backup does
+// killed, the next backup of the same name removes the folder; for a dated name, any next dated backup does
 
 export interface BackupOptions {
   /** Version of the program, for the manifest. */
@@ -43,7 +43,7 @@ export const isDatedName = (name: string): boolean =>
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
 
 /**
- * Creates the work folder for the backup `target`, and removes those left by killed backups.
+ * Creates the work folder for the backup `target`, and removes work folders of killed backups.
  * @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created
  */
 function createWorkFolder(target: string): string {
@@ -174,7 +174,7 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Requires room for the reserve too. On the registry's disk, writes to the registry stop without it. */
+/** Requires room for the reserve too: without the reserve, a registry on the same disk stops all writes. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }

@@ -51,7 +51,7 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** A member affected by a correction, with values from before the correction; a new member, from after. */
+/** A member affected by a correction, with the former values; for a new member, with present values. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

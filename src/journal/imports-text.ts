@@ -47,10 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/**
- * Formats the names and values of options, without options that are off. Entries of a nested map are prefixed
- * with the name of the map.
- */
+/** Formats names and values of options that are not off. Entries of nested maps are prefixed with a name. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');

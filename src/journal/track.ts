@@ -190,8 +190,8 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
 
-// Updates of paid amounts (opening balance plus recorded payments) after payments changed. The updates are
-// recorded after the end of the operation, which does not include them. An undo computes them again
+// Updates of paid amounts (opening balance plus recorded payments) after payments changed. These updates are
+// not part of the operation: they are recorded after its end, and an undo computes them again
 
 /**
  * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.

@@ -63,10 +63,7 @@ export interface UndoBlocker {
 const isSince = ({ lastChange }: Operation, change: string): string =>
   `${change}.id > ${lastChange} AND ${change}.actor NOT IN (${REVERSED_ACTORS})`;
 
-/**
- * Returns `isSince` for one entity. The plus sign stops SQLite from using the index of entities, and so from
- * reading all changes of the entity.
- */
+/** Returns `isSince` for one entity. Without the plus, SQLite would read all changes of the entity. */
 const isSinceIn = (operation: Operation, entity: ChangedEntity): string =>
   `${isSince(operation, 'c')} AND +c.entity = '${entity}'`;
 
@@ -127,7 +124,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   // Imports and rows entered by hand change the number of a single membership. The person may have had the
   // new number in another cooperative before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
-  // The membership, if a `nid replace` changed only one; null for other corrections.
+  // The single membership that a `nid replace` changed; null for other corrections.
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
   // Another membership has a number to be restored. The same person may have kept the number there if the
@@ -196,10 +193,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/**
- * Returns SELECTs of rows added since to an owner, such as a member, that the undo would move back to another
- * cooperative.
- */
+/** Returns SELECTs of rows added since to owners that the undo would move to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}

@@ -187,7 +187,7 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /** Ids of operations to undo first, newest first, including those that block the undo of another. */
+      /** Ids of the operations to undo first, newest first, including indirect blockers. */
       readonly first: readonly number[];
       /** Set if a blocker cannot be undone: an erasure, or rows not written by an import or correction. */
       readonly obstacle: 'erased' | 'other' | null;
@@ -239,7 +239,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds operations to undo first, because they block the refused undo, or the undo of each other. */
+/** Finds the operations to undo first: blockers of this undo, and in turn their own blockers. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;

@@ -142,7 +142,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     traces: store.findTraces(identityCard),
     person: store.findPerson(identityCard),
   }));
-  // Creations are listed separately, since they are not accesses.
+  // Creations are listed separately, since a creation is not an access.
   const creations = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );

@@ -305,8 +305,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Creates the first file if the ledger has no files. A ledger without files then means that they were
-   * removed.
+   * Creates the first file if the ledger has no files, so that files missing later are noticed.
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {

@@ -130,7 +130,7 @@ function readReplacement(
   );
   return {
     ...replacement,
-    /** Memberships that get the new number; `staying` has the person's others, which keep the old number. */
+    /** Memberships that get the new number; `staying`: memberships of the person with the old number. */
     holders,
     staying,
     /** Memberships of another person who has, or had, the new number. */
@@ -192,7 +192,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // With --release, the new number is taken from any former holder; otherwise the old number is released.
+  // With --release, a former holder loses the new number; without one, the old number is released.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);

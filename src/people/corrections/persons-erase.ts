@@ -1,7 +1,4 @@
-/**
- * Erases a person, but keeps the entries that the totals of cooperatives need, without personal data. An
- * erasure cannot be undone.
- */
+/** Erases a person, but keeps entries for totals, without personal data. An erasure cannot be undone. */
 
 import { existsSync, statSync } from 'node:fs';
 import type { OperationScope } from '../../journal/command-transaction.ts';

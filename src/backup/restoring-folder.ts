@@ -16,7 +16,7 @@ import {
 } from '../sqlite/registry-files.ts';
 import { StorageError, unusable } from '../sqlite/storage-error.ts';
 
-/** Locked during a restore; a killed process loses the lock. */
+/** Lock file of a running restore. A killed process loses the lock. */
 const LOCK = '.lock';
 /** Folder of the copies. */
 const NEW = '.new';

@@ -24,7 +24,7 @@ import type { Actor } from '../sqlite/entity-store.ts';
 /** SQL of the rows of one table that an operation creates or changes; `noteRemoved` notes removed rows. */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
-  /** SQL condition that the row `r` was created. */
+  /** SQL condition on the row `r` that matches created rows. */
   readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
   readonly values?: string | undefined;

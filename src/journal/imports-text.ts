@@ -47,7 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Formats names and values of options that are not off. Entries of nested maps are prefixed with a name. */
+/** Formats options with their values, except options that are off. A nested map prefixes its entries. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');

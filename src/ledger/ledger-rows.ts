@@ -16,7 +16,7 @@ interface BatchRow {
 }
 
 interface Period {
-  /** First sequence whose national IDs are hashed with this key. */
+  /** First sequence of the entries whose national IDs are hashed with this key. */
   readonly first: number;
   /** In UTC, as `2026-11`. */
   readonly month: string;

@@ -17,7 +17,7 @@ const PAGE_BYTES = 4096;
 const MAX_VACUUM_PAGES = 32_768;
 /** Approximate size of an entry. */
 const ENTRY_BYTES = 330;
-/** Row whose insertion grows the file; deleting it frees its pages. */
+/** Id of the row whose insertion grows the file, and whose deletion frees the new pages. */
 const GROWTH_ID = 0;
 /** Maximum in SQLite. */
 const MAX_PAGES = 4_294_967_294;

@@ -170,7 +170,7 @@ export interface Crowd {
 export interface LikelyDuplicates {
   /** Most likely first; one pair of memberships for any two people. */
   readonly pairs: readonly LikelyDuplicate[];
-  /** Number of omitted pairs, the least likely beyond the limit. A pair may count once per pass. */
+  /** Number of the least likely pairs, omitted beyond the limit. A pair may count once per pass. */
   readonly dropped: number;
   /** Number of pairs omitted because they were confirmed as different people. */
   readonly dismissed: number;

@@ -1,4 +1,7 @@
-/** Checks the stored columns of the read model against the entries, all of which are read. */
+/**
+ * Verifies the stored read model of every member by computing it again from the deliveries, loans and
+ * savings.
+ */
 
 import type { ReadModelColumn } from '../registry/changes/tables.ts';
 import { type ProductionSummary, subtractExpired } from '../registry/entries.ts';
@@ -21,12 +24,12 @@ const TABLES = [
   ['savings', 'savings_accounts'],
 ] as const satisfies [ReadModelColumn, string][];
 
-/** Number of members with a column that lookups must compute: stale, or of another version. */
+/** Counts members whose read model is stale or in another format, so that lookups must compute it. */
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
 /**
- * Checks only columns that a lookup would serve.
+ * Skips columns that lookups do not serve because they are stale or in another format.
  * @returns a description of the first wrong column
  */
 export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
@@ -72,6 +75,6 @@ export function findWrongColumn(db: Connection, { version, zone }: ReadModelForm
   return undefined;
 }
 
-/** Text for comparisons, in which a bigint equals a number of the same value. */
+/** Formats a summary as text, so that a bigint and a number with the same value compare as equal. */
 const toText = ({ entriesCount, totalGrams, lastDeliveryAt }: ProductionSummary): string =>
   `${entriesCount} ${totalGrams} ${lastDeliveryAt}`;

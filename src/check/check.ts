@@ -1,4 +1,4 @@
-/** `check`: verifies all files of a registry, and changes nothing (docs/trouble.md#check). */
+/** The `check` command: verifies all files of a registry without changing them (docs/trouble.md#check). */
 
 import type { Command } from 'commander';
 import { listAllFiles } from '../ledger/ledger-files.ts';
@@ -33,7 +33,7 @@ import { countOutOfDate, findWrongColumn } from './check-read-model.ts';
 
 export interface Finding {
   readonly check: string;
-  /** Set for the access ledger, on which nothing else depends. */
+  /** True for a finding about the access ledger. No other file depends on the ledger. */
   readonly isOfLedger?: true;
   /** Null if the check passed. */
   readonly fault: string | null;
@@ -49,7 +49,7 @@ const counted = (check: string, count: number): Finding => ({ check, fault: null
 
 // Consistency of rows with each other and with the records of operations
 
-/** Consistency of loans and payments. Each query returns one wrong row. */
+/** Consistency checks of loans and payments. Each query returns an inconsistent row, or nothing. */
 const LOAN_CHECKS: readonly CountCheck[] = [
   {
     name: 'paid amounts of loans',
@@ -71,7 +71,9 @@ const LOAN_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-/** Consistency of former numbers and merged members with the rows. No query returns a national ID. */
+/**
+ * Checks that replaced national IDs and merged members lead to existing rows. No query returns a national ID.
+ */
 const REDIRECT_CHECKS: readonly CountCheck[] = [
   {
     name: 'replaced national IDs',
@@ -95,7 +97,9 @@ const ROWS = TABLES.map(
     `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
 );
 
-/** Consistency of the records of operations with the rows, some of which may since have been removed. */
+/**
+ * Checks that the journal of operations agrees with the rows. Rows may have been removed since an operation.
+ */
 const OPERATION_CHECKS: readonly CountCheck[] = [
   {
     name: 'rows of imports',
@@ -106,7 +110,7 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
   },
   {
     name: 'changes of imports',
-    // Accounts are created and removed with their transactions, and imports do not count them.
+    // Savings accounts are not counted: an import creates and removes them along with their transactions.
     sql: `SELECT id, changed, rows FROM (
         SELECT o.id, o.changed + coalesce(f.removed, 0) AS changed,
           (SELECT count(DISTINCT c.entity || c.row_id) FROM changes c
@@ -121,26 +125,34 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
 // Sequence of changes: completeness and valid rows
 
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
-/** For each entity, the first value with a bit that belongs to no field. */
+/**
+ * SQL WHEN clauses with the lowest bit mask that is invalid for each entity: one bit above its last field.
+ */
 const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
-/** SQL list, in the order of event types. */
+/** SQL list of table names, in the order of the event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Tables whose changes are reported by an event of the member, who may since have been merged or moved. */
+/**
+ * Tables without events of their own: a change to a row is an event of its member, who may have been merged
+ * or moved since.
+ */
 const PARTS = "'production', 'savings'";
-/** True if the change `c` has no event, although it is recent enough for one. */
+/** SQL condition: the change `c` is recent enough to have an event, but has none. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.at = c.at
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/** The newest change by a key; `+` avoids the index of entities, which would read every change. */
+/**
+ * SELECT of the newest change made over HTTP. The `+` keeps SQLite from an index that would read every
+ * change.
+ */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
-/** Each query returns one wrong row. */
+/** Consistency checks of the events. Each query returns an inconsistent row, or nothing. */
 export const EVENT_CHECKS: readonly CountCheck[] = [
   {
     name: 'sequence of events',
@@ -173,7 +185,7 @@ export const EVENT_CHECKS: readonly CountCheck[] = [
 
 // Indexes of names: exactly the words of all names
 
-/** Schema of the expected index, which is built in a temporary file. */
+/** Schema of a temporary index, which is built from all names and compared with the stored index. */
 const EXPECTED = {
   applicationId: 1,
   migrations: [
@@ -184,7 +196,7 @@ const EXPECTED = {
 
 type Instance = readonly [word: string, id: number];
 
-/** Iterates over each word with each row that contains it, in order. */
+/** Iterates over all words of an index, each with the id of a row that contains the word, in order. */
 const wordsIn = (db: Connection, words: string): IterableIterator<Instance> =>
   db.raw.prepare(`SELECT term, doc FROM ${words}`).raw().iterate() as IterableIterator<Instance>;
 
@@ -204,7 +216,7 @@ function firstDifference(
   }
 }
 
-/** Returns the id of the first row with a missing or superfluous word in the index. */
+/** Returns the id of the first row that has a missing or superfluous word in the index. */
 function firstWrong(registry: Connection, index: string, condition: string): number | undefined {
   const temporary = openTemporary(EXPECTED, { tempStore: 'FILE' });
   try {
@@ -243,7 +255,7 @@ export const COUNTED = [
   'savings_transactions',
 ] as const;
 
-/** Consistency checks of the registry. Each query returns a wrong row, or none. */
+/** Consistency checks of the registry's tables. Each query returns an inconsistent row, or nothing. */
 const AGREEMENTS = [
   ...COUNT_CHECKS,
   ...TOTALS_CHECKS,
@@ -253,7 +265,7 @@ const AGREEMENTS = [
   ...EVENT_CHECKS,
 ];
 
-/** Checks a file, and its content if the file is intact. */
+/** Checks that a database file is intact and, if so, checks its rows. */
 function checkFile(
   name: string,
   file: string,
@@ -265,7 +277,7 @@ function checkFile(
     return withDatabase(
       file,
       { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' },
-      // A single snapshot, so that rows and counters are of the same moment.
+      // A single transaction, so that all checks see the same state of the file.
       (db) =>
         db.transaction.deferred(() => {
           const integrity = checkIntegrity(db);
@@ -294,7 +306,7 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
   ];
 }
 
-/** Compares the erasures in the registry with those in the file of erasures. */
+/** Compares the erasures recorded in the registry with the file of erasures. */
 function checkErasures(registry: Connection, file: string): Finding[] {
   const erasures = readErasures(registry);
   const compare = (saved: Erasures): Finding => {
@@ -329,7 +341,7 @@ function checkForm(name: string, db: Connection): Finding[] {
   ];
 }
 
-/** Returns `ok` or the fault; SQLite reports some damage as an error. */
+/** Returns `ok` or a description of the damage. SQLite throws for some damage instead of returning it. */
 function checkIntegrity(db: Connection): string {
   try {
     return db.raw.pragma('integrity_check(1)', { simple: true }) as string;
@@ -339,8 +351,8 @@ function checkIntegrity(db: Connection): string {
 }
 
 /**
- * Reads everything and changes nothing.
- * @throws StorageError `unusable` when there is no registry of this release
+ * Checks all files of a registry, read-only.
+ * @throws StorageError `unusable` if there is no registry of this release
  */
 export function checkStorage(storage: Storage): readonly Finding[] {
   const file = storage.pathForOpening();

@@ -1,4 +1,4 @@
-/** `seed`: fills an empty database with demo data, dated up to today, and demo keys. */
+/** The `seed` command: fills an empty database with demo data, dated up to today, and issues demo keys. */
 
 import {
   closeSync,
@@ -32,12 +32,12 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, openConfiguredStorage, type SettingOptions } from '../terminal/settings.ts';
 import { formatDate } from '../values/date-time.ts';
 
-// Writes the demo files, with dates shifted so that they end today.
+// Demo files: the dates are shifted so that the newest one is today.
 
-/** Same location from `src/` and from `dist/`. */
+/** This relative path is valid from both `src/` and `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
 
-/** Columns with shifted dates. Dates of birth stay: persons do not age with the demo. */
+/** Columns whose dates are shifted. Dates of birth are not: the demo's members do not get younger. */
 const MOVED = [
   'registration_date',
   'delivered_at',
@@ -49,16 +49,17 @@ const MOVED = [
 const DAY_MS = 86_400_000;
 const dayNumber = (date: string): number => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / DAY_MS;
 
-/** Shifts a date or date-time by a number of days. */
+/** Shifts a date or date-time by a number of days; an empty text stays empty. */
 function move(text: string, days: number): string {
   if (text === '') return '';
   return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);
 }
 
 /**
- * Writes the demo files to a folder, unless a file of the same name there has different content.
- * @param today `YYYY-MM-DD`, which becomes the last day of the files
- * @returns the name of the first such file; nothing was written then
+ * Writes the demo files to a folder. Writes nothing if the folder has a file with one of their names and
+ * other content.
+ * @param today `YYYY-MM-DD`, which becomes the newest date in the files
+ * @returns the name of the first existing file with other content
  * @throws the system's error
  */
 function writeSeedFiles(folder: string, today: string): string | undefined {
@@ -85,7 +86,7 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
   });
 }
 
-/** Returns the first person of the demo members, who belongs to several cooperatives. */
+/** Returns the national ID of the first demo member, who belongs to several cooperatives. */
 function showcaseIdentityCard(): string {
   const [header = [], first = []] = readSeedFile('members.csv');
   return first[header.indexOf('identity_card')] ?? '';
@@ -96,7 +97,7 @@ const readSeedFile = (name: string): (readonly string[])[] =>
     .read(readFileSync(join(SEED_FOLDER, name), 'utf8'))
     .records.map(({ cells }) => cells);
 
-// Demo keys: one for each kind of holder, stored in a file beside the database
+// Demo keys: one for each kind of API client, saved in a file next to the database
 
 interface DemoKey {
   readonly name: string;
@@ -112,7 +113,7 @@ interface IssuedDemoKey extends DemoKey {
 
 const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
 
-/** Demo keys. The last one has a limit that a user can reach by hand. */
+/** Keys to issue. The last one has a rate limit low enough to reach by hand. */
 const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
@@ -138,7 +139,7 @@ const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
 ];
 
-/** Names the file after the database, unless that is `registry.db`: each database has its own demo keys. */
+/** Returns the path of the file with the demo keys. Each database has a file of its own. */
 function demoKeysFileOf({ storage }: Config): string {
   const name = basename(storage).replace(/\.db$/, '');
   return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
@@ -160,7 +161,7 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
   });
 }
 
-/** Reads the demo keys. @returns undefined if the database was not filled by `seed` */
+/** Returns the demo keys, or undefined if `seed` has not filled this database. */
 function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
   const file = demoKeysFileOf(config);
   if (!existsSync(file)) return undefined;
@@ -210,7 +211,9 @@ async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
-/** Imports the demo files. @returns false, with nothing done, if the database already holds data */
+/**
+ * Imports the demo files into an empty database. Returns false, without a change, if the database has data.
+ */
 async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
   const session = openImportSession(storage);
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
@@ -235,7 +238,7 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
   }
 }
 
-/** Describes the keys, with requests to try. */
+/** Describes the demo keys and shows requests to try. */
 function describeDemo(config: Config): string {
   const file = demoKeysFileOf(config);
   const keys = readDemoKeys(config);

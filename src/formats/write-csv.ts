@@ -1,9 +1,7 @@
-/** Formats rows as CSV. */
-
-/** One line with its line end, separated by commas. */
+/** Formats a row with commas and a line end. */
 export const formatCsvRow = (cells: readonly string[]): string => formatRow(cells, ',');
 
-/** One line with its line end. Cells with a separator, a quote or a line end are quoted. */
+/** Formats a row with a line end. Quotes cells that contain a separator, a quote or a line end. */
 export const formatRow = (cells: readonly string[], separator: string): string =>
   `${cells.map((cell) => formatCell(cell, separator)).join(separator)}\n`;
 

@@ -1,10 +1,10 @@
-/** Rows → an Excel workbook, in parts. */
+/** Writes rows to an Excel workbook, as a stream of chunks. */
 
 import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { asTextCell } from './blanks.ts';
 
-/** Limit that people can still work with; a workbook of a million rows cannot be opened. */
+/** Maximum number of rows, so that people can still work with the workbook. */
 export const MOST_WORKBOOK_ROWS = 100_000;
 
 export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -26,20 +26,25 @@ export const WIDTHS: { readonly [type in CellType]: number } = {
 };
 
 /**
- * Day 0 of workbooks, in days since 1970. Dates before 1 March 1900 (day 61) are excluded because programs
- * count them differently.
+ * Day 0 of workbook dates, in days since 1970. Dates before 1 March 1900 (day 61) stay text, because programs
+ * disagree about their serial numbers.
  */
 const DAY_ZERO = -25_569;
 const FIRST_DAY = 61;
 
-/** Serial number of a date, or of a time in the zone of the text; dates without one stay text. */
+/**
+ * Converts a date or date-time to a workbook's serial number, without a change of time zone. Dates that have
+ * no reliable serial number stay text.
+ */
 function toSerial(text: string): Cell {
   const days =
     Date.parse(`${text.slice(0, 19)}Z`.replace(/^(.{10})Z$/, '$1')) / 1000 / DAY_SECONDS - DAY_ZERO;
   return days < FIRST_DAY ? text : days;
 }
 
-/** Workbooks read `_x0041_` as A. Escapes text of this form, and characters that XML cannot contain. */
+/**
+ * Escapes texts such as `_x0041_`, which a workbook would read as A, and characters that XML cannot contain.
+ */
 const asWorkbookText = (text: string): string =>
   text
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
@@ -51,14 +56,14 @@ export function toCell(type: CellType, text: string | null): Cell {
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);
 }
 
-/** A workbook of one sheet, whose headings stay in view. */
+/** Writes a workbook with one sheet, whose heading row stays visible. */
 export async function writeSheet(name: string, columns: ColumnDef[], rows: Iterable<Cell[]>) {
   const { writeXlsxStream } = await import('hucre/xlsx');
   return writeXlsxStream(rows, { name, columns, freezePane: { rows: 1 } });
 }
 
 /**
- * A workbook of figures for people, with headings in their language.
+ * Writes a workbook of figures with translated headings.
  * @param name name of the sheet
  */
 export function sheetOf(name: string, headings: readonly string[], rows: readonly (string | number)[][]) {

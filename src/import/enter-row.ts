@@ -1,6 +1,6 @@
 /**
- * Enters one row typed at the desk: it is read, checked, previewed, recorded and undone like the row of a
- * file, with the same messages about faults (docs/desk.md#entering-by-hand).
+ * Imports one row that a user typed at the desk. The row is checked, previewed, recorded and undone like a
+ * row of a file, with the same messages (docs/desk.md#entering-by-hand).
  */
 import { createHash } from 'node:crypto';
 import type { ImportKind } from '../registry/file-columns.ts';
@@ -9,17 +9,17 @@ import type { RecordSource } from './files/records.ts';
 import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
 import type { ImportSession } from './staging/session.ts';
 
-/** Line of the only row: the header is on the first. */
+/** Line number of the typed row, after a header on line 1. */
 const LINE = 2;
 
 interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
-  /** Fingerprint of the plan that the user has seen and agreed to. */
+  /** Fingerprint of the plan that the user has seen and confirmed. */
   readonly agreed?: string | undefined;
-  /** True if a new row without warnings is entered without being shown first. */
+  /** True if a new row without warnings is imported without showing its plan first. */
   readonly isDirect?: boolean;
 }
 
-/** A fault of a cell, or of the row if `column` is empty. */
+/** Fault of a cell, or of the entire row if `column` is empty. */
 export interface RowFault {
   readonly column: string;
   readonly message: Text;
@@ -29,8 +29,8 @@ export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
 export type Entered = Awaited<ReturnType<typeof enterRow>>;
 
 /**
- * Enters a row if it was agreed to, or may be entered directly; otherwise returns its plan.
- * @param values texts by column name; a stored row keeps its value in a missing column
+ * Imports a row if the user has confirmed its plan or `isDirect` allows it; otherwise returns the plan.
+ * @param values texts by column name; a stored row keeps its values in missing columns
  * @throws an unexpected error
  */
 export async function enterRow(
@@ -64,15 +64,15 @@ export async function enterRow(
   return { outcome: 'entered', plan, operationId: importId } as const;
 }
 
-/** The changes that the row would make, with a hash of them, which the user agrees to. */
+/** Returns the changes that the row would make, with a fingerprint of them for the user to confirm. */
 function planOf({ checked, findings }: FileCheck) {
   if (checked.isRefused) return undefined;
   const plan = {
     changes: checked.changes,
-    /** Stored values that it changes. */
+    /** Stored values that the row changes. */
     listed: [...checked.listChanges()],
     warnings: checked.warnings.map(({ message }) => message),
-    /** Values as they were understood, in the order of the columns of the kind. */
+    /** Values read from the row, in the order of the kind's columns. */
     understood: findings.firstRows[0]?.values ?? [],
   };
   return { ...plan, fingerprint: hashOf({ ...plan, warnings: plan.warnings.map(String) }, 'base64url') };

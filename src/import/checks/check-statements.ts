@@ -3,40 +3,52 @@ import { SAME_AS_LINE } from '../files/records.ts';
 
 export interface Check {
   readonly column: string;
-  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` of `resolved_references`. */
+  /**
+   * SELECT of `line, message` for the faulty rows. May use `r.cooperative_id` and `r.member_id` of
+   * `resolved_references`.
+   */
   readonly sql: string;
-  /** Column without which a file cannot have the fault. */
+  /** Column that the file must have for this check to run. */
   readonly onlyWith?: string;
 }
 
-/** SQL literal of a text. */
+/** Returns a text as an SQL literal. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** SQL expression for a message in the format of `pack`. @param values expressions for its places */
+/**
+ * Returns an SQL expression that builds a message in the format of `pack`.
+ * @param values SQL expressions for the placeholders
+ */
 export const saying = (template: string, values: { readonly [place: string]: string }): string => {
   const places = Object.entries(values).map(([place, value]) => `${quoted(place)}, ${value}`);
   return `${quoted(template)} || char(10) || json_object(${places.join(', ')})`;
 };
 
-/** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
+/**
+ * Subquery of faulty groups: rows with equal values in `columns`, each group with its first line.
+ * @param isFaulty SQL condition on a group
+ */
 const repeated = (columns: readonly string[], isFaulty: string, required = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
     WHERE ${required.map((name) => `${name} IS NOT NULL`).join(' AND ')}
     GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
-// The plus keeps SQLite from scanning the lines after the first for each set instead of building an index.
+// The plus makes SQLite build an index on the columns instead of scanning the later lines for each group.
 const laterIn = (columns: readonly string[]): string =>
   `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
 
 const FIRST = { line: 'd.first' };
 
-/** Rows that have the same values in these columns as an earlier one. */
+/** Refuses rows that have the same values in these columns as an earlier row. */
 export const twice = (column: string, columns: readonly string[]): Check => ({
   column,
   sql: `SELECT r.line, ${saying(SAME_AS_LINE, FIRST)} FROM ${repeated(columns, 'count(*) > 1')}
         CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
 });
 
-/** Rows that share `columns` with an earlier row but differ from it in `other`, which both have. */
+/**
+ * Refuses rows that have the same values in `columns` as an earlier row but another value in `other`. Rows
+ * without a value in `other` are not compared.
+ */
 export const shared = (
   column: string,
   columns: readonly string[],
@@ -50,7 +62,10 @@ export const shared = (
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });
 
-/** Rows that meet a condition. @param from further tables, joined to `p` and `r` */
+/**
+ * Refuses rows that meet a condition.
+ * @param from further tables, joined to `p` and `r`
+ */
 export const where = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
   sql: `SELECT p.line, ${quoted(message)}
@@ -59,8 +74,8 @@ export const where = (column: string, message: string, condition: string, from =
 });
 
 /**
- * Rows with a code or reference that does not exist.
- * @param message with the place `code` for the code or reference
+ * Refuses rows with a code or reference that does not exist.
+ * @param message has the placeholder `code` for the code or reference
  * @param hidden message if the code must not be shown
  */
 export const unknown = (column: string, message: string, hidden: string, condition: string): Check => ({

@@ -1,4 +1,6 @@
-/** Set-based checks of a staged file: references, and uniqueness within the file and against stored data. */
+/**
+ * SQL checks of a staged file: references to stored rows, and uniqueness in the file and among stored rows.
+ */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { IS_ANOTHER_BALANCE } from '../staging/targets.ts';
@@ -12,7 +14,9 @@ const COOPERATIVE = unknown(
   'There is no cooperative with this code. Import the cooperatives first.',
   'p.cooperative_id IS NULL',
 );
-/** Refuses a changed opening balance of a loan with payments (docs/import-reference.md#opening-balances). */
+/**
+ * Refuses another opening balance for a loan that has payments (docs/import-reference.md#opening-balances).
+ */
 const OPENING_BALANCE: Check = {
   ...where(
     'paid_amount',
@@ -23,11 +27,14 @@ const OPENING_BALANCE: Check = {
   onlyWith: 'paid_amount',
 };
 
-/** Condition on a member `k` of an earlier file of a dry run. */
+/** SQL condition: `k`, a member of an earlier file in the same dry run, is the member of row `r`. */
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/** Checks of the member of an entry. A row with only the national ID has the member's code by now. */
+/**
+ * Checks of the member to whom an entry belongs. Rows with only a national ID have been given the member's
+ * code before.
+ */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -145,11 +152,11 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 const ALL_END_IN_ZERO =
   'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
   'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
-/** With fewer national IDs, all may end in 0 by chance. */
+/** Minimum number of national IDs. All of fewer IDs may end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
 /**
- * Detects 16-digit numbers that a spreadsheet kept as numbers and that have lost their last digit
+ * Detects national IDs that lost their 16th digit because a spreadsheet stored them as numbers
  * (docs/import-reference.md#effects-of-spreadsheets).
  */
 export const TRAILING_ZERO: Check = {
@@ -160,10 +167,11 @@ export const TRAILING_ZERO: Check = {
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
-// A cooperative or member of an earlier file of a dry run has no id yet: -1 stands in for it.
+// In a dry run, a cooperative or member of an earlier file has no id yet: -1 replaces the id.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-// An earlier file may give a member another code. Mostly there is no such file, which is checked only once.
+// In a dry run, an earlier file may give a member another code. EXISTS is evaluated once, because usually
+// there is no earlier file.
 const memberId = `coalesce(
   iif((SELECT EXISTS (SELECT 1 FROM staging.known_members)), (SELECT o.id FROM staging.known_members k
      CROSS JOIN main.members o ON o.cooperative_id = c.id AND o.identity_card = k.identity_card
@@ -175,7 +183,9 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/** SELECTs of the ids that each staged row refers to, and of the id of the stored row that it updates. */
+/**
+ * SELECTs that resolve each staged row: the ids of the rows it refers to, and of the stored row it updates.
+ */
 export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,
@@ -196,9 +206,9 @@ export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Handles a member code that belongs to a member with another national ID: the ID has changed, unless the
- * file also has the old one, or the new one already belongs to another member of the cooperative. Such a row
- * is refused.
+ * Updates the national ID of the member who has the row's code, if the row has another national ID. The check
+ * refuses the row instead if the file also has the old ID, or the new ID belongs to another member of the
+ * cooperative.
  */
 export const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
   INSERT INTO staging.code_holders (line, member_id)

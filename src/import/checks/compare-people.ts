@@ -1,32 +1,33 @@
-/** Compares names and numbers of people, for warnings about one person under two national IDs. */
+/** Compares names and numbers to find a person registered under two national IDs. */
 
 import { countTypos } from '../../values/search-words.ts';
 
 /**
- * Largest group with one phone, or with one name and date of birth in a cooperative, that may be a family.
+ * Maximum size of a group that may be a family: people who share a phone, or a name and date of birth in one
+ * cooperative.
  */
 export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;
 
-/** Compares numbers or dates of equal length. */
+/** Compares two numbers or dates of equal length: `near` means one typo apart. */
 export const compareDigits = (one: string | null, other: string | null): Comparison => {
   if (one === null || other === null) return undefined;
   if (one === other) return 'same';
   return countTypos(one, other, 1) <= 1 ? 'near' : 'different';
 };
 
-/** Compared values of members of a file who share name and phone. */
+/** Values of a member that are compared with those of another member with the same name and phone. */
 export interface MemberOfFile {
-  /** Code of the cooperative. */
+  /** Cooperative code. */
   readonly cooperative: string;
   readonly identityCard: string;
   readonly dateOfBirth: string | null;
 }
 
 /**
- * True if two members with the same name and phone are most likely one person with a mistyped number.
- * Different dates of birth count as evidence against it unless both are in one cooperative.
+ * True if two members with the same name and phone are probably one person with a mistyped national ID.
+ * Different dates of birth rule this out, unless the cooperative is the same.
  */
 export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);
@@ -37,9 +38,9 @@ export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   );
 }
 
-// Names, without case, accents and apostrophes
+// Comparison of names, which ignores case, accents and apostrophes
 
-/** Shortcut: most names have no accents. */
+/** Matches most names, which have no accents to remove. */
 const ASCII = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 const APOSTROPHES = /['’ʼ`]/g;
@@ -49,13 +50,17 @@ const fold = (name: string): string =>
   (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
 export const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 
-/** Words of a name, including initials and numbers, without case, accents and apostrophes. */
+/**
+ * Returns the words of a name, including initials and numbers, in lower case without accents and apostrophes.
+ */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
 
-/** Equal for names with the same words in any order; the name itself if it has no words. */
+/**
+ * Returns a key that is equal for names with the same words in any order; the name itself if it has no words.
+ */
 export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
 
-/** True if two names share a word of two or more letters, regardless of case and accents. */
+/** True if two names have a word of at least two letters in common, regardless of case and accents. */
 export function haveCommonWord(one: string, other: string): boolean {
   const words = new Set(lettersOf(fold(one)));
   return lettersOf(fold(other)).some((word) => words.has(word));

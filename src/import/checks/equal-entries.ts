@@ -1,8 +1,7 @@
 /**
- * Matches rows without a reference with the stored entries of their member that have their values, one by
- * one, so that two equal rows are two entries. Names and codes of the member and the cooperative do not
- * matter, neither the current ones nor those at the time of the import
- * (docs/import-reference.md#entries-without-a-reference).
+ * Matches rows without a reference to stored entries of the same member with the same values. Each stored
+ * entry matches one row, so two equal rows are two entries. Names and codes of members and cooperatives are
+ * not compared (docs/import-reference.md#entries-without-a-reference).
  */
 
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
@@ -13,13 +12,13 @@ import { TARGETS } from '../staging/targets.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {
-  /** Resolved reference of a row, and column of an entry, that names its owner. */
+  /** Column of `resolved_references`, and of the entries' table, with the owner's id. */
   readonly owner: 'member_id' | 'account_id';
-  /** Columns of the file that distinguish the entries of an owner, as far as an index has them. */
+  /** File columns whose values distinguish the entries of one owner, as far as an index covers them. */
   readonly values: readonly string[];
-  /** SQL expression for the member of an entry `t`. */
+  /** SQL expression for the member id of an entry `t`. */
   readonly member: string;
-  /** Noun for the entry in the fault of a row that was imported for another member. */
+  /** Noun for the entry in the message that refuses a row imported for another member. */
   readonly name: string;
 }
 
@@ -38,7 +37,7 @@ const ENTRIES: { readonly [kind in ImportKind]?: Entries } = {
   },
 };
 
-/** Condition that the stored entry `t` has these values of a row. */
+/** SQL condition: the stored entry `t` has the same values as the row. */
 const isEqual = (kind: ImportKind, values: readonly string[], row: string): string =>
   TARGETS[kind].columns
     .filter(({ from }) => values.includes(from))
@@ -46,15 +45,16 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
     .join(' AND ');
 
 /**
- * Matches rows without a reference with stored entries. A row imported with the same content, under the
- * reference derived from it, is that entry already, if the entry still belongs to its member.
+ * Matches rows without a reference to stored entries. A row that was imported before with the same content
+ * has the same derived reference, and matches that entry if its member is still the same.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
   db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
   if (entries === undefined || hasDerived !== true) return;
   stageUnmatched(db, kind, entries);
-  // Rows rejected earlier, by file: they do not match entries of the file's other rows.
+  // Corrected rejects are matched by original file: they must not match entries of the other rows of that
+  // file.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
   for (const origin of origins) {
     stageTakenEntries(db, kind, origin);
@@ -62,7 +62,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Stages the rows that are not the entry with their reference, but may be another one. */
+/** Stages the rows whose derived reference matches no stored entry of their member, but whose values may. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)
@@ -83,7 +83,10 @@ const EQUAL = 'owner, first, second, third';
 const place = (order: string): string =>
   `row_number() OVER (PARTITION BY ${EQUAL} ORDER BY ${order}) AS place`;
 
-/** Matches the rows of an origin, one by one, with equal entries that no other row has. */
+/**
+ * Matches the rows of one original file with equal entries, one to one, skipping entries that already match a
+ * row.
+ */
 function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
   db.run(
     `UPDATE staging.resolved_references AS p SET id = found.id FROM (
@@ -102,11 +105,11 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
   );
 }
 
-/** SQL expression for the end of the run of taken entries in which an entry `t` may be. */
+/** SQL expression for the last id of the range of taken entries that may include the entry `t`. */
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages the entries of accepted rows from the files that rejected the rows of an origin, as runs of ids. */
+/** Stages id ranges of entries that are taken: those created from the accepted rows of the original files. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;
@@ -130,7 +133,9 @@ function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): vo
   );
 }
 
-/** Records the stored entries of a file's accepted rows, for the rows that were refused. */
+/**
+ * Records which stored entries the file's accepted rows matched, for the later import of its refused rows.
+ */
 export const keepRepeatedRows = (db: Connection, operationId: number): void =>
   void db.run(
     `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)
@@ -141,9 +146,7 @@ export const keepRepeatedRows = (db: Connection, operationId: number): void =>
     [operationId],
   );
 
-/**
- * Refuses a row that was imported as an entry of another member, under the code or national ID that it names.
- */
+/** Refuses a row that was imported before as an entry of another member. */
 export const entryOfAnother = (kind: 'production' | 'savings'): Check =>
   where(
     'reference',

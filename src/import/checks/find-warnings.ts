@@ -1,4 +1,4 @@
-/** Finds and lists the warnings about a checked file. */
+/** Finds the warnings about a checked file, and lists them. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
@@ -9,7 +9,7 @@ import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-
 
 const LINES_AT_ONCE = 1_000;
 
-/** Stages the warnings of a file whose rows are staged and compared. */
+/** Stages the warnings about a file. The rows must be staged and compared with stored rows before. */
 export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
@@ -25,7 +25,7 @@ export function findWarnings(scope: FileScope): void {
   }
 }
 
-/** True if later warnings than this one stop the file, and are not among the earlier ones. */
+/** True if a warning after `lastId` stops the file and no earlier warning has the same kind and line. */
 export function hasNewStops(db: Connection, lastId: number): boolean {
   const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
   const row = db.row(
@@ -39,7 +39,9 @@ export function hasNewStops(db: Connection, lastId: number): boolean {
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/** Stages new rows, and those with another identity or code, that name a member of another cooperative. */
+/**
+ * Stages rows that name a member of another cooperative: new rows, and rows that change an identity or code.
+ */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;
@@ -50,7 +52,7 @@ function findElsewhere(db: Connection): void {
       (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS}, 'member_code')))`);
 }
 
-/** @param assertCurrent called before lines are read */
+/** @param assertCurrent throws if the staged rows are outdated; called before lines are read */
 export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
   const warnings = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
     'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',

@@ -1,14 +1,13 @@
 /**
  * Warnings about national IDs.
  *
- * Members with equal name and phone, whose national IDs differ in exactly one digit, are most likely one
- * person with a mistyped number. Names are equal whatever their case, accents and order of words. In two
- * cooperatives, members are compared unless their dates of birth are different. The rows that are new or
- * change name or phone are compared with each other and with stored data; groups of more people than a family
- * has are not compared.
+ * Members with equal names and phones whose national IDs differ in exactly one digit are probably one person
+ * with a mistyped ID. Case, accents and word order of names are ignored. Members of two cooperatives are not
+ * compared if their dates of birth differ. New rows, and rows that change a name or phone, are compared with
+ * each other and with stored members. Groups larger than a family are skipped.
  *
- * National IDs may also contradict their rows in the digits for the year of birth (2 to 5) or the sex (6: 8
- * male, 7 female; data/README.md). This is only a hint: a number may be right and the date of birth a guess.
+ * A national ID may also contradict its row: digits 2 to 5 are the year of birth, and digit 6 is the sex (8
+ * male, 7 female; data/README.md). This is only a hint, because the date of birth may be a guess.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -18,18 +17,21 @@ import { CROWD, isMistyped, type MemberOfFile, nameKeyOf } from './compare-peopl
 
 const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
 
-/** @returns undefined if no two members share a phone, one of them new or with another name or phone */
+/**
+ * @returns undefined unless two members share a phone and at least one of them is new or changes name or
+ *   phone
+ */
 export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   const isChanged = db.has(`(${CHANGED})`);
   if (!columns.has('mobile') && !isChanged) return undefined;
   const isCandidate = isChanged ? `(p.id IS NULL OR p.line IN (${CHANGED}))` : 'p.id IS NULL';
   if (!db.has(`staging.resolved_references p WHERE ${isCandidate}`)) return undefined;
-  /** The value after the import. */
+  /** Returns SQL for the member's value after the import. */
   const cellOf = (column: string) => (columns.has(column) ? `r.${column}` : `t.${column}`);
   const mobile = cellOf('mobile');
   const from = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
-  // Stored members whose name and phone do not change.
+  // Stored members whose name and phone stay as they are.
   const stored = (phones: string) => `main.members m WHERE m.mobile IN (${phones})
     AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
   const newPhones = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card
@@ -57,8 +59,8 @@ interface Pooled extends MemberOfFile {
 }
 
 /**
- * @returns lines of members who share name and phone with another member, and may be the same person under a
- *   mistyped number
+ * @returns lines of members who share name and phone with another member and may be the same person with a
+ *   mistyped national ID
  */
 function findMistyped(pool: readonly Pooled[]): number[] {
   const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
@@ -71,27 +73,30 @@ function findMistyped(pool: readonly Pooled[]): number[] {
   });
 }
 
-/** A number is faster to sort than a text. */
+/** Converts a phone number to an SQL integer, which SQLite sorts faster than text. */
 const phoneOf = (mobile: string): string => `CAST(substr(${mobile}, 2) AS INTEGER)`;
 
-/** Stages phones with several national IDs. They are few, so only their names and numbers are compared. */
+/** Stages phones that occur with several national IDs. Only members with these few phones are compared. */
 const findSharedPhones = (db: Connection, phones: string): void =>
   db.exec(`DELETE FROM staging.shared_phones;
     INSERT INTO staging.shared_phones SELECT phone FROM (${phones}) GROUP BY 1
       HAVING min(card) <> max(card)`);
 
-/** Number of members named in the message. */
+/** Maximum number of members named in a message. */
 const NAMED = 5;
 const LONG_DIGITS = `*${'[0-9]'.repeat(6)}*`;
 
-/** Name of a member in a message: the line, if the code may be a national ID or telephone number. */
+/**
+ * SQL expression for a member in a message: cooperative and member code, or the line if the code may be a
+ * national ID or phone number.
+ */
 const MEMBER = `iif(length(member_code) > 32 OR member_code GLOB '${LONG_DIGITS}', 'line ' || line,
   cooperative_code || '/' || member_code)`;
 
 const YEAR = `substr(identity_card, 2, 4) <> substr(date_of_birth, 1, 4)`;
 const GENDER = `substr(identity_card, 6, 1) = CASE gender WHEN 'MALE' THEN '7' WHEN 'FEMALE' THEN '8' END`;
 
-/** @returns undefined for a file without either column */
+/** @returns undefined if the file has neither `date_of_birth` nor `gender` */
 export function contradictedCardsSql({ columns }: FileScope): string | undefined {
   const selects = [
     ...(columns.has('date_of_birth') ? [selectContradicted(OTHER_YEAR, YEAR)] : []),
@@ -103,7 +108,10 @@ export function contradictedCardsSql({ columns }: FileScope): string | undefined
 const OTHER_YEAR = '{n|# national ID contradicts|# national IDs contradict} the year of birth: {members}.';
 const OTHER_GENDER = '{n|# national ID contradicts|# national IDs contradict} the gender: {members}.';
 
-/** Excludes numbers with another first digit: they are impossible, and say nothing of the person. */
+/**
+ * Skips national IDs that start with a digit other than 1 to 3: they are invalid, so their other digits prove
+ * nothing.
+ */
 const selectContradicted = (message: string, condition: string): string => `SELECT line, detail FROM (WITH
   found AS MATERIALIZED (SELECT line, cooperative_code, member_code FROM staging.rows
     WHERE ${condition} AND identity_card >= '1' AND identity_card < '4'),

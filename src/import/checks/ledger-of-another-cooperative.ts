@@ -1,6 +1,7 @@
 /**
- * Signs that a ledger belongs to another cooperative (docs/import-reference.md#warnings), as member codes are
- * 1, 2, 3 in every one. Only rows that would be new, or change an entry, are examined.
+ * Detects a ledger that was imported for the wrong cooperative (docs/import-reference.md#warnings). Codes
+ * alone cannot show this, because every cooperative has members 1, 2, 3. Only new rows and rows that change
+ * an entry are examined.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -18,9 +19,9 @@ import {
 } from '../staging/staging-tables.ts';
 import { quoted, saying } from './check-statements.ts';
 
-/** With fewer people, rows or different amounts, a share says nothing. */
+/** Minimum number of people, rows or different amounts for a share to be meaningful. */
 export const FEWEST = 3;
-/** Number of rows, or names, by which other cooperatives are found for a comparison. */
+/** Number of rows or names in the sample that selects other cooperatives for a full comparison. */
 const SAMPLED = 20;
 
 const OTHER_NAMES =
@@ -38,12 +39,12 @@ const SAME_ENTRIES_IMPORTED =
   '{found} of the {rows} rows for {code} are entries of {other} already, from import {id}: is this the ' +
   'right code?';
 
-/** Condition on a row `p`: it is new, or changes its stored entry. */
+/** SQL condition: the row `p` is new or changes its stored entry. */
 const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
 
 /**
- * SELECTs of `line, detail`, once names are staged.
- * @returns undefined if there is nothing to look for
+ * Returns SELECTs of `line, detail` for the warning. `stageNames` must run before.
+ * @returns undefined if there is nothing to search
  */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -56,7 +57,7 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   return selects.length === 0 ? undefined : selects.join('\nUNION ALL ');
 }
 
-/** Stages the names that new and changed rows give their members, each name of a member once. */
+/** Stages the distinct names that new and changed rows give to each member. */
 export function stageNames({ db, kind, columns }: FileScope): void {
   db.exec('DELETE FROM staging.names');
   if (!isLedger(kind) || !columns.has('full_name')) return;
@@ -70,18 +71,24 @@ export function stageNames({ db, kind, columns }: FileScope): void {
     WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
 }
 
-/** SELECT of the new and changed rows with a differing name, and of their cooperative. */
+/** SELECT of new and changed rows whose name differs from the member's, with the cooperative's id. */
 const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** Cooperatives in which at least half the members in the file, and at least three, have other names. */
+/**
+ * SELECT of cooperatives in which at least half of the members in the file, and at least three, have other
+ * names.
+ */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/** Code of the cooperative in which members with the same codes have most of the names. */
+/**
+ * SQL expression for the code of the cooperative whose members have the same codes and most of the names in
+ * the file.
+ */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -98,7 +105,10 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
     ${saying(NAMES_ELSEWHERE, { ...NAMES, other: 'd.other' })}) FROM d
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
-/** SELECT of rows whose member's name differs, unless the cooperative is probably the wrong one. */
+/**
+ * SELECT of rows whose name differs from the member's. Skips cooperatives in which most names differ, because
+ * those get the warning about the wrong cooperative.
+ */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>
   isLedger(kind)
     ? `SELECT line, '' FROM (${differingNames(kind)})
@@ -106,9 +116,9 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages the warning for rows that are refused because their national IDs belong to no members here: members
- * of one other cooperative, at least half of the people in the file and at least three. Must run before
- * refused rows are left out.
+ * Stages a warning if national IDs in refused rows belong to another cooperative: at least half of the people
+ * in the file, and at least three, are members of the same other cooperative. Must run before the refused
+ * rows are removed.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;
@@ -131,7 +141,7 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
     ORDER BY e.line`);
 }
 
-/** Rows of a file whose bytes were imported before, as entries of another cooperative. */
+/** SELECT of rows, if a file with the same bytes was imported before as entries of another cooperative. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   const earlier = db.row<{ id: number; code: string }>(
     `SELECT o.id, c.code FROM ${OF_SAME_BYTES}
@@ -148,12 +158,15 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
     FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
-/** Used instead of the reference, as each cooperative may write references in its own way. */
+/**
+ * SQL condition that identifies a loan by its start date, because cooperatives number their loans
+ * differently.
+ */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
 /**
- * JOIN of the entries `t` of other cooperatives that equal a row. @param isOther condition on a cooperative's
- * id
+ * JOIN of the entries `t` of other cooperatives that equal a row.
+ * @param isOther returns a condition on a cooperative's id
  */
 function storedElsewhere(
   { columns, zone = UTC }: FileScope,
@@ -184,14 +197,17 @@ function storedElsewhere(
 
 const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/** SELECT of a sample of lines from all parts of the file. */
+/** SELECT of a sample of lines, spread evenly over the file. */
 export const SAMPLE = `WITH ends AS
     (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references)
   SELECT DISTINCT (SELECT line FROM staging.resolved_references
     WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
   FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
 
-/** Pairs of a cooperative in the file and another one that has at least half of its sampled rows. */
+/**
+ * Finds pairs of a cooperative in the file and another cooperative that has at least half of its sampled
+ * rows.
+ */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
   return scope.db.rows<{ own: number; other: number }>(
     `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
@@ -206,8 +222,8 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
 }
 
 /**
- * New and changed rows that another cooperative has, if they are nine tenths of a cooperative's rows in the
- * file.
+ * SELECT of new and changed rows that equal entries of another cooperative, if they are at least nine tenths
+ * of the rows for a cooperative.
  */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;

@@ -1,6 +1,6 @@
 /**
- * Missing rows of a newer version of a file: those that the replaced import created and the file no longer
- * has (docs/import-reference.md#a-newer-version-of-a-file).
+ * Finds and removes missing rows: rows that a replaced import created and that the newer version of its file
+ * no longer contains (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
 import {
@@ -26,10 +26,12 @@ const ROWS_AT_ONCE = 1_000;
 const REMOVED =
   '{removed} of the {rows} rows of import {id} {removed|is|are} not in this file and would be removed: ' +
   'is it the newer version?';
-/** Number of rows named in a refusal to replace an import. */
+/** Maximum number of rows named in the message that refuses a replacement. */
 const LISTED = 3;
 
-/** SELECT of the ids of rows that an import created, or that any version replaced by it created. */
+/**
+ * SELECT of the ids of rows created by an import, or by any import that it replaced, directly or indirectly.
+ */
 const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE versions (id) AS (SELECT ${id}
     UNION SELECT f.replaces FROM versions v CROSS JOIN main.imported_files f ON f.operation_id = v.id
     WHERE f.replaces IS NOT NULL)
@@ -41,9 +43,9 @@ const ofFile = (cooperative: string): string => `${cooperative} IN
   (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
 
 /**
- * Stages the stored rows that the file lacks, once each of its rows is matched with a stored one. Rows of
- * cooperatives that the file does not name stay, and so do those of erased persons. A refused replacement is
- * a fault of the file.
+ * Stages the missing rows. Must run after the file's rows have been matched to stored rows. Rows of erased
+ * persons, and of cooperatives that the file does not name, stay. A refused replacement becomes a fault of
+ * the file.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;
@@ -66,7 +68,9 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
   return undefined;
 }
 
-/** SQL condition for a stored row `t` of a person who was erased: it stays for the sums. */
+/**
+ * SQL condition: the stored row `t` belongs to an erased person. Such rows stay because sums include them.
+ */
 const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
   WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
 
@@ -82,7 +86,7 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
     if (cooperative?.isOfFile === 0)
       return `Import ${id} is of ${cooperative.code}, of which this file has no rows.`;
   }
-  // A faulty row proves nothing about stored data, and nothing of such a file is imported.
+  // Faulty rows may match no stored row, so nothing counts as missing; the file is refused anyway.
   if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
   const isMeant =
     kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${isOfErased(kind)}`;
@@ -110,9 +114,8 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
 }
 
 /**
- * Separates rows from entries with their reference that the replaced import gave to another member, or to
- * another loan: the entry is removed, and the row is a new one. An entry of an erased person stays, and keeps
- * its reference.
+ * Unlinks a row from the entry with its reference if the replaced import gave the entry to another member or
+ * loan: the entry is removed, and the row becomes a new entry. Entries of erased persons stay.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined || !isLedger(kind)) return;
@@ -124,12 +127,15 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
         AND t.id IN (${rowsOf(replaces, kind)}))`);
 }
 
-/** Removes the missing rows, inside the caller's transaction, before anything is added. */
+/** Removes the missing rows. Must run in the caller's transaction, before the file's rows are written. */
 export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
-/** Removes accounts of the replaced import that have no transactions any more, once the file is written. */
+/**
+ * Removes accounts of the replaced import that no longer have transactions. Must run after the file is
+ * written.
+ */
 export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
@@ -147,7 +153,7 @@ function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recordin
   keepRemovedId(db, table, last);
 }
 
-/** Adds the members of missing rows, as their entries change, too. */
+/** Adds the members of missing rows to the touched members, because their entries change too. */
 export function addMembersOfMissing({ db, kind }: FileScope): void {
   if (!isLedger(kind)) return;
   db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
@@ -155,7 +161,10 @@ export function addMembersOfMissing({ db, kind }: FileScope): void {
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
 }
 
-/** SELECT of `line, detail` if rows would be removed; undefined for a file that replaces no import. */
+/**
+ * Returns a SELECT of `line, detail` that warns if rows would be removed; undefined unless the file replaces
+ * an import.
+ */
 export function removedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
   const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
@@ -165,15 +174,18 @@ export function removedSql({ kind, replaces }: FileScope): string | undefined {
     CROSS JOIN staging.rows WHERE removed > 0 GROUP BY 2`;
 }
 
-/** The missing rows for reports; undefined for a file that replaces no import. */
+/** Returns the missing rows for reports; undefined unless the file replaces an import. */
 export function openMissing(scope: FileScope) {
   const { db, kind, replaces, assertCurrent } = scope;
   if (replaces === undefined) return undefined;
   return {
     count: db.count('staging.missing'),
-    /** True if an apply removes them; members and cooperatives stay. */
+    /** True if the import removes the missing rows. Members and cooperatives are never removed. */
     areRemoved: isLedger(kind),
-    /** Rows as stored, in the order of the columns of the kind and of ids. May be read until the apply. */
+    /**
+     * Lists the stored rows by id, with values in the order of the kind's columns. Must be read before the
+     * rows are removed.
+     */
     list(): Iterable<readonly StagedValue[]> {
       assertCurrent();
       return listMissing(db, kind);
@@ -187,7 +199,7 @@ function* listMissing(db: Connection, kind: ImportKind): Generator<readonly Stag
   for (const [, ...values] of rows) yield values;
 }
 
-/** SELECT of the id and values of missing rows after an id, in the order of the columns of files. */
+/** SELECT of the id and values of missing rows after an id, in the order of the file's columns. */
 function missingSql(kind: ImportKind): string {
   const { table } = tableOf(kind);
   const owners: { readonly [column: string]: string } = {

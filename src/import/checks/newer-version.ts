@@ -1,6 +1,7 @@
 /**
- * Signs that a file of deliveries or savings is a newer version of an imported one: an entry without a
- * reference replaces one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
+ * Detects that a file of deliveries or savings is a newer version of an imported file: a new entry replaces a
+ * stored entry that the file no longer contains. Both have no reference
+ * (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -11,10 +12,13 @@ import type { TimeZone } from '../../values/date-time.ts';
 import { joinTexts, Message, say, type Text, Written } from '../../values/message.ts';
 import { dayOf, type FileScope, isOnDay, UTC } from '../staging/staging-tables.ts';
 
-/** Number of entries shown with their stored version. */
+/** Maximum number of entries that the warning shows together with their stored version. */
 const SHOWN = 3;
 
-/** Columns in which an entry equals its corrected version, values of both that are shown, and messages. */
+/**
+ * For each kind: the condition for an entry and its stored version, the values of both to show, and the
+ * messages.
+ */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
@@ -37,7 +41,7 @@ const ENTRIES = {
 } as const;
 
 /**
- * SELECT of `line, detail`: the import with the stored entries, and the first of them.
+ * Returns a SELECT of `line, detail`. The detail names the earlier import and its first stored entries.
  * @returns undefined if no earlier import has entries without a reference
  */
 export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | undefined {
@@ -46,7 +50,7 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
     WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone IS NOT NULL`;
   if (!db.has(earlier)) return undefined;
   const { same, at } = ENTRIES[kind];
-  // Rejects come without the other rows of their file.
+  // Corrected rejects (`r.origin` is not empty) are skipped, because their file lacks the accepted rows.
   db.exec(`DELETE FROM staging.superseded;
     INSERT INTO staging.superseded (line, entry_id) SELECT r.line, min(t.id)
     FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
@@ -58,12 +62,18 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
   return detailsSql(kind, zone);
 }
 
-/** The last import in the chain of replacements of import `g`: later versions have higher ids. */
+/**
+ * SQL expression for the newest import in the chain of replacements of import `g`. Later versions have higher
+ * ids.
+ */
 const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
     UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
   SELECT max(id) FROM versions`;
 
-/** SELECT of lines by import, with its first few entries as JSON, and whether there are more. */
+/**
+ * SELECT of lines, each with a JSON detail: the import, its first few entries, and a flag for further
+ * entries.
+ */
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;

@@ -10,11 +10,14 @@ import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/targets.ts';
 import { type Check, quoted, unknown, where } from './check-statements.ts';
 
-/** Id of a loan `l`. A loan of an earlier file of a dry run has none yet: -1 stands in for it. */
+/**
+ * SQL expression for the id of the loan `l`. In a dry run, a loan of an earlier file has no id yet: -1
+ * replaces the id.
+ */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
   WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
 
-/** Keeps the loans as this file would store them, for the payments that follow in a dry run. */
+/** Saves the loans of this file as an import would store them, for payments in later files of a dry run. */
 export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
     (cooperative_code, reference, status, paid_until, paid_amount)
   SELECT r.cooperative_code, r.reference, coalesce(r.status, t.status, '${DEFAULT_LOAN_STATUS}'),
@@ -24,7 +27,10 @@ export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
   FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
   LEFT JOIN main.loans t ON t.id = p.id`;
 
-/** JOIN of the loan of a row, from the registry `l` or an earlier file `k`, and of the stored payment `t`. */
+/**
+ * JOIN of a row's loan, stored (`l`) or from an earlier file of a dry run (`k`), and of the stored payment
+ * `t`.
+ */
 const WITH_LOAN = `LEFT JOIN main.loans l ON l.id = p.loan_id
   LEFT JOIN staging.known_loans k
     ON k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference
@@ -35,7 +41,7 @@ const ofLoan = (column: string, stored = column): string =>
 const IS_RECORDED = `coalesce(t.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'
   AND coalesce(r.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'`;
 
-/** Amount that a row adds to the paid amount of its loan. */
+/** SQL expression for the amount that a row adds to the paid amount of its loan. */
 const ADDED = `iif(${IS_RECORDED}, coalesce(r.amount, 0), 0) - iif(t.status = 'recorded', t.amount_minor, 0)`;
 
 const computed = (column: string, message: string, condition: string): Check => ({
@@ -47,7 +53,7 @@ const computed = (column: string, message: string, condition: string): Check => 
 
 const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 
-/** Columns that change a payment, except the status: a void payment keeps it, with a note. */
+/** Columns that must not change once a payment is void. A changed status is ignored with a note. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
 
 const ifGiven = (from: string, to: string): string => `coalesce(r.${from}, t.${to})`;
@@ -86,7 +92,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   })),
   {
     column: 'amount',
-    // The total of a set is a real number: it does not overflow, and is exact near the limit.
+    // `total()` returns a floating-point number, so it cannot overflow, and it is exact near the limit.
     sql: `WITH added AS MATERIALIZED (
       SELECT p.line, r.cooperative_code AS code, r.loan_reference AS reference,
         ${ofLoan('paid_amount', 'paid_amount_minor')} AS paid, ${ADDED} AS amount

@@ -24,12 +24,12 @@ import { haveCommonWord } from './compare-people.ts';
 import { findEqualEntries } from './equal-entries.ts';
 import { findMissing, separateOwners } from './missing-rows.ts';
 
-// Files that still have a replaced national ID: their rows belong to the person under the current one
+// Files that still contain a replaced national ID: the rows belong to the person who has the current ID
 // (docs/correcting.md#a-wrong-national-id)
 
 /**
- * Replaces former numbers in the staged rows; may run again after another process has written to the
- * registry.
+ * Replaces former national IDs in the staged rows with the current ones. Runs again if another process has
+ * written to the registry.
  */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
@@ -42,8 +42,8 @@ export function readReplacedNumbers({ db, kind }: FileScope): void {
 }
 
 /**
- * Keeps the values decided by corrections, whatever the file says: the current number, and the code of a
- * member into whom the row's former member was merged.
+ * Keeps stored values that a correction decided, instead of the file's: the current national ID, and the code
+ * of a member into whom the row's member was merged.
  */
 export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
@@ -81,16 +81,13 @@ function transferChecks({ kind, zone }: FileScope): Check[] {
   ];
 }
 
-/**
- * Condition for a person who was erased. People registered again since, over HTTP or despite the erasure, are
- * imported like others.
- */
+/** SQL condition: the row names an erased person. Excludes people who have been registered again since. */
 const IS_ERASED = `r.identity_card IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
   AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
     IN (SELECT identity_hash FROM main.erased_persons))`;
 
-/** Finds the rows that name an erased person; the checks examine their references no further. */
+/** Stages the rows that name an erased person. The other checks ignore the references of these rows. */
 function findErasedRows({ db, kind }: FileScope): void {
   db.exec('DELETE FROM staging.erased_rows');
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card') || !hasErasedPersons(db)) return;
@@ -106,11 +103,11 @@ function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
   return [{ column: 'identity_card', sql: `SELECT line, '${message}' FROM staging.erased_rows` }];
 }
 
-/** A number that changes when another connection commits to the registry. */
+/** Returns a number that changes whenever another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>
   db.raw.pragma('main.data_version', { simple: true }) as number;
 
-/** Resolves the references of each row and the stored row that it updates, and adds the faults found. */
+/** Resolves each row to the stored rows that it refers to or updates, and stages the faults. */
 export function resolveAndCheck(scope: FileScope): void {
   const { db, kind, columns } = scope;
   readReplacedNumbers(scope);
@@ -129,7 +126,7 @@ export function resolveAndCheck(scope: FileScope): void {
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
   for (const { column, sql } of checks) {
-    // The WITH renames the two columns of a check's SELECT.
+    // The WITH gives the two columns of the check's SELECT fixed names.
     db.run(
       `INSERT INTO staging.faults SELECT line, ?, message, ?
        FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
@@ -138,11 +135,12 @@ export function runChecks(db: Connection, checks: readonly Check[], refuses: Imp
   }
 }
 
-// JavaScript functions for the SQL statements of an import
+// SQL functions implemented in JavaScript, for the statements of an import
 
 /**
- * Adds `identity_hash(secret, number)`, under which erased persons are known; `may_show(code)`, true if a
- * message may name a code or reference of the file; and `have_common_word(name, name)`.
+ * Adds three SQL functions: `identity_hash(secret, number)` returns the hash of an erased person;
+ * `may_show(code)` is true if a message may contain this code or reference; `have_common_word(name, name)`
+ * compares names.
  */
 export function addSqlFunctions({ raw }: Connection): void {
   raw.function('identity_hash', { deterministic: true }, (secret, number) =>
@@ -157,9 +155,9 @@ export function addSqlFunctions({ raw }: Connection): void {
 }
 
 /**
- * Adds `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`: the reason why a
- * loan does not take a payment.
- * @param zone in which the messages show instants
+ * Adds the SQL functions `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`,
+ * which return the reason why a loan refuses a payment, or null.
+ * @param zone time zone of instants in the messages
  */
 export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
   raw.function('refused_new_payment', { deterministic: true }, (status) => {
@@ -172,13 +170,14 @@ export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
   });
 }
 
-// Time zone of rows without a reference (docs/import-reference.md#entries-without-a-reference)
+// Time zone of entries without a reference (docs/import-reference.md#entries-without-a-reference)
 
 const HAS_DERIVED = 'EXISTS (SELECT 1 FROM staging.rows WHERE origin IS NOT NULL)';
 
 /**
- * Refuses rows without a reference after imports in another time zone. There a day is another instant, so
- * every entry of the earlier ledger would count again. Undone imports do not matter.
+ * Refuses rows without a reference if an earlier import used another time zone. A day starts at another
+ * instant there, so entries that are already stored would be imported a second time. Undone imports are
+ * ignored.
  */
 export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => ({
   column: 'reference',
@@ -190,7 +189,7 @@ export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => 
     LIMIT 1`,
 });
 
-/** Records the time zone of an import with rows without a reference. */
+/** Records the time zone of an import that has rows without a reference. */
 export const keepTimeZone = (db: Connection, operationId: number, zone: TimeZone): void =>
   void db.run(`UPDATE main.imported_files SET time_zone = ? WHERE operation_id = ? AND ${HAS_DERIVED}`, [
     zone.suffix,

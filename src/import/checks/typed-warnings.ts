@@ -1,6 +1,6 @@
 /**
- * Warnings about a single row typed at the desk (docs/desk.md#entering-by-hand). They would disturb the
- * import of a file, but the person who types a row can answer them at once.
+ * Warnings about a single row typed at the desk (docs/desk.md#entering-by-hand). File imports skip them: only
+ * a person who types a row can answer them at once.
  */
 import { TYPED_AGAIN } from '../../registry/entries.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
@@ -12,7 +12,7 @@ import type { FileScope } from '../staging/staging-tables.ts';
 
 /**
  * @param needs columns that the row must have
- * @param sql SELECT of `line` and a detail for the message
+ * @param sql SELECT of `line` and the detail for the message
  */
 const typedWarning = (
   kind: WarningKind,
@@ -29,12 +29,10 @@ const typedWarning = (
 const written = (units: number, digits: number): Written =>
   new Written('amount', formatDecimal(units, digits));
 
-/** The row `r` and its resolved references `p`. */
+/** FROM clause: the typed row `r` with its resolved references `p`. */
 const ROW = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/**
- * Warns of a day before the cooperative was registered, with a day's tolerance, so that no time zone matters.
- */
+/** Warns of a day before the cooperative was registered. A tolerance of one day covers all time zones. */
 const beforeRegistration = (instant: string) =>
   typedWarning(
     'before_registration',
@@ -45,7 +43,10 @@ const beforeRegistration = (instant: string) =>
       say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
   );
 
-/** Warns of the same line under another reference. @param stored JOIN of the stored entry `t` */
+/**
+ * Warns of a stored entry with the same day and amount but another reference.
+ * @param stored JOIN of the stored entry `t`
+ */
 const sameEntry = (needs: readonly string[], stored: string) =>
   typedWarning(
     'same_entry',
@@ -56,8 +57,8 @@ const sameEntry = (needs: readonly string[], stored: string) =>
   );
 
 /**
- * Multiple of the cooperative's average delivery that suggests a forgotten point, and the least and the most
- * deliveries from which that average is taken.
+ * Factor above the cooperative's average delivery that suggests a missing decimal point, and the minimum and
+ * maximum number of deliveries in the average.
  */
 const [UNUSUAL_TIMES, LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 10, 1_000];
 const unusualWeight = typedWarning(
@@ -75,7 +76,7 @@ const unusualWeight = typedWarning(
     }),
 );
 
-/** Warns of payments beyond the amount of the loan: they may be interest, or a slip. */
+/** Warns of payments that exceed the amount of the loan: the excess may be interest or a mistake. */
 const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],
@@ -95,7 +96,7 @@ const beyondAmount = typedWarning(
   },
 );
 
-/** Warns of what may be the same paper line under a second reference. */
+/** Warns of a stored payment that may come from the same line on paper, under another reference. */
 const samePayment = typedWarning(
   'same_payment',
   ['amount'],

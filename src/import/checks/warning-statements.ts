@@ -1,7 +1,7 @@
 /**
- * Warnings about a checked file that its sender should look at before it is imported
- * (docs/import-reference.md#warnings), as statements over sets. Those that stop a file cover its new and
- * changed rows only, so that an accepted file can be imported again; the others cover all of its rows.
+ * SQL statements for warnings about a checked file (docs/import-reference.md#warnings). Warnings that stop a
+ * file examine only its new and changed rows, so that a file imported before can be imported again. The
+ * others examine all rows.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -33,8 +33,8 @@ import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 // Signs that a ledger was imported before (docs/import-reference.md#warnings). The same file has new rows if
-// its members or their entries have changed since. A file in another form, with receipt numbers that it did
-// not have or without a column that it had, would add all of its rows again.
+// its members or their entries have changed since. The same ledger in another form, with receipt numbers
+// added or a column removed, would import all rows a second time.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -46,7 +46,7 @@ const SAME_ROWS_IMPORTED =
   '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
   '{id}: did this ledger come before, in another form?';
 
-/** JOIN of the entries `t` of a row's own member, or loan, with its day and amount. */
+/** Returns a JOIN of stored entries `t` that have the member or loan, the day and the amount of a row. */
 function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
   const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
   const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
@@ -58,7 +58,7 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
         ${of('account_id')} = a.id AND t.kind = r.kind AND t.amount_minor = r.amount
           AND ${at('transacted_at')}`;
     case 'loans':
-      // Without a date, the second loan of a member looks like the first.
+      // Without a date, a second loan of the same amount looks like the first.
       return columns.has('loan_start_date')
         ? `${of('member_id')} = p.member_id AND t.amount_minor = r.amount AND ${at('loan_start_date')}`
         : undefined;
@@ -68,8 +68,9 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
 }
 
 /**
- * SELECT of `line, detail`: new rows of a file whose bytes were imported before, unless as many were refused
- * then. A row that was matched by its values keeps no trace of the code or number that it named.
+ * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. Returns
+ * undefined if that import refused at least as many rows as are new or refused now. Rows that were matched by
+ * their values may be new again, because the code or national ID they named was not recorded.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -86,11 +87,10 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 }
 
 /**
- * SELECT of `line, detail`: new rows of a file that was imported before. Of a file with other bytes, these
- * are the new rows that equal stored entries of the same members, if no other row of the file is that entry,
- * and if they are nine tenths of a cooperative's rows in the file. They are searched only if half of a
- * sample of rows are such.
- * @returns undefined if there is nothing to look for
+ * Returns a SELECT of `line, detail` for new rows that are probably stored already. If the file's bytes are
+ * new, these are rows that equal an entry of the same member, if they are nine tenths of a cooperative's rows
+ * in the file. A sample decides first: less than half of it equal to entries ends the search.
+ * @returns undefined if there is nothing to search
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -128,11 +128,11 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
 
 interface WarningStatement {
   readonly kind: WarningKind;
-  /** Columns that the file must have. */
+  /** Columns that the file must have for this statement to run. */
   readonly needs: readonly string[];
-  /** SELECT of `line` and a text for the message; undefined if there is nothing to look for. */
+  /** Returns a SELECT of `line` and a detail for the message, or undefined if there is nothing to search. */
   readonly sql: (scope: FileScope) => string | undefined;
-  /** @param detail the text of the SELECT; each different text is a warning of its own */
+  /** @param detail from the SELECT; each different detail is a separate warning */
   readonly message: (rows: number, detail: string) => Text;
 }
 
@@ -145,7 +145,7 @@ const statement = (
 
 const unpacked = (_rows: number, detail: string): Text => unpack(detail);
 
-/** Warnings that all ledgers share. */
+/** Warnings for all ledgers: deliveries, loans, payments and savings. */
 const LEDGER_WARNINGS = [
   statement('other_cooperative', [], otherCooperativeSql, unpacked),
   statement('other_name', ['full_name'], otherNameSql, (n) =>
@@ -155,14 +155,14 @@ const LEDGER_WARNINGS = [
   statement('removed', [], removedSql, unpacked),
 ];
 
-// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings). The signs
-// that stop a file are in import/import-warnings.ts; import/import-files.ts stops it.
+// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings).
+// import/import-warnings.ts lists the warnings that stop a file, and import/import-files.ts stops it.
 
 /**
- * One or two people may join a second cooperative; with fewer rows than this a share says nothing. Members to
- * whom the list would give another code or name do not count as known here: people who belong to both
- * cooperatives are overwritten by the list of the wrong one. If most have left the other cooperative, they
- * may have moved.
+ * Minimum number of rows, because one or two people may join a second cooperative. Members to whom the list
+ * would give another code or name do not count as members of this cooperative: the wrong list would overwrite
+ * people who belong to both cooperatives. There is no warning if most have left the other cooperative,
+ * because they may have moved.
  */
 const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
@@ -193,7 +193,7 @@ const listed = (words: readonly string[]): string => words.map((word) => `'${wor
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
 
-/** Thresholds that must both be exceeded: one tenth of a cooperative's members, and a number of members. */
+/** Thresholds for a warning, both to be exceeded: one tenth of a cooperative's members, and five members. */
 const MANY = { share: 10, members: 5 } as const;
 const MANY_CHANGE =
   '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
@@ -213,7 +213,9 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/** New rows of people whom a correction moved out of the cooperative, with their entries. */
+/**
+ * SELECT of new rows for people whom a correction moved to another cooperative together with their entries.
+ */
 const MOVED = `SELECT DISTINCT e.line,
     json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -223,10 +225,13 @@ const MOVED = `SELECT DISTINCT e.line,
   WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
     AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
 
-/** Columns that identify a person. */
+/** SQL list of the columns that identify a person. */
 export const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
 
-/** Rows that are new, or that give a stored member another identity. */
+/**
+ * Returns a SELECT of rows that are new or change an identity, and whose name and year of birth differ from
+ * those of the member of another cooperative with the same national ID.
+ */
 const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
   const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
   return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
@@ -239,9 +244,9 @@ const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
 };
 
 /**
- * Warns of entries from twelve hours after the day of death, when it has ended in every time zone. An index
- * finds the few members whose death is recorded, so that a file without entries of theirs costs nothing. A
- * later correction of the status ends the warning.
+ * Returns a SELECT of entries dated at least twelve hours after the end of the day of death, when the day has
+ * ended in every time zone. An index finds the few deceased members. Members whose status was corrected since
+ * are skipped.
  */
 const afterDeath = (instant: string): string => `SELECT r.line, ''
   FROM main.members m INDEXED BY members_deceased
@@ -250,12 +255,15 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
-/** Payments of loans that would be paid beyond `MOST_TIMES_PAID` times their amount. */
+/** SELECT of payments of loans that would be paid more than `MOST_TIMES_PAID` times their amount. */
 const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
 
-/** Hundredths of a per cent: nobody lends for less, and 0.18 is 18 % as a share. */
+/**
+ * Minimum plausible interest, in hundredths of a per cent. A smaller value is probably a fraction: 0.18 for
+ * 18 %.
+ */
 const LEAST_INTEREST = 100;
 
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
@@ -312,7 +320,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     statement(
       'born_after_registration',
       ['date_of_birth', 'registration_date'],
-      // A tolerance of one day, so that no time zone matters.
+      // A tolerance of one day covers all time zones.
       `SELECT line, '' FROM staging.rows
        WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
       (n) => say('{n|# member was|# members were} born after the date of registration.', { n }),

@@ -1,4 +1,4 @@
-/** `import`: imports CSV files and workbooks into the registry, each completely or not at all. */
+/** The `import` command: imports CSV files and workbooks, each completely or not at all. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
@@ -31,9 +31,9 @@ import { templateOf } from '../template.ts';
 import type { ImportCommandOptions } from './import-output.ts';
 import { type Layout, runImport } from './import-run.ts';
 
-// Layout of the imported files: map documents, and the options --map, --cooperative, --sheet and --strict
+// Layout of the imported files: map files, and the options --map, --cooperative, --sheet and --strict
 
-/** A larger file is no map. */
+/** Maximum size of a map file. */
 const MAX_MAP_BYTES = 1024 * 1024;
 
 /** @throws CommandError `usage` */
@@ -58,8 +58,9 @@ interface LayoutOptions extends SettingOptions {
 }
 
 /**
- * @param kind of the only file of the import; undefined for a folder
- * @throws CommandError `usage` with every fault of the map
+ * Reads the options that say how to read the files, including the map file.
+ * @param kind kind of the only file; undefined for a folder
+ * @throws CommandError `usage` with all faults of the map
  */
 async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | undefined): Promise<Layout> {
   const { map: path, cooperative, sheet, fileName, strict: isStrict, skipHidden: skipsHidden } = run.options;
@@ -168,7 +169,7 @@ async function propose(
   }
 }
 
-/** @throws CommandError for any reason that keeps a file from being read */
+/** @throws CommandError if the file cannot be read, for any reason */
 async function orRefuse<T>(
   { news }: CliContext,
   file: Pick<ImportFile, 'path' | 'name'>,
@@ -194,21 +195,27 @@ async function orRefuse<T>(
   }
 }
 
-/** Headings by what an operator has to do about them. */
+/** Groups the headings of a file by what an operator has to do about them. */
 function sortHeadings({ headings }: MapProposal) {
   return {
     guessed: headings.filter(({ by }) => by === 'values' || by === 'spelling'),
     ignored: headings
       .filter(({ column, isNameable }) => isNameable && column === null)
       .map(({ text }) => text),
-    /** Positions, from 1, of headings that repeat another or may be personal data. */
+    /**
+     * Positions (from 1) of ignored headings that are not shown, because they are duplicates or may be
+     * personal data.
+     */
     unnamed: headings.flatMap(({ text, column, isNameable }, place) =>
       text === '' || isNameable || column !== null ? [] : [place + 1],
     ),
   };
 }
 
-/** The JSON document for programs: the map, and its open places, which are nulls that an import refuses. */
+/**
+ * Returns the JSON document for programs: the map, and the nulls in it that the operator must replace,
+ * because an import refuses them.
+ */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);
@@ -265,7 +272,7 @@ function declareImportTemplate(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<PrintOptions & { readonly out?: string }>, name: string) => {
         const kind = parseKind(name);
-        // The name must not begin with a kind, or an import of the folder would read the file.
+        // A name that starts with a kind would be imported with the folder.
         const { out = `template-${kind}.xlsx` } = run.options;
         await assertPlace(out, { storage: run.storage, instead: 'another --out' });
         const workbook = await templateOf(kind, languageFor(run));
@@ -332,7 +339,7 @@ export function declareImport(command: Command, context: CliContext): void {
         },
       ),
     );
-  // A folder may be called `help`.
+  // Without this, `import help` would not import a folder named `help`.
   command.helpCommand(false);
   declareImportMap(
     showingNobody(command.command('map')).description(

@@ -1,4 +1,4 @@
-/** The output of an import command: its interface, and the JSON document for programs. */
+/** Output of the `import` command: the interface of all outputs, and the JSON document for programs. */
 
 import { createJsonWriter } from '../../terminal/json-writer.ts';
 import type { Run } from '../../terminal/run.ts';
@@ -29,33 +29,35 @@ export interface ImportCommandOptions extends PrintOptions {
 
 export type ImportRun = Run<ImportCommandOptions>;
 
-/** Output of an import for the operator or a program, while it runs and afterwards. */
+/** Reports an import to the operator or a program, during the import and after it. */
 export interface ImportOutput {
-  /** Called before the first file. */
+  /** Called once, before the first file. */
   begin(registry: RegistrySize): void;
   checked(check: FileCheck): Awaitable<void>;
   finished(report: FileReport): void;
-  /** Called after the last file. */
+  /** Called once, after the last file. */
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
 
-/** All warnings about a file, those that stop it first. */
+/** Returns all warnings about a file, beginning with those that stop it. */
 export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
   ...checked.warnings,
   ...findings.warnings,
 ];
 
-/** Message for a file that warnings stop. */
+/** Message for a file stopped by warnings. */
 export const STOPPED = say('Stopped by warnings. Look at them; to import the file nevertheless, add --yes.');
 
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));
 
 const INDENT = ' '.repeat(8);
-/** Lists of a file that are known once it is checked, in the order in which they are written. */
+/**
+ * Properties of a file's JSON object that are known once the file is checked, in their order in the document.
+ */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
-/** One document, streamed, so that memory holds no list of faults. */
+/** Streams one JSON document, so that the list of faults is never in memory as a whole. */
 export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean): ImportOutput {
   const document = createJsonWriter(out);
   const database = JSON.stringify(storage.location);
@@ -65,7 +67,7 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
   let openFile: ImportFile | undefined;
   const missing = new Set<string>();
 
-  /** Begins the object of a file with its faults and warnings, as its outcome is not known yet. */
+  /** Writes the beginning of a file's JSON object. Its outcome follows later. */
   function begin(file: ImportFile): void {
     if (openFile === file) return;
     openFile = file;
@@ -92,7 +94,7 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
       await list('errors', describeFaults(check));
       const notes = findings.notes.map(({ texts, ...note }) => ({
         ...note,
-        // The texts may hold names, so only a dry run, which a person looks at, shows them.
+        // The texts may contain names, so they appear only in a dry run, whose output an operator reads.
         ...(isDryRun && texts && { texts }),
         lines: note.lines(),
       }));

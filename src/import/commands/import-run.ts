@@ -1,4 +1,6 @@
-/** Runs one import: opens its files and session, ends it on a signal, and closes everything in any case. */
+/**
+ * Runs one import: opens the files and the import session, stops on a signal, and always closes everything.
+ */
 
 import { rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -22,15 +24,15 @@ import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { createImportJson, type ImportOutput, type ImportRun } from './import-output.ts';
 import { createImportScreen } from './import-screen.ts';
 
-/** Options for reading the files. */
+/** Options that say how to read the files. */
 export type Layout = Pick<ImportOptions, 'map' | 'isStrict' | 'skipsHidden'>;
 
-/** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
+/** @throws CommandError `refused` unless all files are imported without a fault; any unexpected error */
 export async function runImport(run: ImportRun, files: readonly ImportFile[], layout: Layout): Promise<void> {
   const { options, storage } = run;
   const refuse = (text: string | Message) => new CommandError(EXIT.usage, text);
-  // A mistyped path would become an empty registry. A database that REGISTRY_DB names is created: it was
-  // decided on once, and not typed again for each import.
+  // A mistyped --db would create an empty registry, so --create is required. A database named by REGISTRY_DB
+  // is created without the option, because the setting is not typed for each import.
   if (options.db !== undefined && options.create !== true && !storage.exists())
     throw refuse(say('There is no registry at {location}. Add --create to import into a new one.', storage));
   if (options.ask === true && (options.json === true || run.ask === undefined))
@@ -59,23 +61,26 @@ export async function runImport(run: ImportRun, files: readonly ImportFile[], la
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
 }
 
-// Files that an import writes beside the registry. They may hold national IDs, so they are readable by their
-// owner only.
+// Side files: files that an import writes next to the registry. They may contain national IDs, so only their
+// owner can read them.
 
 interface SideFiles {
-  /** Refused rows; each file of an import may get rejects of its own. */
+  /** Refused rows. Each imported file may have a rejects file of its own. */
   rejects?: Awaited<ReturnType<typeof createRejectsFile>>;
-  /** Every value that the import changes. */
+  /** Values that the import changes. */
   changes?: ListFile;
-  /** Rows that a newer version of a file no longer has. */
+  /** Rows of a replaced import that the newer version of its file no longer contains. */
   absent?: ListFile;
 }
 
 const CHANGE_COLUMNS = ['line', 'row', 'column', 'old', 'new'];
-/** Columns of the kind, so that the rows can be completed and imported. */
+/** Returns all columns of the kind, so that an operator can complete the rows and import them again. */
 const absentColumns = ({ kind }: ImportFile) => IMPORT_COLUMNS[kind].map(({ name }) => name);
 
-/** @throws CommandError `usage` as `openSideFile` */
+/**
+ * Opens the side files that the options name.
+ * @throws CommandError `usage` as `openSideFile`
+ */
 async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideFiles: SideFiles) {
   const { rejects, changes, absent } = run.options;
   const [first] = files;
@@ -87,7 +92,7 @@ async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideF
     const kind = { option: '--rejects', name: 'a rejects file', accepts: isReplaceable };
     for (let place = 2; place <= files.length; place++)
       await openSideFile(run, files, { ...kind, path: rejectsPath(rejects, place) }, async () => {});
-    // The users of a page, which offers them, know columns by their labels.
+    // Users of the desk, where the rejects can be downloaded, know the columns by their labels.
     const labelled = run.news === undefined ? undefined : first?.kind;
     sideFiles.rejects = await openSideFile(run, files, { ...kind, path: rejects }, () =>
       createRejectsFile(rejects, languageFor(run), labelled),
@@ -105,14 +110,15 @@ interface SideFilePlace {
   readonly option: string;
   /** Name for messages, such as `a rejects file`. */
   readonly name: string;
-  /** True for an existing file that may be replaced: it is empty, or an earlier one of this kind. */
+  /** Returns true if an existing file may be replaced: an empty file, or an earlier file of this kind. */
   readonly accepts: (path: string) => Promise<boolean>;
 }
 
 /**
- * Creates the file before anything is imported, so that an unwritable path stops nothing halfway. An earlier
- * file of the kind is removed first, so that the new one gets its own permissions.
- * @throws CommandError `usage` for any other existing file, one of the registry or one to be imported
+ * Creates a side file before the import starts, so that an unwritable path does not stop the import halfway.
+ * Removes an earlier file of the same kind first, so that the new file gets its own permissions.
+ * @throws CommandError `usage` if the path names any other existing file, a file of the registry or an
+ *   imported file
  */
 async function openSideFile<T>(
   { storage }: ImportRun,
@@ -136,12 +142,12 @@ async function openSideFile<T>(
   });
 }
 
-/** Characters per write: one for each row would cost more than the row. */
+/** Number of characters per write: a write for each row would take longer than importing the row. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 /**
- * True for a file that a new list may replace: it is empty, or starts with the header of one.
- * @throws the system's error if it cannot be read
+ * Returns true if a new list may replace a file: the file is empty, or starts with the header of such a list.
+ * @throws the system's error if the file cannot be read
  */
 async function isListFile(path: string, columns: readonly string[]): Promise<boolean> {
   const header = formatCsvRow(columns);
@@ -156,14 +162,14 @@ async function isListFile(path: string, columns: readonly string[]): Promise<boo
 
 type ListFile = Awaited<ReturnType<typeof createListFile>>;
 
-/** @throws the system's error, also if the file exists */
+/** @throws the system's error, including `EEXIST` if the file exists */
 async function createListFile(path: string, columns: readonly string[]) {
   const handle = await open(path, 'wx', 0o600);
   let isEmpty = true;
   return {
     /**
-     * Appends the rows of a file, after a header of their own.
-     * @throws the system's error if the disk takes no more
+     * Appends the rows of an imported file, after their own header. Writes nothing if there are no rows.
+     * @throws the system's error, for example if the disk is full
      */
     async append(rows: Iterable<readonly (string | null)[]>): Promise<void> {
       let pending = formatCsvRow(columns);
@@ -179,7 +185,7 @@ async function createListFile(path: string, columns: readonly string[]) {
       isEmpty = false;
       await handle.writeFile(pending);
     },
-    /** Closes the file, and removes it if nothing was listed. */
+    /** Closes the file, and deletes it if it is empty. */
     async close(): Promise<void> {
       await handle.close();
       if (isEmpty) await rm(path, { force: true });
@@ -187,14 +193,14 @@ async function createListFile(path: string, columns: readonly string[]) {
   };
 }
 
-/** Messages for side files that the disk has no room for. */
+/** Messages for side files that cannot be written, for example because the disk is full. */
 const LOST = {
   rejects: 'The rejects cannot be written ({reason}). Nothing of this file was imported.',
   changes: 'The changes cannot be written ({reason}). Nothing of this file was imported.',
   absent: 'The absent rows cannot be written ({reason}). Nothing of this file was imported.',
 };
 
-/** @throws ImportError if the disk takes no more */
+/** @throws ImportError if the side file cannot be written */
 const writing = <T>(file: keyof SideFiles, write: () => Promise<T>): Promise<T> =>
   refusing((reason, cause) => new ImportError(new Message(LOST[file], { reason }), { cause }), write);
 
@@ -225,8 +231,8 @@ async function writeSideFiles(run: ImportRun, { rejects, changes, absent }: Side
 // The import
 
 /**
- * Records an access to stored values, which a dry run and these options show. The contents of the files are
- * known to the operator who imports them.
+ * Records an access to stored personal data if the options make the import show stored values. The contents
+ * of the imported files need no record: the operator already has them.
  * @throws as `recordAll`
  */
 async function recordAccess(run: ImportRun, isNew: boolean): Promise<void> {
@@ -250,8 +256,8 @@ async function importWithSession(
   const isNew = !storage.exists();
   const session = openImportSession(storage, isDryRun ? 'dryRun' : 'import');
   if (isNew) tell(run, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
-  // The import closes its session, which removes the staging file; if the process is killed instead, the next
-  // start removes it.
+  // The import closes its session, which removes the staging file. After a killed process, the next start
+  // removes it.
   const interrupted = () => {
     bar.stop();
     return new ImportError('Interrupted. Nothing of this file was imported.');
@@ -309,7 +315,7 @@ function observerOf(
     async confirm(report) {
       askedFile = ask === true ? report.file : undefined;
       if (askedFile !== undefined) output.finished(report);
-      // A program that reads the JSON gives no answer, and has not seen the warnings yet.
+      // A program that reads the JSON document cannot answer, and has not seen the warnings yet.
       if (json === true) return false;
       const question = ask === true ? 'Import it? [y/N]' : 'Import it nevertheless? [y/N]';
       const isAgreed = await asksYes(run, question, signal);
@@ -318,7 +324,7 @@ function observerOf(
     },
     finished(report) {
       bar.stop();
-      // The output before the question still holds if the answer is no.
+      // The file was reported before the question, and a refusal does not change that report.
       if (report.file === askedFile && (report.outcome === 'accepted' || report.outcome === 'stopped'))
         return;
       output.finished(report);

@@ -1,4 +1,7 @@
-/** Shows an import to the operator, and reports it to the program that has started the command. */
+/**
+ * Prints the progress and results of an import for the operator, and sends them to the desk if the desk
+ * started the command.
+ */
 
 import { valueIn } from '../../formats/blanks.ts';
 import { countEntities } from '../../journal/change-texts.ts';
@@ -32,7 +35,7 @@ import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf }
 export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOutput {
   const { options, zone } = run;
   const database = run.storage.location;
-  /** True if stored values are shown beside those of the file. */
+  /** True if stored values are shown next to the values of the file. */
   const showsPreview = isDryRun || options.ask === true;
   let preview: readonly Message[] = [];
   const inform = (part: NewsPart, text: Text, lines: readonly number[] = []) =>
@@ -105,25 +108,25 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
   };
 }
 
-/** Message for a file that its faults refuse, and that warnings would stop as well. */
+/** Message for a file that is refused because of faults and would otherwise be stopped by warnings. */
 const STOPS_TOO = say(
   'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
 );
 
-// Findings of a file: notes and warnings, then its faults, then stored data that stays unchanged
+// Findings about a file, in order: notes and warnings, faults, stored values that stay unchanged
 
 interface Finding {
   readonly part: NewsPart;
   readonly text: Message;
-  /** The text with the name of the file, for a line of its own, if it lacks it. */
+  /** The text with the name of the file, for printing on its own line, if `text` lacks the name. */
   readonly printed?: Message;
-  /** First of the lines that it is about. */
+  /** First few lines of the file that the finding is about. */
   readonly lines?: readonly number[];
 }
 
 /**
- * @param isWatched true if a person looks at the file first; otherwise a text that may be a name is not
- *   shown
+ * @param isWatched true if an operator reads the output before the import; otherwise headings that may be
+ *   names of people are hidden
  */
 function* describeFindings(
   check: FileCheck,
@@ -164,7 +167,7 @@ function* describeFindings(
 const firstOf = ({ lines }: { lines(): Iterable<number> }): readonly number[] =>
   Iterator.from(lines()).take(SHOWN_LINES).toArray();
 
-/** The headings that the dictionary recognised, with their columns. */
+/** Describes the headings that the dictionary recognised, with their columns. */
 function describeHeadings({ header }: FileFindings): Message[] {
   const headings = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
@@ -180,7 +183,7 @@ const describeColumn = (column: string): Message =>
     : say('"{heading}"', { heading: column });
 
 /**
- * Columns of which nothing is imported, those that a map ignores included, with the headings of the file. A
+ * Describes the columns that are not imported, including those that a map ignores, by their headings. A
  * heading that may be personal data is replaced by its position.
  */
 function describeIgnored({ notes, header }: FileFindings, isWatched: boolean): Message[] {
@@ -235,7 +238,7 @@ function describeNote(importNote: ImportNote, isWatched: boolean): Message {
     : say('{note} in column {column}: {lines}', { note, column, lines });
 }
 
-/** Hidden rows and columns of a workbook, by their lines and letters. */
+/** Describes the hidden rows and columns of a workbook by their line numbers and letters. */
 function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[] {
   const letters = notes.flatMap(({ kind, column }) => (kind === 'hidden_column' ? column : []));
   const columns = { count: letters.length, letters };
@@ -257,17 +260,20 @@ function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[]
   ];
 }
 
-/** Most faults, and most kept values, that are shown of a file; the rest is counted. */
+/** Maximum number of faults, and of kept values, shown for a file. The rest is only counted. */
 const SHOWN_FAULTS = 20;
 
-/** Equal faults of several rows, with their first lines. */
+/** Equal faults of several rows, with the first few line numbers. */
 interface EqualFaults {
   readonly fault: ImportFault;
   rows: number;
   readonly lines: number[];
 }
 
-/** Groups equal faults, each at the place of its first; different ones beyond the limit are left out. */
+/**
+ * Groups equal faults, in the order in which each first occurs. Different faults beyond `SHOWN_FAULTS` are
+ * left out.
+ */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {
@@ -280,7 +286,7 @@ function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   return groups.values();
 }
 
-/** @param rejects the path given by `--rejects` */
+/** @param rejects path of the option `--rejects` */
 function* describeFaults(check: FileCheck, rejects: string | undefined): Generator<Finding> {
   const file = nameOf(check.file);
   let rest = check.checked.faults;
@@ -330,7 +336,10 @@ function describeFault(
     : say('{file} line {line}, column {column}: {message}', fields);
 }
 
-/** Lists values that the file would change and that stay as they were corrected. */
+/**
+ * Describes stored values that the import keeps, although the file has others, because a user changed them
+ * after an earlier import.
+ */
 function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding> {
   for (const { line, column } of Iterator.from(accepted.listKept()).take(SHOWN_FAULTS)) {
     const text = say(
@@ -353,7 +362,7 @@ function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding>
   }
 }
 
-/** Number of rows shown that the replaced import had and the file lacks. */
+/** Maximum number of missing rows shown: rows of the replaced import that the file lacks. */
 const SHOWN_MISSING = 3;
 const CODES = [
   'code',
@@ -366,7 +375,10 @@ const CODES = [
 ];
 const VALUES = ['kg', 'product', 'kind', 'amount'];
 
-/** Shows only the codes of members; of entries that would be removed, the amounts too. */
+/**
+ * Describes the missing rows. Shows codes only for members and cooperatives, and amounts too for entries,
+ * which would be removed.
+ */
 function* describeMissing(
   { file }: FileCheck,
   { missing }: AcceptedFile,
@@ -401,8 +413,8 @@ function* describeMissing(
 }
 
 /**
- * The value in the form that a page formats: an instant as its day. Empty for an empty cell, and for a
- * derived reference, which is not in the file.
+ * Returns a value in a form that a page can format, with an instant shortened to its day. Returns an empty
+ * list for an empty cell, and for a derived reference, which is not in the file.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));
@@ -412,16 +424,16 @@ function writtenOf(column: string, value: string): (string | Written)[] {
   return [kind?.endsWith('instant') === true ? new Written('day', text) : text];
 }
 
-// Preview of a dry run: rows of a file, and values that an import would change
+// Preview of a dry run: the first rows of a file, and the values that an import would change
 
 const SHOWN_EXAMPLES = 3;
-/** Number of changes searched for examples; a column that changes only later has none. */
+/** Number of changes that are searched for examples. A column without a change among them has no example. */
 const SEARCHED_CHANGES = 10_000;
 
 const withoutIdentityCards = (value: StagedChange['old']) =>
   typeof value === 'string' ? hideIdentityCards(value) : value;
 
-/** Number of changed values in each column, with the first ones. National IDs are never among them. */
+/** Counts the changed values of each column, with the first few as examples. National IDs are never shown. */
 function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
@@ -441,7 +453,7 @@ function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
 }
 
 /**
- * One line for each column, with stored and new values.
+ * Describes the changes of each column in one line, with examples of stored and new values.
  * @param empty placeholder for a missing value
  */
 function describePreview(
@@ -463,7 +475,7 @@ function describePreview(
   });
 }
 
-/** The first rows as they were understood, without national IDs. */
+/** Returns the first rows with the values that the import read, without national IDs. */
 const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({
     line,
@@ -475,11 +487,14 @@ const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
     ),
   }));
 
-// Names of persons on lines of a file, which the desk shows beside its findings
+// Names of people on given lines of a file, which the desk shows next to its findings
 
 const MOST_CHARACTERS = 80;
 
-/** Reads the file again, up to the last of the lines. @returns names by line, for rows that have one */
+/**
+ * Reads the file again, up to the last of the lines.
+ * @returns names by line, for rows that have a name
+ */
 async function namesOn(
   lines: ReadonlySet<number>,
   { source, findings: { header } }: FileCheck,
@@ -500,7 +515,7 @@ async function namesOn(
       if ((records.at(-1)?.line ?? 0) >= last) break;
     }
   } catch (error) {
-    // From some row on the file cannot be read, which is among its faults.
+    // The rest of the file is unreadable, and the faults already report this.
     if (!(error instanceof FileFault)) throw error;
   }
   return names;
@@ -550,7 +565,7 @@ function describeChanges({ changes, refusedRows }: FileReport): readonly Message
   ];
 }
 
-/** Lists the finished and unreached files of an import that has stopped. */
+/** Prints the finished and the unreached files of an import that stopped before its end. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
   const isDone = ({ outcome }: FileReport) => outcome === 'imported' || outcome === 'accepted';
   if (reports.length === 1 || reports.every(isDone)) return;

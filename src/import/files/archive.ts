@@ -1,15 +1,18 @@
-/** Opens a ZIP archive and reads its parts, within limits of memory and time. */
+/** Opens a ZIP archive and reads its parts, with limits on memory and time. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import sax from 'sax';
 import { type Entry, fromFdPromise } from 'yauzl';
 
-/** Limit of bytes that all parts unpack to: a small file may unpack to any size. */
+/** Maximum size of all parts when unpacked, because a small archive may unpack to any size. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/** Limit of one text, twice that of Excel: any number of cells may share it, and each is read. */
+/**
+ * Maximum length of a text, twice the limit of Excel. Any number of cells may refer to one text, and each
+ * cell is read.
+ */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
-/** Limit of parts: a workbook has a few for each sheet and picture. */
+/** Maximum number of parts. A workbook has a few for each sheet and picture. */
 const MAX_PARTS = 10_000;
 
 const DAMAGED = 'The workbook is damaged. Open it in a spreadsheet, save it as .xlsx and import it again.';
@@ -17,9 +20,9 @@ const TOO_LARGE =
   'The workbook unpacks to more than 256 MB. Save the sheet as "CSV UTF-8" and import that file.';
 export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
-/** The reason why a workbook cannot be read, with a message for the operator. */
+/** Thrown if a workbook cannot be read, with a message for the operator. */
 export class UnreadableWorkbook extends Error {
-  /** The row with the fault; undefined for the row that is being read. */
+  /** Row number of the fault; undefined for the row that is being read. */
   readonly line: number | undefined;
 
   constructor(message = DAMAGED, options: ErrorOptions & { line?: number } = {}) {
@@ -32,8 +35,8 @@ export class UnreadableWorkbook extends Error {
 export type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /**
- * Adds up the declared sizes before anything is unpacked, and stops reading a part that turns out to be
- * larger than it declares, so that no reading ever unpacks more than the maximum.
+ * Refuses an archive whose parts declare too large a total size. Stops reading a part that is larger than it
+ * declares, so that no archive unpacks to more than the maximum.
  * @throws UnreadableWorkbook; the system's error
  */
 export async function openArchive(handle: FileHandle) {
@@ -46,9 +49,9 @@ export async function openArchive(handle: FileHandle) {
   };
   return {
     has: (path: string) => entries.has(path.toLowerCase()),
-    /** Number of bytes that a part unpacks to. */
+    /** Returns the declared size of a part when unpacked, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
-    /** @throws UnreadableWorkbook if there is no such part, or it unpacks to more than it declares */
+    /** @throws UnreadableWorkbook if the part does not exist or is larger than it declares */
     async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
       let stream: Readable | undefined;
@@ -77,31 +80,36 @@ async function readEntries({ fd }: FileHandle, entries: Map<string, Entry>) {
   return zip;
 }
 
-/** Errors of the archive have no system call; those of the disk have. */
+/** Errors of the disk have a `syscall` and are thrown again; all others mean that the archive is damaged. */
 function throwUnreadable(error: unknown): never {
   if (error instanceof UnreadableWorkbook || (error instanceof Error && 'syscall' in error)) throw error;
   throw new UnreadableWorkbook(DAMAGED, { cause: error });
 }
 
-// XML of a workbook's parts as events, by sax
+// Parsing of a workbook's XML into events, with sax
 
 interface XmlEvents {
-  /** @param name without the prefix of its namespace */
+  /** @param name without its namespace prefix */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;
-  /** Part of a text: a long one comes in several. */
+  /** Called with a text; several times, piece by piece, for a long text. */
   text?(text: string): void;
 }
 
-/** Limit of an element's attributes, all of which are in memory. Elements of workbooks have a dozen. */
+/**
+ * Maximum number of attributes of an element, because sax keeps them in memory. Workbooks use about a dozen.
+ */
 const MAX_ATTRIBUTES = 1_000;
-/** Limit of nested elements, which are in memory until they are closed. Workbooks nest ten deep. */
+/**
+ * Maximum depth of nested elements, because sax keeps open elements in memory. Workbooks use about ten
+ * levels.
+ */
 const MAX_DEPTH = 100;
 
 /**
- * Reads a part that is entirely in UTF-8, which both Excel and LibreOffice write. An entity that it declares
- * is an error and never expanded.
- * @returns a function that takes the part in chunks, and its end as undefined; it throws UnreadableWorkbook
+ * Creates a parser for a part of a workbook in UTF-8, the encoding that Excel and LibreOffice write. Entities
+ * that the part declares are errors and are never expanded.
+ * @returns a function that takes the part in chunks, then undefined for its end; throws UnreadableWorkbook
  */
 export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) => void {
   const parser = sax.parser(true, { position: false });

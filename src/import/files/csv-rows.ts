@@ -1,4 +1,4 @@
-/** Parses the text of a CSV file into records as in RFC 4180, and detects the separator of its cells. */
+/** Parses CSV text into records (RFC 4180), and detects the separator. */
 
 import { LINE_END, MAX_RECORD_BYTES } from './file-content.ts';
 import { type FileFault, type FileRecord, fileFault, HEADER_ROWS, type ScoreHeader } from './records.ts';
@@ -6,23 +6,23 @@ import { type FileFault, type FileRecord, fileFault, HEADER_ROWS, type ScoreHead
 const NEVER_CLOSED = 'A quote (") is opened in this row and never closed.';
 const INSIDE_CELL =
   'A quote (") appears inside a cell. Put the entire cell in quotes and double the inner one ("").';
-/** A cell such as `="1198…"` without quotes around it, as database tools write it, is taken literally. */
+/** A cell such as `="1198…"`, which database tools write without outer quotes, is taken literally. */
 const FORMULA = /^="[^"]+"$/;
 
-/** Splits a text into lines, including an unfinished one at its end. */
+/** Splits a text into lines, including an incomplete last line. */
 function splitLines(text: string): string[] {
   const lines = text.includes('\r') ? text.split(LINE_END) : text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** @param linesBefore lines of the file that precede the text */
+/** @param linesBefore number of lines of the file before the text */
 export function createCsvRows(separator: string, linesBefore: number) {
   let lines = linesBefore;
-  /** Text of the incomplete row. */
+  /** Text of an incomplete last row, to be continued by the next call. */
   let rest = '';
 
-  /** Splits lines without quotes at their separators, which is fast. */
+  /** Splits lines without quotes at their separators, which is faster than parsing. */
   function readPlain(text: string, records: FileRecord[]): void {
     for (const line of splitLines(text)) {
       lines++;
@@ -32,8 +32,9 @@ export function createCsvRows(separator: string, linesBefore: number) {
 
   return {
     /**
-     * Continues up to a row that is incomplete or cannot be read. @param text of entire lines
-     * @returns also the fault of the row after the records; nothing after it is read
+     * Parses the next part of the file, up to a row that is incomplete or faulty.
+     * @param text complete lines
+     * @returns the records, and the fault of the row after them; parsing ends there
      */
     read(text: string): { readonly records: FileRecord[]; readonly fault: FileFault | undefined } {
       const unread = rest + text;
@@ -58,20 +59,23 @@ export function createCsvRows(separator: string, linesBefore: number) {
       }
       return { records, fault: undefined };
     },
-    /** Number of the line after the text so far, an incomplete last row included. */
+    /** Returns the number of the line after the text read so far, including an incomplete last row. */
     nextLine: () => lines + splitLines(rest).length + 1,
-    /** Ends the file. @returns the fault of an incomplete row */
+    /** Ends the file. Returns the fault of an incomplete last row, or undefined. */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),
   };
 }
 
-/** Leaves out rows of separators only, which spreadsheets write after the last row. */
+/** Adds a record. Skips rows that consist of separators only, which spreadsheets write after the last row. */
 function addRecord(records: FileRecord[], line: number, lastLine: number, cells: readonly string[]): void {
   if (cells.every((cell) => cell.trim() === '')) return;
   records.push(line === lastLine ? { line, cells } : { line, lastLine, cells });
 }
 
-/** Beginning of the line with the next quote, or the end of the text. @param at beginning of a line */
+/**
+ * Returns the start of the line with the next quote, or the end of the text.
+ * @param at start of a line
+ */
 function startOfQuotedLine(text: string, at: number): number {
   const quote = text.indexOf('"', at);
   if (quote < 0) return text.length;
@@ -82,8 +86,8 @@ function startOfQuotedLine(text: string, at: number): number {
 const isLineEnd = (text: string, at: number): boolean => text[at] === '\n' || text[at] === '\r';
 
 /**
- * @returns the cells, the number of line ends inside them and the beginning of the next row; `open` if the
- *   text ends in quotes, `broken` if a quote is in the middle of a cell
+ * @returns the cells, the number of line ends inside them and the start of the next row; `open` if the text
+ *   ends inside quotes; `broken` if a quote is in the middle of a cell
  */
 function readRow(text: string, start: number, separator: string) {
   const cells: string[] = [];
@@ -110,7 +114,7 @@ function readRow(text: string, start: number, separator: string) {
   }
 }
 
-/** Position of the quote that ends a cell, which a doubled one does not. @returns -1 if the text has none */
+/** Returns the position of the quote that ends a cell, skipping doubled quotes; -1 if the text has none. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; ; at += 2) {
     at = text.indexOf('"', at);
@@ -118,19 +122,19 @@ function closingQuote(text: string, start: number): number {
   }
 }
 
-// The separator of a file, from its first rows
+// Detection of the separator from the first rows
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Number of rows examined, as title rows may precede the header. */
+/** Number of rows examined. Several are needed because title rows may precede the header. */
 const ROWS = 30;
 
 /**
- * The separator with which a row has most headings; otherwise the one with which most rows have the same
- * number of cells, the larger number first. Thus neither the commas of a title nor those of decimals are
- * mistaken for separators.
+ * Returns the separator with which a row has most known headings. If several are equal, the one with which
+ * most rows have the same number of cells wins, then the one with more cells. Commas in titles or decimals
+ * are thus not mistaken for separators.
  * @param head the beginning of the file
- * @param isComplete true if it is the entire file: otherwise its last line may be incomplete
+ * @param isComplete true if `head` is the entire file; otherwise its last line may be incomplete
  */
 export function detectSeparator(head: string, isComplete: boolean, scoreHeader: ScoreHeader): string {
   let best: { separator: string; marks: readonly number[] } | undefined;
@@ -144,7 +148,10 @@ export function detectSeparator(head: string, isComplete: boolean, scoreHeader: 
   return best?.separator ?? ',';
 }
 
-/** Number of rows with the commonest number of cells, and that number. Rows of one cell are not separated. */
+/**
+ * Returns the number of rows with the most common number of cells, and that number of cells. Ignores rows of
+ * one cell.
+ */
 function regularity(rows: readonly (readonly string[])[]): [number, number] {
   const counts = new Map<number, number>();
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
@@ -158,7 +165,7 @@ function isGreater(a: readonly number[], b: readonly number[]): boolean {
   return i >= 0 && (a[i] as number) > (b[i] as number);
 }
 
-/** The first rows with a value; broken quotes are reported when the file is read. */
+/** Returns the first rows that have a value. Broken quotes are reported later, when the file is read. */
 const firstRows = (text: string, separator: string): (readonly string[])[] =>
   createCsvRows(separator, 0)
     .read(text)
@@ -166,8 +173,8 @@ const firstRows = (text: string, separator: string): (readonly string[])[] =>
     .map(({ cells }) => cells);
 
 /**
- * The separator in a first line such as `sep=;`, which Excel writes.
- * @returns undefined if the file has no such line
+ * Returns the separator named by a first line such as `sep=;`, which Excel writes; undefined without such a
+ * line.
  */
 export function namedSeparator(head: string): string | undefined {
   const [line = ''] = head.split(LINE_END, 1);

@@ -1,4 +1,4 @@
-/** Reads the rows, hidden columns and merged cells of a sheet of an Excel workbook. */
+/** Reads a sheet of an Excel workbook: rows, hidden columns and merged cells. */
 
 import { cellError } from '../../formats/blanks.ts';
 import {
@@ -30,14 +30,17 @@ import {
   roundText,
 } from './workbook-values.ts';
 
-// Hidden columns and merged cells, which are written before and after the rows
+// Hidden columns, which the XML lists before the rows, and merged cells, which it lists after them
 
-/** Limit of merged ranges, which are in memory. */
+/** Maximum number of merged ranges, because they are kept in memory. */
 const MAX_MERGES = 100_000;
 const TOO_MANY_MERGES =
   'The sheet has more than 100,000 merged ranges. Undo the merges, save the workbook and import it again.';
 
-/** @throws UnreadableWorkbook for too many merged ranges; other faults are those of the rows */
+/**
+ * Reads the hidden columns and merged ranges.
+ * @throws UnreadableWorkbook for too many merged ranges; other faults are reported when the rows are read
+ */
 export async function readAroundRows(archive: Archive, path: string) {
   const merges: MergedRange[] = [];
   const hiddenColumns = new Set<number>();
@@ -62,11 +65,12 @@ export async function readAroundRows(archive: Archive, path: string) {
 }
 
 const ROWS = 'sheetData';
-/** Length of a tag of the rows, with a prefix. */
+/** Maximum length of the `sheetData` tag, including a namespace prefix. */
 const LONGEST_TAG = 200;
 
 /**
- * Yields the XML before and after the rows. The rows, which are most of it, are only searched for their end.
+ * Yields the XML before and after the rows. Skips the rows without parsing, because they are most of the
+ * sheet.
  */
 async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part: 'before' | 'rows' | 'after' = 'before';
@@ -102,7 +106,9 @@ async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   yield rest;
 }
 
-/** Beginning of the tag that closes the rows; -1 without one. A text may have its name, but no `<`. */
+/**
+ * Returns the start of the closing tag of the rows, or -1. A text may contain the tag's name but never a `<`.
+ */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; at++) {
     at = bytes.indexOf(`${ROWS}>`, at);
@@ -114,23 +120,25 @@ function endOfRows(bytes: Buffer): number {
 
 const lineOf = (place: string): number => Number(/[0-9]+$/.exec(place)?.[0] ?? 0);
 
-// The cells and rows in the part of a sheet
+// Cells and rows of a sheet
 
 type StoredCell = ReturnType<typeof startCell>;
 
 const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>) => ({
-  /** Reference such as `B7`. */
+  /** Cell reference such as `B7`. */
   place,
-  /** ECMA-376 part 1, 18.18.11: `n` number, `s` shared text, `str` text of a formula, and others. */
+  /**
+   * Cell type (ECMA-376 part 1, 18.18.11): `n` number, `s` shared text, `str` text of a formula, and others.
+   */
   type,
-  /** Index of its style. */
+  /** Index of the cell's style. */
   style: Number(style ?? Number.NaN),
   value: '',
   inlineText: '',
   hasFormula: false,
 });
 
-/** @throws UnreadableWorkbook for a missing shared text */
+/** @throws UnreadableWorkbook if a shared text does not exist */
 function textOf({ type, value, inlineText }: StoredCell, { texts }: Workbook): string {
   switch (type) {
     case 's': {
@@ -164,7 +172,7 @@ function numericContent({ value, style }: StoredCell, { styles, is1904 }: Workbo
 
 function contentOf(cell: StoredCell, workbook: Workbook): CellContent {
   const { type, value, inlineText, hasFormula } = cell;
-  // A formula may have an empty text as its value, which is of type `str`.
+  // A formula of type `str` may have an empty text as its value.
   if (hasFormula && type !== 'str' && value.trim() === '' && inlineText === '')
     return { text: '', fault: FORMULA_WITHOUT_VALUE };
   if (type === 'n') return numericContent(cell, workbook);
@@ -173,8 +181,8 @@ function contentOf(cell: StoredCell, workbook: Workbook): CellContent {
 }
 
 /**
- * Reads the rows of a sheet as its part is unpacked, without empty ones. Rows before a fault are yielded
- * before it is thrown.
+ * Reads the rows of a sheet while unpacking it, and skips empty rows. Yields all rows before a fault, then
+ * throws.
  * @param merges in order of their first line
  * @throws UnreadableWorkbook
  */
@@ -188,7 +196,7 @@ export async function* readExcelRows(
   let cell: StoredCell | undefined;
   let collected: 'value' | 'inlineText' | undefined;
   let isPhonetic = false;
-  /** Index of the next cell without a reference. */
+  /** Column index for the next cell if it has no reference. */
   let next = 0;
   let mergesRead = 0;
   const rows = createSheetRows(layout);
@@ -243,14 +251,16 @@ export async function* readExcelRows(
   yield { records, unpackedBytes };
 }
 
-/** Rows are in order; a row without a number follows the previous one. */
+/**
+ * Returns the line of the next row. Rows must be in order; a row without a number follows the previous row.
+ */
 function lineAfter(lastLine: number, number: string | undefined): number {
   const line = number === undefined ? lastLine + 1 : Number(number);
   if (!Number.isInteger(line) || line <= lastLine || line > MAX_ROW) throw new UnreadableWorkbook();
   return line;
 }
 
-/** Index of the column in a reference: 1 for `B7`. */
+/** Returns the column index in a cell reference: 1 for `B7`. */
 function columnOf(place: string): number {
   let column = 0;
   for (let i = 0; i < place.length; i++) {

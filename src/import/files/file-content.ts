@@ -1,10 +1,10 @@
-/** Scans all bytes of a file before its first row is read, and decodes a text file. */
+/** Scans a file for its size, hash and encoding before the first row is read, and decodes text files. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Encoding, fileFault } from './records.ts';
 
-// Line ends: LF, CRLF, or CR only, as old spreadsheets write it.
+// Line ends: LF, CRLF, or a single CR, which old spreadsheets write.
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -12,8 +12,8 @@ const CARRIAGE_RETURN = 0x0d;
 export const LINE_END = /\r\n|\n|\r/;
 
 /**
- * End of the last complete line in some bytes, 0 if there is none. A CR as the last byte may be half of a
- * CRLF, so it does not count as an end yet.
+ * Returns the end of the last complete line, or 0 if there is none. A CR as the last byte does not count,
+ * because it may be the first half of a CRLF.
  */
 function endOfLastLine(bytes: Buffer): number {
   const feed = bytes.lastIndexOf(LINE_FEED);
@@ -22,7 +22,7 @@ function endOfLastLine(bytes: Buffer): number {
   return lastByte > 0 ? Math.max(feed, carriage) + 1 : feed + 1;
 }
 
-// The encoding of a text file, and its conversion to UTF-8
+// Encoding of a text file, and conversion to UTF-8
 
 const MARKS: readonly [Encoding, Buffer][] = [
   ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
@@ -32,17 +32,17 @@ const MARKS: readonly [Encoding, Buffer][] = [
 
 export interface TextEncoding {
   readonly encoding: Encoding;
-  /** Length of the byte order mark; 0 without one. */
+  /** Length of the byte order mark; 0 if there is none. */
   readonly markBytes: number;
 }
 
-/** The byte order mark of an encoding; Windows-1252 has none. */
+/** Returns the byte order mark of an encoding; empty for Windows-1252. */
 export const markOf = (encoding: Encoding): Buffer =>
   MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
 
 /**
- * The byte order mark decides, then the fallback. Without both, a file that is not UTF-8 throughout
- * is Windows-1252, in which any bytes are valid.
+ * Returns the encoding named by the byte order mark, or else the fallback. Without either, valid UTF-8 is
+ * UTF-8, and anything else is Windows-1252, in which all bytes are valid.
  */
 export function encodingOf(content: FileContent, fallback: Encoding | undefined): TextEncoding {
   for (const [encoding, mark] of MARKS)
@@ -51,15 +51,15 @@ export function encodingOf(content: FileContent, fallback: Encoding | undefined)
 }
 
 interface EncodedBytes {
-  /** UTF-8; only a file that claims to be UTF-8 may have invalid bytes. */
+  /** UTF-8. The bytes may be invalid only if the file itself claims to be UTF-8. */
   readonly bytes: Buffer;
-  /** Number of bytes of the file up to the end of these. */
+  /** Number of bytes of the file up to the end of `bytes`. */
   readonly end: number;
 }
 
 /**
- * Reads a text file from its start, without the byte order mark.
- * @throws FileFault for bytes that are invalid in the encoding; UTF-8 is not checked
+ * Reads a text file as UTF-8, without the byte order mark.
+ * @throws FileFault for bytes that are invalid in the encoding; UTF-8 is not checked here
  */
 async function* readUtf8(
   handle: FileHandle,
@@ -86,7 +86,7 @@ async function* readUtf8(
   }
 }
 
-/** Decodes the beginning of a text file; a character at its end may be incomplete. */
+/** Decodes the beginning of a text file. Drops an incomplete character at the end. */
 export function headText({ head }: FileContent, { encoding, markBytes }: TextEncoding): string {
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(head.subarray(markBytes), { stream: true });
 }
@@ -97,17 +97,17 @@ const HEAD_BYTES = 64 * 1024;
 export interface FileContent {
   /** Size in bytes. */
   readonly bytes: number;
-  /** The first bytes, at most 64 KiB. */
+  /** First 64 KiB, or the entire file if it is smaller. */
   readonly head: Buffer;
-  /** SHA-256 of all bytes, in hex. */
+  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
-  /** True if all bytes are valid UTF-8: an invalid one may come after millions of valid ones. */
+  /** True if the entire file is valid UTF-8. The first invalid byte may follow millions of valid bytes. */
   readonly isUtf8: boolean;
   readonly hasNul: boolean;
 }
 
 /**
- * Reads a file once from start to end.
+ * Reads a file once, from start to end.
  * @throws the system's error
  */
 export async function scanContent(handle: FileHandle): Promise<FileContent> {
@@ -130,7 +130,7 @@ export async function scanContent(handle: FileHandle): Promise<FileContent> {
   return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isUtf8: isText, hasNul };
 }
 
-/** Start of a last character whose other bytes may be missing, or the length of all bytes. */
+/** Returns the start of a last character that may be incomplete, or the length of the bytes. */
 function endOfLastCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;
@@ -141,8 +141,8 @@ function endOfLastCharacter(bytes: Buffer): number {
 }
 
 /**
- * Reads a file in parts. A read stream would close the handle if its reader stops early, but rejects read the
- * file again.
+ * Reads a file in chunks. A read stream would close the handle if reading stops early, but writing the
+ * rejects reads the file again.
  */
 export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {
@@ -153,15 +153,15 @@ export async function* readBytes(handle: FileHandle, start: number): AsyncGenera
   }
 }
 
-// Chunks of a text file in UTF-8 that end at line ends
+// Chunks of a text file in UTF-8, each of which ends at a line end
 
-/** A longer record has a quote that was never closed. */
+/** Maximum size of a record. A longer record means that a quote was never closed. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 
 /**
- * Reads a file from its start. A line end is never inside a character, so each chunk is UTF-8 by itself.
- * @param nextLine number of the line after the chunks that have been read
- * @throws FileFault at the first line that is not of the encoding or too long
+ * Reads a file in chunks of complete lines, each valid UTF-8 by itself.
+ * @param nextLine returns the number of the line after the chunks read so far
+ * @throws FileFault at the first line that is invalid in the encoding or too long
  */
 export async function* readChunks(
   handle: FileHandle,
@@ -188,7 +188,7 @@ export async function* readChunks(
   if (rest.length > 0) yield* checked(rest);
 }
 
-/** Length of the lines before the first one that is not UTF-8. */
+/** Returns the length of the lines before the first line that is not UTF-8. */
 function soundLength(bytes: Buffer): number {
   let sound = 0;
   for (const line of bytes.toString('latin1').match(/[^\r\n]*(?:\r\n|[\r\n]|$)/g) ?? []) {
@@ -198,7 +198,7 @@ function soundLength(bytes: Buffer): number {
   return sound;
 }
 
-/** Encodes a text, without a byte order mark. */
+/** Encodes a text without a byte order mark. */
 export function encodeText(text: string, encoding: Encoding): Buffer {
   if (encoding === 'utf-8') return Buffer.from(text);
   if (encoding === 'windows-1252')
@@ -209,10 +209,13 @@ export function encodeText(text: string, encoding: Encoding): Buffer {
 
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 
-/** Bytes from 0x80 to 0x9f in Windows-1252, by character. */
+/** Windows-1252 bytes from 0x80 to 0x9f by character. */
 const BYTES = new Map(
   Array.from({ length: 0x20 }, (_, i) => [WINDOWS_1252.decode(Buffer.from([0x80 + i])), 0x80 + i]),
 );
 
-/** A character that the encoding lacks was not in a file of it. */
+/**
+ * Encodes a character in Windows-1252. Other characters become `?`, but a Windows-1252 file cannot contain
+ * any.
+ */
 const inWindows = (character: string): string => String.fromCharCode(BYTES.get(character) ?? 0x3f);

@@ -1,4 +1,4 @@
-/** Reads the rows of an OpenDocument spreadsheet (.ods), as LibreOffice and others write it. */
+/** Reads the rows of an OpenDocument spreadsheet (.ods), the format of LibreOffice. */
 
 import { cellError, isErrorText } from '../../formats/blanks.ts';
 import {
@@ -23,23 +23,23 @@ import { numberText, percentText, roundedDate } from './workbook-values.ts';
 
 const CONTENT = 'content.xml';
 
-// The sheets, which are one after the other in one part
+// Sheets: the archive stores all of them in one part, `content.xml`
 
-/** A sheet, with its first and last byte in the part. */
+/** Sheet, with its byte range in the part. */
 export interface DocumentSheet {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Limit of sheets, which are in memory. */
+/** Maximum number of sheets, because they are kept in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
 /** Maximum length of the tag that opens a sheet. */
 const LONGEST_TAG = 16_384;
 
 /**
- * Searches the part for the tags of its sheets, which is much faster than to parse it.
+ * Finds the sheets by searching for their tags, which is much faster than parsing the XML.
  * @throws UnreadableWorkbook
  */
 export async function listDocumentSheets(archive: Archive): Promise<DocumentSheet[]> {
@@ -68,7 +68,8 @@ export async function listDocumentSheets(archive: Archive): Promise<DocumentShee
     offset += at;
     if (rest.length > LONGEST_TAG) throw new UnreadableWorkbook();
   }
-  // LibreOffice keeps copies of cells of other files in sheets that have the names of those files.
+  // Skips sheets in which LibreOffice caches cells of other files. Their names contain the path of the other
+  // file.
   return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
 }
 
@@ -87,7 +88,7 @@ function nameIn(tag: string): string {
 const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads the bytes of sheets, each of which is XML by itself, in one pass over the part.
+ * Reads the XML of several sheets in one pass over the part. Each sheet is XML by itself.
  * @param sheets in the order of the part
  */
 async function* bytesOf(
@@ -115,7 +116,7 @@ async function* bytesOf(
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Elements of a cell's text. Notes and drawings in the cell have texts too, which are left out. */
+/** XML elements of a cell's text. Texts of notes and drawings in the cell are skipped. */
 const TEXT_ELEMENTS: readonly string[] = ['p', 'span', 'a', 's', 'tab', 'line-break', 'ruby', 'ruby-base'];
 
 const repetitionOf = (attribute: string | undefined): number => {
@@ -126,11 +127,11 @@ const repetitionOf = (attribute: string | undefined): number => {
 
 const WORD = /^\p{L}+$/u;
 
-/** @param shown the text that the cell shows */
+/** @param shown text that the spreadsheet displays */
 function contentOf(attributes: Attributes, shown: string): CellContent {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type'];
   const isFormula = attributes['table:formula'] !== undefined;
-  // Earlier versions of LibreOffice write 0 as the value of an error.
+  // Older versions of LibreOffice store 0 as the value of an error.
   if (attributes['calcext:value-type'] === 'error' || (isFormula && isErrorText(shown)))
     return { text: shown, fault: cellError(shown) };
   if (isFormula && type === undefined && shown === '') return { text: '', fault: FORMULA_WITHOUT_VALUE };
@@ -140,7 +141,7 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
     case 'currency':
     case 'percentage': {
       if (value.trim() === '') return { text: '', fault: isFormula ? FORMULA_WITHOUT_VALUE : undefined };
-      // The value of =TRUE() is 1.
+      // The stored value of =TRUE() is 1, so the displayed word is used.
       if (WORD.test(shown)) return { text: shown };
       const text = (type === 'percentage' ? percentText : numberText)(Number(value));
       if (text === undefined) return { text: value };
@@ -158,7 +159,7 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
   }
 }
 
-/** `08:30:00` for `PT08H30M00S`; a duration of other parts unchanged. */
+/** Converts `PT08H30M00S` to `08:30:00`; returns a duration with other units unchanged. */
 function timeText(duration: string): string {
   const [, hours, minutes, seconds] = /^PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(duration) ?? [];
   if (hours === undefined) return duration;
@@ -167,18 +168,20 @@ function timeText(duration: string): string {
 
 // The rows of a sheet
 
-/** Equal rows are written once: a few bytes may stand for all rows of a sheet. */
+/**
+ * Row that the file stores once with a number of repetitions: a few bytes may represent all rows of a sheet.
+ */
 interface RepeatedRecord {
   readonly record: FileRecord;
   readonly times: number;
 }
 
-/** Number of records that are read at once. */
+/** Number of records per batch. */
 const BATCH = 1_000;
 
 /**
- * Reads the rows of a sheet as its part is unpacked, without empty ones. Rows before a fault are yielded
- * before it is thrown.
+ * Reads the rows of a sheet while unpacking it, and skips empty rows. Yields all rows before a fault, then
+ * throws.
  * @throws UnreadableWorkbook
  */
 export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, layout: SheetLayout) {
@@ -203,8 +206,8 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
 }
 
 /**
- * Reads the first rows of sheets in one pass over their part: one pass for each would take quadratic time.
- * A sheet has fewer if it is faulty, which is reported when the sheet itself is read.
+ * Reads the first rows of all sheets in one pass, because a pass for each sheet would take quadratic time. A
+ * fault ends the rows of its sheet, and is reported only when that sheet is read.
  * @param sheets in the order of the part
  */
 export async function* readFirstDocumentRows(
@@ -256,11 +259,14 @@ function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {
   yield records;
 }
 
-/** Collects the text of one cell after the other. @param line returns the current line */
+/**
+ * Collects the texts of cells, one cell after another.
+ * @param line returns the current line
+ */
 function createCellText(line: () => number) {
   let text = '';
   let [paragraphs, isInParagraph] = [0, false];
-  /** Depth of elements in the cell that are not its text. */
+  /** Nesting depth inside elements that do not belong to the cell's text, such as notes. */
   let ignored = 0;
   function add(part: string): void {
     if (ignored > 0 || !isInParagraph) return;
@@ -282,7 +288,7 @@ function createCellText(line: () => number) {
       else if (name === 'tab') add('\t');
       else if (name === 'line-break') add('\n');
     },
-    /** @returns the text if the cell ends */
+    /** Returns the text if the element ends a cell. */
     close(name: string): string | undefined {
       if (ignored > 0) ignored--;
       else if (name === 'p') isInParagraph = false;
@@ -300,7 +306,7 @@ function createRowReader(layout: SheetLayout) {
   const cellText = createCellText(rows.line);
   const hiddenColumns = new Set<number>();
   let records: RepeatedRecord[] = [];
-  /** Indexes of the next column that is declared, and of the next cell. */
+  /** Indexes of the next declared column and of the next cell. */
   let [nextColumn, nextCell] = [0, 0];
   let [nextLine, rowTimes] = [1, 1];
   let cell: { readonly attributes: Attributes; readonly isCovered: boolean } | undefined;
@@ -361,7 +367,7 @@ function createRowReader(layout: SheetLayout) {
   return {
     hiddenColumns,
     write,
-    /** Returns the rows since the last call. */
+    /** Returns the rows read since the last call. */
     take(): RepeatedRecord[] {
       const taken = records;
       records = [];

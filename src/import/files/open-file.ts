@@ -1,4 +1,4 @@
-/** Opens a file for reading; the format is recognised by its content, not by its name. */
+/** Opens a file to import. The content decides the format, not the name. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnreadableWorkbook } from './archive.ts';
 import { createCsvRows, detectSeparator, namedSeparator } from './csv-rows.ts';
@@ -23,7 +23,7 @@ import {
 // Text files
 
 /**
- * Accepts every kind of line end and quoted cells, and leaves out lines without a value
+ * Opens a CSV file with any kind of line end and with quoted cells. Lines without a value are skipped
  * (docs/import-reference.md#forms-of-files).
  */
 function openCsv(
@@ -42,7 +42,7 @@ function openCsv(
   };
 }
 
-/** @param skipsLine true if the first line names the separator */
+/** @param skipsLine true if the first line names the separator and is not a row */
 async function* readRecords(
   handle: FileHandle,
   encoding: TextEncoding,
@@ -53,7 +53,7 @@ async function* readRecords(
   let [bytesRead, skips] = [0, skipsLine];
   for await (const chunk of readChunks(handle, encoding, rows.nextLine)) {
     bytesRead = chunk.end;
-    // A chunk ends at a line end, so the first line is in the first one.
+    // Chunks consist of complete lines, so the first chunk contains the entire first line.
     const text = chunk.bytes.toString('utf8');
     const { records, fault } = rows.read(skips ? text.replace(FIRST_LINE, '') : text);
     skips = false;
@@ -67,13 +67,13 @@ async function* readRecords(
 
 const FIRST_LINE = /^.*?(?:\r\n|[\r\n]|$)/s;
 
-// Files that are neither text nor a workbook, with advice for each
+// Refusals of files that are neither text nor workbooks, with advice for each format
 
 const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 
-/** Messages for files by their first bytes. */
+/** First bytes of unsupported formats, with the message for each. */
 const BEGINNINGS: readonly [string, string][] = [
-  // Also wraps a workbook with a password.
+  // Old .xls files, and .xlsx workbooks with a password.
   ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', `This is an .xls file or has a password. ${SAVE}`],
   ['%PDF', 'This is a PDF document, whose rows cannot be read. Ask for the spreadsheet it was made from.'],
   ['{\\rtf', `This is a text document, not a spreadsheet. ${SAVE}`],
@@ -83,36 +83,36 @@ const BEGINNINGS: readonly [string, string][] = [
 ];
 
 /**
- * @param isUtf16 true if NUL characters are part of the encoding
- * @returns the refusal of a file that is not text; undefined if it may be text
+ * @param isUtf16 true if the encoding is UTF-16, in which NUL bytes are normal
+ * @returns the message that refuses a file; undefined if the file may be text
  */
 function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
   const start = head.toString('latin1', 0, 512);
   const [, refusal] = BEGINNINGS.find(([beginning]) => start.startsWith(beginning)) ?? [];
   if (refusal !== undefined) return refusal;
-  // Many programs write a web page and call it .xls.
+  // Many programs export a web page and name it .xls.
   if (/^(?:\u00ef\u00bb\u00bf)?\s*<[!?a-z]/i.test(start))
     return `This is a web page or an XML document, whatever its name says. Open it in a spreadsheet. ${SAVE}`;
   if (hasNul && !isUtf16) return `This is not a text file: it contains NUL characters. ${SAVE}`;
   return undefined;
 }
 
-/** First bytes of a ZIP archive, such as a workbook. */
+/** First bytes of a ZIP archive. Workbooks are ZIP archives. */
 const ZIP = 'PK\u0003\u0004';
 
 export interface OpenOptions {
   /** Encoding of a text file without a byte order mark. */
   readonly encoding?: Encoding | undefined;
-  /** Sheet of a workbook; by default, the one whose header has most headings. */
+  /** Name of the sheet of a workbook; by default, the sheet whose header has most known headings. */
   readonly sheet?: string | undefined;
-  /** Finds the separator of a text file, and the sheet of a workbook. */
+  /** Counts the known headings in a row, to find the separator of a text file and the sheet of a workbook. */
   readonly scoreHeader: ScoreHeader;
-  /** The result of `scanFile`, for a file that is opened several times. */
+  /** Result of `scanFile`, for a file that is opened several times. */
   readonly content?: FileContent | undefined;
 }
 
 /**
- * Scans a file that does not change, once for all openings of it.
+ * Scans a file once, so that it can be opened several times. The file must not change in between.
  * @throws the system's error if the file cannot be opened or read
  */
 export async function scanFile(path: string): Promise<FileContent> {
@@ -125,7 +125,7 @@ export async function scanFile(path: string): Promise<FileContent> {
 }
 
 /**
- * Opens any file: reading one of a format that cannot be read throws a fault that says so.
+ * Opens a file of any format. For an unsupported format, opening succeeds and `read` throws a fault.
  * @throws UnknownSheetError if a workbook has no such sheet; the system's error if the file cannot be opened
  *   or read
  */
@@ -161,7 +161,7 @@ async function openContent(
     : unreadable(refusal);
 }
 
-/** @param cause an error with more details than its message */
+/** @param cause error with more details than the message */
 const unreadable = (refusal: string, cause?: Error): FormatSource => ({
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
   // biome-ignore lint/correctness/useYield: a reading that ends before its first batch

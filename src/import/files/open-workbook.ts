@@ -1,4 +1,4 @@
-/** Opens a workbook, and reads the records of one of its sheets. */
+/** Opens a workbook and reads the records of one of its sheets. */
 import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../../values/errors.ts';
 import { type Archive, openArchive, PASSWORD, readXml, UnreadableWorkbook } from './archive.ts';
@@ -21,7 +21,7 @@ import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
 import { readWorkbook } from './workbook-parts.ts';
 
 interface WorkbookOptions {
-  /** Name of the sheet; by default, the one whose header has most headings. */
+  /** Name of the sheet; by default, the sheet whose header has most known headings. */
   readonly sheet?: string | undefined;
   readonly scoreHeader: ScoreHeader;
 }
@@ -34,7 +34,7 @@ export class UnknownSheetError extends Error {
   }
 }
 
-/** Thrown if several sheets are equally likely to be meant. */
+/** Thrown if several sheets are equally likely and the operator must choose one. */
 export class SeveralSheets extends UnreadableWorkbook {
   readonly sheets: readonly string[];
 
@@ -45,7 +45,7 @@ export class SeveralSheets extends UnreadableWorkbook {
 }
 
 /**
- * Opens a workbook. Only its texts are kept in memory; its rows are read as they are needed
+ * Opens a workbook. Keeps only its texts in memory, and reads the rows on demand
  * (docs/import-reference.md#workbooks).
  * @throws UnreadableWorkbook; UnknownSheetError; the system's error
  */
@@ -65,16 +65,16 @@ export async function openWorkbook(
   };
 }
 
-/** The sheets of a workbook and their rows, whichever program has written it. */
+/** Common interface to the sheets and rows of Excel and OpenDocument workbooks. */
 interface WorkbookReader {
   readonly sheets: readonly Sheet[];
   /**
-   * Reads the first rows of each sheet, without empty ones. A fault ends the rows of its sheet without an
-   * error, as another sheet may be meant; it is reported when the sheet itself is read.
+   * Reads the first rows of each sheet, and skips empty rows. A fault ends the rows of its sheet without an
+   * error, because another sheet may be chosen. It is reported when that sheet is read.
    */
   readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
   /**
-   * Reads the rows of a sheet, without empty ones. Rows before a fault are yielded before it is thrown.
+   * Reads the rows of a sheet, and skips empty rows. Yields all rows before a fault, then throws.
    * @throws UnreadableWorkbook
    */
   readRows(sheet: Sheet, layout: SheetLayout): AsyncIterable<SheetBatch>;
@@ -86,7 +86,7 @@ interface Sheet {
 
 interface SheetBatch {
   readonly records: readonly FileRecord[];
-  /** Share of the sheet that was read. */
+  /** Fraction of the sheet read so far, from 0 to 1. */
   readonly progress: number;
   readonly hiddenColumns?: ReadonlySet<number>;
 }
@@ -143,7 +143,7 @@ async function openDocument(archive: Archive): Promise<WorkbookReader> {
   };
 }
 
-/** The beginning of a part, as a text. */
+/** Returns the first chunk of a part as text. */
 async function startOf(archive: Archive, path: string): Promise<string> {
   for await (const chunk of archive.read(path)) return chunk.toString('latin1');
   return '';
@@ -158,7 +158,7 @@ function refuseOthers(archive: Archive): void {
     throw new UnreadableWorkbook('This is a compressed file. Unpack it and import what it contains.');
 }
 
-/** @returns also the number of cells in the header of the sheet, and its line, as far as they are known */
+/** @returns the sheet, with the number of cells in its header and the header's line, if known */
 async function chooseSheet(workbook: WorkbookReader, { sheet: name, scoreHeader }: WorkbookOptions) {
   const candidates: (SheetLayout & { sheet: Sheet; rank: number })[] = [];
   const sheets = name === undefined ? workbook.sheets : [sheetCalled(name, workbook.sheets)];
@@ -168,7 +168,7 @@ async function chooseSheet(workbook: WorkbookReader, { sheet: name, scoreHeader 
     const score = Math.max(0, ...scores);
     const headers = score === 0 ? rows : [rows[scores.indexOf(score)] as FileRecord];
     const width = Math.max(0, ...headers.map(({ cells }) => cells.length));
-    // A sheet without rows is chosen only if there is no other.
+    // A sheet without rows is chosen only if no sheet has rows.
     candidates.push({ sheet, width, headerLine: headers[0]?.line ?? 0, rank: width === 0 ? -1 : score });
   }
   const highest = Math.max(...candidates.map(({ rank }) => rank));

@@ -1,25 +1,27 @@
-/** The form into which every file format is read: records of texts, with the lines on which they start. */
+/**
+ * Records: the form into which all file formats are read. A record is a row of texts with its line number.
+ */
 import type { Text } from '../../values/message.ts';
 
 export interface FileRecord {
-  /** Line of a text file on which it starts, or row number in a workbook. The first is 1. */
+  /** First line of the record in a text file, or row number in a workbook, counted from 1. */
   readonly line: number;
-  /** Last line of a record with several. Lines between two records have no value. */
+  /** Last line of a record that spans several lines. Lines between two records have no value. */
   readonly lastLine?: number;
   readonly cells: readonly string[];
-  /** Indexes of the cells that a workbook stores as numbers; a text file has none. */
+  /** Indexes of cells that a workbook stores as numbers. Text files have none. */
   readonly numbers?: ReadonlySet<number>;
-  /** Reasons why cells of a workbook have no value of their own, by index. */
+  /** Reasons why cells of a workbook have no usable value, by column index. */
   readonly cellFaults?: ReadonlyMap<number, Text>;
-  /** Numbers as the workbook shows them, by index, where that is rounded. */
+  /** Numbers as the workbook displays them, by column index, if the display is rounded. */
   readonly shownNumbers?: ReadonlyMap<number, string>;
-  /** Indexes of cells with the value of one above that they are merged with. */
+  /** Indexes of merged cells, whose value comes from a cell above. */
   readonly mergedCells?: ReadonlySet<number>;
-  /** True for a row that is hidden, by hand or by a filter. */
+  /** True for a row hidden by hand or by a filter. */
   readonly isHidden?: boolean;
 }
 
-/** Records read from a file at once. A slow reader delays the next ones. */
+/** Records that are read from a file together. The next batch is read only when the caller asks for it. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
   /** Number of bytes read so far. */
@@ -28,7 +30,10 @@ export interface RecordBatch {
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
-/** Number of first rows with a value among which the header is, as titles may precede it. */
+/**
+ * Number of first rows in which the header is searched, because titles may precede it. Empty rows do not
+ * count.
+ */
 export const HEADER_ROWS = 20;
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -43,30 +48,31 @@ export type SourceFormat =
     }
   | { readonly type: 'workbook'; readonly sheet: string };
 
-/** Counts the headings of the kind in a row. */
+/** Counts the known headings of the imported kind in a row. */
 export type ScoreHeader = (cells: readonly string[]) => number;
 
-/** An open file. It stays readable if its name is moved or deleted meanwhile. */
+/** Open file, which stays readable even if it is renamed or deleted. */
 export interface RecordSource {
   /** Size of the file in bytes. */
   readonly bytes: number;
-  /** SHA-256 of the bytes of the file, in hex. */
+  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
   readonly format: SourceFormat;
   /** Names of all sheets of a workbook. */
   readonly sheets?: readonly string[];
   /**
-   * Reads from the start; can be called again once a reading has ended. Empty records are left out.
+   * Reads the file from its start, and skips empty records. May be called again after the previous read has
+   * ended.
    * @throws FileFault after the records before the unreadable one
    */
   read(): AsyncGenerator<RecordBatch>;
   close(): Promise<void>;
 }
 
-/** The records of a file in one format. */
+/** Part of a `RecordSource` that depends on the file format. */
 export type FormatSource = Pick<RecordSource, 'format' | 'sheets' | 'read'>;
 
-/** Refuses a file that cannot be read any further, or whose header is wrong. */
+/** Thrown for a file that cannot be read any further, or whose header is wrong. */
 export class FileFault extends Error {
   readonly faults: readonly ImportFault[];
 
@@ -81,14 +87,14 @@ export const fileFault = (line: number, message: Text, options?: ErrorOptions): 
   new FileFault([{ line, column: '', message, refuses: 'file' }], options);
 
 export interface ImportFault {
-  /** Line on which the row starts; the header is line 1. */
+  /** First line of the faulty row. */
   readonly line: number;
-  /** Empty if the fault concerns no single column. */
+  /** Name of the column; empty if the fault does not concern a single column. */
   readonly column: string;
   readonly message: Text;
-  /** Scope of the fault: the row of its line, or the file. */
+  /** Scope of the refusal: the row on this line, or the entire file. */
   readonly refuses: 'row' | 'file';
 }
 
-/** Template of the fault for a row that repeats an earlier one. */
+/** Message template for a row that repeats an earlier row. */
 export const SAME_AS_LINE = 'Same as line {line}.';

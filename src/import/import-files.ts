@@ -1,4 +1,7 @@
-/** Imports files one by one: each is read, checked, and only then written, in one transaction. */
+/**
+ * Imports files one after another. Each file is read and checked completely before it is written, in one
+ * transaction.
+ */
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,25 +25,28 @@ import { scoreHeader } from './table/recognise-headings.ts';
 export interface ImportOptions extends CheckOptions {
   readonly zone: TimeZone;
   readonly clock: Clock;
-  /** Checks and counts, and writes nothing. */
+  /** True to check the files and count changes without writing. */
   readonly isDryRun: boolean;
-  /** Layout of the files; parts that it leaves out are read as without a map. */
+  /** Layout of the files. For parts that the map omits, the default layout applies. */
   readonly map?: FileLayout | undefined;
-  /** Makes a fault of everything that would be read leniently or skipped. */
+  /** True to refuse everything that the import would otherwise read leniently or skip. */
   readonly isStrict?: boolean | undefined;
-  /** Leaves out hidden rows and columns of workbooks. */
+  /** True to skip hidden rows and columns of workbooks. */
   readonly skipsHidden?: boolean | undefined;
-  /** Shows what each file would change, and asks before it is imported. */
+  /** True to show the changes of each file and ask before importing it. */
   readonly asks?: boolean | undefined;
-  /** Continues where warnings would stop a file. */
+  /** True to import a file despite warnings that would stop it. */
   readonly acceptsWarnings?: boolean | undefined;
-  /** Name of the user, for the record of the import: `REGISTRY_USER` and the system's, or the desk's user. */
+  /**
+   * Name of the user, for the journal: `REGISTRY_USER` with the name of the system account, or the user of
+   * the desk.
+   */
   readonly systemUser: string;
-  /** Ends the import, when aborted, before the next step of the current file; imported files stay. */
+  /** Signal that ends the import before the next step of the current file. Files imported before stay. */
   readonly signal?: AbortSignal;
 }
 
-/** A file that was read and checked, before anything of it is written; the open source can be read again. */
+/** File that has been read and checked but not written. Its source is open and can be read again. */
 export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
   readonly file: ImportFile;
   readonly source: RecordSource;
@@ -48,22 +54,22 @@ export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
 
 export interface ImportObserver {
   progress?(file: ImportFile, bytesRead: number, bytes: number): void;
-  /** Called before anything of the file is written. An exception from it makes the file a failed one. */
+  /** Called before a file is written. The file fails if the callback throws. */
   checked?(read: FileCheck): Promise<void> | void;
   /**
-   * Called after `checked`, if warnings stop a file that is to be imported, or if the import asks.
-   * @param report of the expected outcome, `stopped` or `accepted`
-   * @returns true to import the file; without this callback it is not
+   * Called after `checked`, if warnings stop the file or the import asks before each file.
+   * @param report with the outcome `stopped` or `accepted`
+   * @returns true to import the file; a file is not imported if this callback is missing
    */
   confirm?(report: FileReport): Promise<boolean>;
-  /** Called for each file, including those that were not reached. */
+  /** Called once for each file, including files that were not reached. */
   finished?(report: FileReport): void;
 }
 
 /**
- * Imports the files in their order, up to the first that is refused, stopped or failed.
- * @returns a report for each
- * @throws UnknownSheetError if a workbook has no sheet of the map's name
+ * Imports files in order, up to the first that is refused, stopped or failed.
+ * @returns a report for each file
+ * @throws UnknownSheetError if a workbook lacks the sheet named by the map
  */
 export async function importFiles(
   session: ImportSession,
@@ -129,7 +135,7 @@ async function importFile(
     const expected = { ...report, outcome: isStopped ? 'stopped' : 'accepted', changes, columns } as const;
     if (isDryRun && !isStopped) checked.referToFromNextFiles();
     const onlyAsShown = isStopped || options.asks === true;
-    // A dry run asks nobody: it reports the outcome of an import without an answer.
+    // A dry run does not ask. It reports the outcome of an import without confirmation.
     if (isDryRun || (onlyAsShown && (await observer.confirm?.(expected)) !== true))
       return { ...expected, seconds: secondsNow() };
     signal?.throwIfAborted();
@@ -154,12 +160,12 @@ async function importFile(
   }
 }
 
-// The registry's record of an import: the file, and the layout by which it was read
+// Journal entry of an import: the file, and the layout with which it was read
 
-/** Number of lines kept of a note, which say where to look and are no copy of the file. */
+/** Maximum number of line numbers stored for a note: enough to find the rows without copying the file. */
 const KEPT_LINES = 20;
 
-/** The form in which a map is recorded. */
+/** Returns a map as a JSON object for the journal. */
 const describeMap = ({ columns, constants, values, rounded, ...rest }: FileLayout) => ({
   ...rest,
   ...(rounded && { rounded: [...rounded] }),
@@ -182,7 +188,7 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
     ...(options.despiteErasure === true ? { despite_erasure: true } : {}),
     replaces: options.replaces,
   },
-  // The texts of notes may hold names.
+  // The texts of notes may contain names of people, so they are not stored.
   notes: notes.map(({ texts: _, ...note }) => ({
     ...note,
     lines: Iterator.from(note.lines()).take(KEPT_LINES).toArray(),
@@ -190,12 +196,12 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
   ...(file.entered && { isEntered: true }),
 });
 
-// Files of each kind in a folder, in the order in which they refer to each other
+// Files to import from a folder, ordered so that files come after those they refer to
 
 /**
- * Files called `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case, in order of kind and name.
- * @returns also everything else in the folder, by name, with the reason why it is skipped, as the second half
- *   of a sentence such as `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
+ * Lists the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case, by kind and name.
+ * @returns the files to import, and the rest of the folder, each with the reason why it is skipped, worded to
+ *   follow a colon: `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
  * @throws the system's error if the folder cannot be read
  */
 export function listImportFiles(folder: string) {
@@ -225,7 +231,7 @@ function reasonToSkip(folder: string, name: string): string | undefined {
   return `its name does not start with any of ${IMPORT_KINDS.join(', ')}`;
 }
 
-/** Undefined for a link without a target, which is reported when the file is opened. */
+/** Returns undefined for a broken link; opening the file will report it. */
 function typeOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,4 +1,4 @@
-/** Reports on the files of an import. */
+/** Reports about imported files, and messages about a running import. */
 import { basename } from 'node:path';
 import type { ImportChanges, StagedChange } from '../journal/operations.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
@@ -13,20 +13,27 @@ import type { MapProposal } from './reading/propose-map.ts';
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
-  /** Name under which users know the file, if not that in its path. */
+  /** Name that users know the file by, if it differs from the name in the path. */
   readonly name?: string | undefined;
-  /** A typed row, in place of a file. */
+  /** Source of a typed row, instead of a file. */
   readonly entered?: RecordSource;
 }
 
-/** The name of a file without its folder, and without national IDs: it is printed and recorded. */
+/**
+ * Returns the name of a file without its folder. National IDs are hidden, because the name is printed and
+ * stored.
+ */
 export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
   hideIdentityCards(name ?? basename(path));
 
 /**
- * `imported`; `accepted`: a dry run found nothing that refuses or stops the file; `refused`: by its faults;
- * `stopped`: by warnings that nobody has accepted; `failed`: by something else, see the report's failure;
- * `not_reached`: an earlier file did not get through. Nothing is written of any file but an imported one.
+ * Outcome of a file. Only an imported file is written.
+ * - `imported`
+ * - `accepted`: a dry run found no reason to refuse or stop the file
+ * - `refused`: the file has faults
+ * - `stopped`: the user has not confirmed the warnings
+ * - `failed`: another error occurred, described by `failure`
+ * - `not_reached`: an earlier file was not imported
  */
 export type Outcome = 'imported' | 'accepted' | 'refused' | 'stopped' | 'failed' | 'not_reached';
 
@@ -36,17 +43,20 @@ export interface FileReport {
   readonly rows: number;
   readonly refusedRows: number;
   readonly faults: number;
-  /** True if a fault concerns no single row: of its header, its bytes, or all its national IDs. */
+  /**
+   * True if a fault concerns the entire file instead of single rows: its header, its bytes, or all national
+   * IDs.
+   */
   readonly isFileFaulty: boolean;
   readonly notes: readonly ImportNote[];
-  /** Changes that were made; in a dry run and for a stopped file, those that an import would make. */
+  /** Changes that the import made, or would make in a dry run or for a stopped file. */
   readonly changes: ImportChanges;
-  /** Numbers of stored values that changed or would change, by column; a column without any is missing. */
+  /** Number of stored values that change, by column. Columns without a change are missing. */
   readonly columns: ReadonlyMap<string, number>;
-  /** Number of rows of the replaced import that the file no longer has; members and cooperatives stay. */
+  /** Number of rows of the replaced import that the file lacks. Members and cooperatives are not removed. */
   readonly missing: number;
   readonly importId?: number;
-  /** An earlier import of the same bytes that was not undone. */
+  /** Id of an earlier import of the same bytes, unless that import was undone. */
   readonly sameAsImport?: number | undefined;
   readonly lockMs: number;
   readonly seconds: number;
@@ -57,11 +67,11 @@ interface Failure {
   /** Message for the operator. */
   readonly message: Text;
   readonly error: unknown;
-  /** True if the operator can do something about it; otherwise the error is unexpected. */
+  /** True if the operator can fix the cause; false for an unexpected error. */
   readonly isExpected: boolean;
 }
 
-/** An error outside the registry, named in the message. */
+/** Expected error outside the registry, such as a full disk. The message tells the operator about it. */
 export class ImportError extends Error {
   readonly text: Text;
 
@@ -101,7 +111,7 @@ export function toFailure(error: unknown): Failure {
   return { message: 'An unexpected error ended the import.', error, isExpected: false };
 }
 
-// Messages of a running import to the program that has started the command and shows them (src/desk/)
+// Messages of a running import to the desk, which started the command and shows them
 
 /** Subject of a message about a file. */
 export type NewsPart = 'note' | 'ignored' | 'warning' | 'fault' | 'kept' | 'missing' | 'changed' | 'failed';
@@ -111,14 +121,15 @@ export type ReportNews = Pick<
   'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
 >;
 
-/** A row of the file as it was understood, without its national ID, with values as they are stored. */
+/** First row of the file as the import read it: stored form of the values, without the national ID. */
 export interface FirstRow {
   readonly line: number;
   readonly values: { readonly [column: string]: string | number };
 }
 
 /**
- * Stored values of a column that the file would change: their number, and examples that are no national IDs.
+ * Changes of stored values in a column: their number, and a few examples. Examples never contain national
+ * IDs.
  */
 export interface ColumnChanges {
   readonly column: string;
@@ -127,17 +138,17 @@ export interface ColumnChanges {
 }
 
 export type ImportNews =
-  /** Share of the file that was read. */
+  /** Fraction of the file read so far, from 0 to 1. */
   | { readonly progress: number }
-  /** A packed message (src/values/message.ts), shown in the language of its reader. */
+  /** Packed message (src/values/message.ts), which the desk shows in the reader's language. */
   | { readonly part: NewsPart; readonly text: string; readonly lines?: readonly number[] }
-  /** Names of persons on the lines that messages are about, as the file has them. */
+  /** Names of people on the lines that messages refer to, as written in the file. */
   | { readonly names: { readonly [line: number]: string } }
   | { readonly changes: readonly ColumnChanges[] }
-  /** Sheets of a workbook of which none is chosen. */
+  /** Sheets of a workbook, if the import could not choose one. */
   | { readonly sheets: readonly string[] }
   | { readonly firstRows: readonly FirstRow[] }
   | { readonly report: ReportNews }
-  /** Sent when the command has reported what it would do, and waits for the message `yes`. */
+  /** Sent after the command has reported the planned changes; the command then waits for the reply `yes`. */
   | { readonly asks: true }
   | { readonly proposal: MapProposal };

@@ -1,7 +1,10 @@
-/** The kinds of warnings about a file, and the form of a warning. */
+/** Kinds of warnings about an imported file, and the interface of a warning. */
 import type { Text } from '../values/message.ts';
 
-/** Kinds of warnings (docs/import-reference.md#warnings). One that stops a file must be confirmed. */
+/**
+ * Kinds of warnings (docs/import-reference.md#warnings). If `stops` is true, the user must confirm the
+ * warning.
+ */
 export const WARNINGS = {
   ended_status: { stops: true },
   many_changes: { stops: true },
@@ -37,8 +40,8 @@ export interface ImportWarning {
   readonly stops: boolean;
   /** Message for the operator, without personal data. */
   readonly message: Text;
-  /** Number of lines that it is about. */
+  /** Number of lines that the warning is about. */
   readonly count: number;
-  /** The lines in their order. May be read until the apply. */
+  /** Lists the lines in order. May be called only until the file is written. */
   lines(): Iterable<number>;
 }

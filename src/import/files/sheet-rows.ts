@@ -1,13 +1,19 @@
-/** Rows of a sheet, whichever program has written it: their cells, merged cells and limits. */
+/** Rows of a sheet, for Excel and OpenDocument alike: cells, merged cells and limits. */
 import { say, type Text } from '../../values/message.ts';
 import { UnreadableWorkbook } from './archive.ts';
 import type { FileRecord } from './records.ts';
 
-/** The last row that a sheet can have. */
+/** Maximum row number in a sheet. */
 export const MAX_ROW = 1_048_576;
-/** More columns are a mistake, and a few bytes for each row would be enough to make them. */
+/**
+ * Maximum number of columns. More columns are a mistake, and a few bytes per row could declare any number of
+ * them.
+ */
 export const MAX_COLUMNS = 1_000;
-/** Limit for all cells: a few megabytes may unpack to any number of cells with one shared text. */
+/**
+ * Maximum number of characters in a sheet, because a small file can refer to one shared text from any number
+ * of cells.
+ */
 const MAX_CHARACTERS = 1_000_000_000;
 const TOO_MUCH_TEXT =
   'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
@@ -23,15 +29,15 @@ export const FORMULA_WITHOUT_VALUE = say(
 
 export interface CellContent {
   readonly text: string;
-  /** True for a cell stored as a number, except for a date. */
+  /** True for a cell stored as a number, unless the number is a date. */
   readonly isNumber?: boolean;
-  /** Reason why the cell has no value. */
+  /** Reason why the cell has no usable value. */
   readonly fault?: Text | undefined;
-  /** The number as the workbook shows it, if that is rounded. */
+  /** Number as the workbook displays it, if the display is rounded. */
   readonly shown?: string | undefined;
 }
 
-/** A range of merged cells: lines, and indexes of columns. */
+/** Range of merged cells. `top` and `bottom` are line numbers, `left` and `right` column indexes. */
 export interface MergedRange {
   readonly top: number;
   readonly bottom: number;
@@ -41,13 +47,16 @@ export interface MergedRange {
 
 /** Facts about a sheet that are known before its rows are read. */
 export interface SheetLayout {
-  /** Least number of cells in a row: a sheet leaves out empty ones at its end. */
+  /**
+   * Minimum number of cells in a record. Shorter rows are padded, because a sheet does not store empty cells
+   * at the end of a row.
+   */
   readonly width: number;
-  /** Line of the header; cells that are merged from it or above stay as they are. */
+  /** Line of the header. Cells merged from the header or a line above it do not share their value. */
   readonly headerLine: number;
 }
 
-/** The layout of a sheet whose first rows are read: merged cells stay as they are. */
+/** Layout for reading only the first rows of a sheet, without filling merged cells. */
 export const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
 
 type RowInProgress = ReturnType<typeof startRow>;
@@ -57,7 +66,7 @@ const startRow = (line: number, isHidden: boolean) => ({
   isHidden,
   cells: [] as string[],
   numbers: new Set<number>(),
-  /** Facts about cells that few rows have. */
+  /** Properties of cells that occur in few rows; undefined until needed. */
   rare: undefined as ReturnType<typeof startRare> | undefined,
 });
 
@@ -80,11 +89,11 @@ function setCell(row: RowInProgress, index: number, { text, isNumber, fault, sho
   if (shown !== undefined) rareOf(row).shown.set(index, shown);
 }
 
-/** Collects the cells of one row after the other. */
+/** Collects the cells of rows, one row after another. */
 export function createSheetRows({ width, headerLine }: SheetLayout) {
   let row = startRow(0, false);
   let characters = 0;
-  /** Merged cells at the current line, by their first column. */
+  /** Merged ranges that include the current line, by their first column. */
   const merges = new Map<number, MergedRange & { content?: CellContent | undefined }>();
 
   function count(added: number): void {
@@ -92,7 +101,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
   }
 
-  /** Gives the merged cells of the row the value of the first one. */
+  /** Gives the merged cells of the row the value of the first cell of their range. */
   function fillMerged(): void {
     const { line, cells } = row;
     const hasCells = cells.length > 0;
@@ -114,27 +123,30 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
   }
 
   return {
-    /** Line of the current row. */
+    /** Returns the line of the current row. */
     line: () => row.line,
     start(line: number, isHidden: boolean): void {
       row = startRow(line, isHidden);
     },
-    /** Adds a cell to the right of the previous ones. @throws UnreadableWorkbook */
+    /**
+     * Adds a cell to the right of the previous cells.
+     * @throws UnreadableWorkbook for too many columns or characters
+     */
     add(index: number, content: CellContent): void {
       if (content.text === '' && content.fault === undefined) return;
       if (index >= MAX_COLUMNS) throw refuseRow(row.line, `a value beyond column ${MAX_COLUMNS}`);
       count(content.text.length);
       setCell(row, index, content);
     },
-    /** Counts a row that is read several times more. */
+    /** Counts the characters of a row that is repeated. */
     repeat({ cells }: FileRecord, times: number): void {
       count(times * cells.reduce((sum, { length }) => sum + length, 0));
     },
-    /** Merges cells of the current row with others. */
+    /** Starts a merged range at the current row. */
     merge(range: MergedRange): void {
       if (range.top > headerLine && range.left < MAX_COLUMNS) merges.set(range.left, range);
     },
-    /** Ends the row. @returns undefined for an empty one */
+    /** Ends the row. Returns its record, or undefined for an empty row. */
     end(): FileRecord | undefined {
       if (merges.size > 0) fillMerged();
       if (row.cells.length === 0) return undefined;
@@ -161,7 +173,10 @@ const mergedWith = (column: number): Text =>
     { letter: columnLetters(column) },
   );
 
-/** Letters of a column in a workbook: `A` to `Z`, `AA`, … @param place counted from 0 */
+/**
+ * Returns the letters of a workbook's column: `A` to `Z`, `AA`, …
+ * @param place column index, from 0
+ */
 export function columnLetters(place: number): string {
   const last = String.fromCharCode(65 + (place % 26));
   return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;

@@ -1,15 +1,15 @@
 /**
- * Reads the parts of a workbook other than its rows: names of sheets, texts, number formats and the first day
- * of dates.
+ * Reads the parts of an Excel workbook other than the rows: names of sheets, shared texts, number formats,
+ * and the epoch of dates.
  */
 import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
 
-/** Limit of relations between parts, of formats and of styles: more than any spreadsheet writes. */
+/** Maximum number of relationships, formats or styles. No spreadsheet program writes as many. */
 const MAX_ITEMS = 100_000;
 
 export interface Sheet {
   readonly name: string;
-  /** Path of its part in the archive. */
+  /** Path of the sheet's part in the archive. */
   readonly path: string;
 }
 
@@ -31,7 +31,7 @@ export async function readWorkbook(archive: Archive) {
       if (name !== 'sheet') return;
       const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1];
       const part = byId.get(id ?? '');
-      // A chart sheet has no rows; a part named twice would be read twice.
+      // Skips chart sheets, which have no rows, and a part named twice, which would be read twice.
       if (part?.type !== 'worksheet' || sheets.has(part.path)) return;
       sheets.set(part.path, { name: attributes.name ?? '', path: part.path });
     },
@@ -39,16 +39,16 @@ export async function readWorkbook(archive: Archive) {
   const [texts, styles] = [pathOf('sharedStrings'), pathOf('styles')];
   return {
     sheets: [...sheets.values()],
-    /** True if days are counted from 1904, as Excel for the Macintosh once did. */
+    /** True if dates count days from 1904, as Excel for the Macintosh did. */
     is1904,
-    /** Texts that cells refer to by their index. */
+    /** Shared texts, by the index that cells contain. */
     texts: texts === undefined ? [] : await readTexts(archive, texts),
-    /** Number styles by the index of a cell's style. */
+    /** Number styles, by the style index of cells. */
     styles: styles === undefined ? [] : await readStyles(archive, styles),
   };
 }
 
-/** @param path of the part whose relations are read; '' for the archive's own */
+/** @param path the part whose relationships are read; empty for those of the archive */
 async function relationsOf(archive: Archive, path: string) {
   const [, folder = '', file = ''] = /^(.*\/)?([^/]*)$/.exec(path) ?? [];
   const relations: { id: string; type: string; path: string }[] = [];
@@ -64,7 +64,10 @@ async function relationsOf(archive: Archive, path: string) {
   return relations;
 }
 
-/** A target is relative to the folder of the part that names it, or to the archive. */
+/**
+ * Resolves the target of a relationship, which is relative to the folder of the part or to the archive's
+ * root.
+ */
 const resolve = (folder: string, target: string): string =>
   new URL(target.replaceAll('%', '%25'), `part:///${folder}`).pathname.slice(1).replaceAll('%25', '%');
 
@@ -95,9 +98,7 @@ async function readTexts(archive: Archive, path: string): Promise<string[]> {
   return texts;
 }
 
-/**
- * Decodes texts such as `_x000D_`, which stand for characters that XML cannot contain, or for an underscore.
- */
+/** Decodes escapes such as `_x000D_`: a character that XML cannot contain, or an underscore. */
 export const unescapeText = (text: string): string =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
@@ -119,32 +120,34 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
   return ids.map((id) => numberStyleOf(Number(id), codes.get(id)));
 }
 
-/** Meaning that the format of a cell gives its number. */
+/** How a cell's number format interprets and rounds the stored number. */
 interface NumberStyle {
   readonly kind: 'number' | 'date' | 'percent';
-  /** Digits shown after the point; undefined for a format that shows as many as fit. */
+  /** Displayed digits after the decimal point; undefined for a format that displays as many as fit. */
   readonly fractionDigits?: number;
 }
 
 export const PLAIN: NumberStyle = { kind: 'number' };
 const DATE: NumberStyle = { kind: 'date' };
 
-/** Digits after the point in the formats of numbers that a workbook does not spell out. */
+/** Digits after the decimal point in built-in number formats, which a workbook refers to by id only. */
 const BUILT_IN_DIGITS: ReadonlyMap<number, number> = new Map([
   ...[1, 3, 5, 6, 9, 37, 38].map((id) => [id, 0] as const),
   ...[2, 4, 7, 8, 10, 39, 40].map((id) => [id, 2] as const),
 ]);
 
-/** Date formats that a workbook does not spell out (ECMA-376 part 1, 18.8.30); 27 to 58 in Asian editions. */
+/**
+ * Returns true for built-in date formats (ECMA-376 part 1, 18.8.30). Ids 27 to 58 occur in Asian editions.
+ */
 const isBuiltInDate = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || id === 45 || id === 47 || (id >= 50 && id <= 58);
 
-/** The limit of Excel. */
+/** Maximum length of a format code in Excel. */
 const MAX_CODE_CHARACTERS = 255;
 
 /**
- * @param id of the format
- * @param code as the workbook spells it out, such as `dd/mm/yyyy hh:mm`
+ * @param id format id
+ * @param code format code in the workbook, such as `dd/mm/yyyy hh:mm`; undefined for a built-in format
  */
 function numberStyleOf(id: number, code: string | undefined): NumberStyle {
   if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return PLAIN;
@@ -152,16 +155,17 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
     if (isBuiltInDate(id)) return DATE;
     return withDigits(id === 9 || id === 10 ? 'percent' : 'number', BUILT_IN_DIGITS.get(id));
   }
-  // The format of positive numbers, without texts, escaped characters, padding and fill characters.
+  // Keeps only the format of positive numbers, without texts, escaped characters, padding and fill
+  // characters.
   const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
-  // [h]:mm counts elapsed hours and is not a time of day.
+  // [h]:mm is a number of elapsed hours, not a time of day.
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return PLAIN;
   const plain = positive.replace(/\[[^\]]*\]/g, '');
   if (/^\s*general\s*$/i.test(plain)) return PLAIN;
   if (/[dmyhs]/i.test(plain)) return DATE;
   const [, before = '', after = '', last] =
     /^[^0#?]*([0#?,]*[0#?])(?:\.([0#?]*))?(,?)[^0#?]*$/.exec(plain) ?? [];
-  // A format with a comma after its last digit shows thousands as 1.
+  // A comma after the last digit divides the displayed number by 1,000.
   const digits = before === '' || last === ',' || /[eE]/.test(plain) ? undefined : after.length;
   return withDigits(plain.includes('%') ? 'percent' : 'number', digits);
 }

@@ -1,19 +1,22 @@
-/** Numbers and dates of workbooks, as the texts that a text file would have in their place. */
+/** Converts numbers and dates of workbooks to the texts that a text file would contain instead. */
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { formatDecimal } from '../../values/decimal.ts';
 
-/** Day 0 of the two date systems. */
+/**
+ * Day 0 of the date system that starts in 1900, in epoch seconds. The next constant is day 0 of the other
+ * system.
+ */
 const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;
 
 const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;
 
-/** 9999-12-31, the last day that Excel knows. */
+/** Serial number of 9999-12-31, the last day in Excel. */
 const LAST_DAY = 2_958_465;
 
 /**
- * @param serial days since the first one, with the time as the fraction
- * @returns `2024-03-31`, `2024-03-31T08:30:00` or, without a day, `08:30:00`, rounded to the second;
- *   undefined if it is not a date
+ * @param serial days since day 0, with the time of day as the fraction
+ * @returns `2024-03-31`, `2024-03-31T08:30:00` or, below 1, `08:30:00`, rounded to the second; undefined for
+ *   an invalid date
  */
 export function dateText(serial: number, is1904: boolean): string | undefined {
   if (serial < 0 || serial >= LAST_DAY + 1) return undefined;
@@ -21,17 +24,17 @@ export function dateText(serial: number, is1904: boolean): string | undefined {
   if (serial < 1) return isoOf(seconds).slice(11);
   if (is1904) return withoutMidnight(isoOf(EPOCH_1904 + seconds));
   const day = Math.floor(seconds / DAY_SECONDS);
-  // Excel has a 29 February 1900, so the days before it are counted from one day later.
+  // Excel counts 29 February 1900, which did not exist, so earlier days need a correction of one day.
   if (day === 60) return withoutMidnight(`1900-02-29${isoOf(seconds).slice(10)}`);
   return withoutMidnight(isoOf(EPOCH_1900 + seconds + (day < 60 ? DAY_SECONDS : 0)));
 }
 
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19);
 
-/** Removes a time of midnight: a day is written without it, and a date-time is read the same. */
+/** Removes the time of midnight: it denotes a date, and a column of date-times reads a date as midnight. */
 const withoutMidnight = (text: string): string => text.replace(/T00:00:00$/, '');
 
-/** Rounds an ISO date-time, which cells of type date contain: `2024-03-31T08:30:00.999`. */
+/** Rounds an ISO date-time such as `2024-03-31T08:30:00.999`, found in cells of type date, to the second. */
 export function roundedDate(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?$/.test(text)) return text;
   const ms = Date.parse(text.endsWith('Z') ? text : `${text}Z`);
@@ -39,10 +42,9 @@ export function roundedDate(text: string): string {
 }
 
 /**
- * The digits that Excel shows, at most 15: 0.1 + 0.2, which is stored as 0.30000000000000004, is 0.3. An
- * integer keeps all.
- * @returns the digits with a point before the decimals and without an exponent; undefined if it is not a
- *   number
+ * Formats a number with at most 15 digits, as Excel does: 0.1 + 0.2 is 0.3, not 0.30000000000000004. Integers
+ * keep all digits.
+ * @returns digits with a decimal point and without an exponent; undefined for infinity and NaN
  */
 export function numberText(value: number): string | undefined {
   if (!Number.isFinite(value)) return undefined;
@@ -55,20 +57,20 @@ export function numberText(value: number): string | undefined {
   return `${sign}0.${'0'.repeat(-power - 1)}${first}${more}`;
 }
 
-/** A percentage with its sign: a bare 0.05 would be read as a twentieth of a per cent. */
+/** Formats a fraction as a percentage with a sign, because a column of rates reads a bare 0.05 as 0.05 %. */
 export const percentText = (value: number): string | undefined => {
   const text = numberText(Number((value * 100).toPrecision(15)));
   return text === undefined ? undefined : `${text}%`;
 };
 
-/** Rounds the digits of a number or percentage as spreadsheets do: halves away from zero. */
+/** Rounds a number or percentage as spreadsheets do: halves away from zero. */
 export function roundText(text: string, fractionDigits: number): string {
   const [, sign = '', digits = '', percent = ''] = /^(-?)([0-9.]+)(%?)$/.exec(text) ?? [];
   const units = Math.round(Number(`${digits}e${fractionDigits}`));
   return `${sign}${fractionDigits === 0 ? units : formatDecimal(units, fractionDigits)}${percent}`;
 }
 
-/** Number of digits after the point of a number or percentage. */
+/** Counts the digits after the decimal point of a number or percentage. */
 export function fractionDigitsOf(text: string): number {
   const point = text.indexOf('.');
   return point < 0 ? 0 : text.length - point - (text.endsWith('%') ? 2 : 1);

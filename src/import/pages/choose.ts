@@ -1,4 +1,4 @@
-/** The form that shows the proposal for a file, with lists to choose something else. */
+/** Form that shows the suggested map of a file, with lists to choose something else. */
 
 import { form, input, select } from '../../desk/parts.ts';
 import type { Form, Visit } from '../../desk/screen.ts';
@@ -14,9 +14,9 @@ import { ALTERNATIVES, IMPORT_COLUMNS } from '../table/columns.ts';
 import type { DeskFile, ImportChoices } from './desk-files.ts';
 import { shorten } from './findings.ts';
 
-// The map document that results from the choices on the page
+// Conversion of the submitted form to a map document
 
-/** Limit of unknown headings in the form: nobody chooses among more columns, and the rest is ignored. */
+/** Maximum number of unknown headings in the form. Further unknown columns are ignored. */
 const MOST_UNKNOWN = 60;
 
 const FIELD = {
@@ -25,7 +25,9 @@ const FIELD = {
   word: (column: string, place: number) => `word-${column}-${place}`,
 } as const;
 
-/** Places of the headings in the form: the recognised ones, and the first of the others. */
+/**
+ * Returns the indexes of the headings shown in the form: all recognised headings, and the first unknown ones.
+ */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
@@ -34,7 +36,7 @@ function placesOnForm({ headings }: MapProposal): readonly number[] {
   });
 }
 
-/** Columns without a heading that need a value for every row, or are offered first. */
+/** Returns columns that the file lacks and that need one value for all rows, or are offered prominently. */
 function neededConstants({ document, headings }: MapProposal): readonly string[] {
   const isOffered =
     IMPORT_COLUMNS[document.kind].some(({ name }) => name === 'paid_until') &&
@@ -42,17 +44,17 @@ function neededConstants({ document, headings }: MapProposal): readonly string[]
   return [...Object.keys(document.constants ?? {}), ...(isOffered ? ['paid_until'] : [])];
 }
 
-/** Columns that identify a person or a row, so that no two rows share a value. */
+/** Columns whose value identifies a person or a row and cannot be the same in all rows. */
 const OF_ONE_ROW: readonly string[] = ['identity_card', 'full_name', 'first_name', 'last_name', 'mobile'];
 
-/** True if all rows of a file may have the same value in a column. */
+/** True if all rows of a file may have the same value in this column. */
 function mayBeAlike(kind: ImportKind, { name, role }: FileColumn): boolean {
   if (OF_ONE_ROW.includes(name) || role === 'key' || role === 'compared') return false;
   if (kind === 'cooperatives') return name !== 'name';
   return kind !== 'members' || !['member_code', 'date_of_birth'].includes(name);
 }
 
-/** Further columns that the file lacks, and that may have one value in all its rows. */
+/** Returns further columns that the file lacks and that may have one value for all rows. */
 function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
   const { document, headings } = proposal;
   const excluded = new Set([...headings.map(({ column }) => column), ...neededConstants(proposal)]);
@@ -61,16 +63,16 @@ function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
   );
 }
 
-/** Columns that were chosen for several headings. */
+/** Returns the columns that the user chose for several headings. */
 export function chosenTwice(proposal: MapProposal, form: Form): readonly string[] {
   const chosen = placesOnForm(proposal).flatMap((place) => form.get(FIELD.heading(place)) || []);
   return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
 }
 
-/** Values of the form as it was last sent, by field. */
+/** Returns the last submitted value of a form field. */
 type SubmittedValues = (field: string) => string | undefined;
 
-/** Restores the fields of the form from the map of `chosenMap`. */
+/** Restores the form fields from the map that `chosenMap` made. */
 function submittedValues(proposal: MapProposal, submitted: ImportChoices | undefined): SubmittedValues {
   if (submitted === undefined) return () => undefined;
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(submitted.map);
@@ -89,7 +91,7 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
   return (field) => fields.get(field);
 }
 
-/** @returns the map as a JSON text, without what was left open */
+/** @returns the map as JSON, without the fields that the user left empty */
 export function chosenMap(proposal: MapProposal, form: Form): string {
   const { document, headings, unknownWords } = proposal;
   const places = placesOnForm(proposal);
@@ -126,8 +128,8 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
 type Choice = readonly [value: string, label: string];
 
 /**
- * Limit of the cooperatives and earlier imports to choose from; beyond it, the code of a cooperative is
- * typed.
+ * Maximum number of cooperatives or earlier imports in a list. If there are more cooperatives, the user types
+ * a code instead.
  */
 const MOST_CHOICES = 500;
 
@@ -136,7 +138,7 @@ const labelOf = (visit: Visit, name: string): string => visit.translate(nameOf(n
 const labelled = (visit: Visit, names: readonly string[]): Choice[] =>
   names.map((name) => [name, labelOf(visit, name)]);
 
-/** @param faults reasons why the previous choices are not possible */
+/** @param faults reasons why the submitted choices were refused */
 export async function choicesForm(
   visit: Visit,
   file: DeskFile,
@@ -168,7 +170,7 @@ ${
 }
 ${constantFields(visit, proposal, submitted)}
 ${
-  // A workbook has sheets.
+  // Only workbooks, which have sheets, can have hidden rows.
   proposal.sheets.length > 0 &&
   html`<label class="tick"><input type="checkbox" name="skip_hidden" value="yes"${
     file.given?.skipsHidden === true && html` checked`
@@ -191,7 +193,7 @@ ${
 ${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
 }
 
-/** Labels of the columns in a text such as `member_code (or identity_card)`. */
+/** Replaces the columns in a text such as `member_code (or identity_card)` with their labels. */
 function columnsIn(visit: Visit, missing: string): string {
   const alternatives = /^(\w+) \(or (.+)\)$/.exec(missing);
   if (alternatives === null) return labelOf(visit, missing);
@@ -202,7 +204,7 @@ function columnsIn(visit: Visit, missing: string): string {
   });
 }
 
-/** Fields for values of every row, for the columns without a heading. */
+/** Returns fields for values that apply to every row, for columns that the file lacks. */
 function constantFields(visit: Visit, proposal: MapProposal, submitted: SubmittedValues): Html | false {
   const offered = offeredConstants(proposal);
   const isOpen = offered.some(
@@ -249,7 +251,7 @@ function headingField(
   });
 }
 
-/** Fields for the questions that the file leaves open. */
+/** Returns fields for the questions that the file leaves open. */
 async function openQuestions(
   visit: Visit,
   fileName: string,
@@ -301,7 +303,10 @@ async function openQuestions(
   return questions;
 }
 
-/** @param texts of the file: a single code that is one of their words is probably meant */
+/**
+ * @param texts texts about the file; if they contain the code of exactly one cooperative, the field suggests
+ *   it
+ */
 async function cooperativeField(
   visit: Visit,
   name: string,

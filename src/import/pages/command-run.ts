@@ -1,4 +1,7 @@
-/** A command in a process of its own: the desk shows its messages, and stays responsive meanwhile. */
+/**
+ * Runs a command in a separate process, so that the desk stays responsive and can show the command's
+ * messages.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
 import type { Language } from '../../values/language.ts';
@@ -6,14 +9,14 @@ import { type Text, unpack } from '../../values/message.ts';
 import type { ColumnChanges, FirstRow, ImportNews, NewsPart, ReportNews } from '../import-report.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 
-/** Limits of the messages and characters that are kept: nobody reads more. */
+/** Maximum number of messages, and of characters of error output, that are kept for display. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
 
-/** The user and language of a command, and its start. */
+/** User, language and start time of a command. */
 export interface RunAs {
-  /** User under whom changes are recorded, such as `root`, or `N. N. (root)`. */
+  /** User recorded with the changes, such as `root` or `N. N. (root)`. */
   readonly user: string;
-  /** Language of errors; messages about a file are translated when they are shown. */
+  /** Language of error messages. Messages about a file are translated when they are shown. */
   readonly language: Language;
   /** Epoch seconds. */
   readonly startedAt: number;
@@ -31,46 +34,46 @@ export interface QueueOptions {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** A message, and the first lines of the file that it is about. */
+/** Message, with the first few lines of the file that the message is about. */
 interface RunMessage {
   readonly text: Text;
   readonly lines: readonly number[];
 }
 
-/** State of a run that is no longer at work, kept to show it again in another process. */
+/** State of a run that has ended or asks, saved so that another process of the desk can show the run. */
 export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly args: readonly string[];
   readonly news: readonly ImportNews[];
   readonly output: string;
   readonly errors: string;
   readonly hasAgreed: boolean;
-  /** Exit status; null, too, for a run that was waiting for an answer, which nobody can give any more. */
+  /** Exit status; null after a signal, and for a run that was waiting for an answer when it was saved. */
   readonly status: number | null;
 }
 
-/** Longest wait for an answer, as a run keeps its checked rows in memory and on the disk. */
+/** Maximum wait for an answer, because a waiting run keeps its checked rows in memory and on disk. */
 const PATIENCE_MS = 30 * 60_000;
 
 let lastId = 0;
 
 export class CommandRun {
-  /** Number by which a user agrees to this run and no other: another tab may have started one. */
+  /** Id that a confirmation refers to, because the user may have started another run in another tab. */
   readonly id = ++lastId;
-  /** Share of the work that is done; undefined while the run waits or the share is unknown. */
+  /** Finished fraction of the work; undefined while the run waits or if the fraction is unknown. */
   progress: number | undefined;
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
   firstRows: readonly FirstRow[] = [];
   changes: readonly ColumnChanges[] = [];
-  /** Names of persons by line of the file. */
+  /** Names of people, by line of the file. */
   names: { readonly [line: number]: string } = {};
-  /** Sheets of a workbook of which none was chosen. */
+  /** Sheets of a workbook, if the import could not choose one. */
   sheets: readonly string[] | undefined;
-  /** The end of the standard error output. */
+  /** End of the standard error output. */
   errors = '';
-  /** Exit status; undefined until it has ended, null after a signal. */
+  /** Exit status; undefined while the process runs, null after a signal. */
   status: number | null | undefined;
-  /** True after the command has reported its changes, while it waits for a user to agree. */
+  /** True while the command waits for the user to confirm the reported changes. */
   isAsking = false;
   hasBegun = false;
   hasAgreed = false;
@@ -78,7 +81,7 @@ export class CommandRun {
   readonly startedAt: number;
   readonly args: readonly string[];
   private readonly messages = new Map<NewsPart, RunMessage[]>();
-  /** Messages from the process that are shown. */
+  /** Messages of the process, without progress, to be saved with the run. */
   private news: ImportNews[] = [];
   private readonly options: QueueOptions & RunAs;
   private output = '';
@@ -86,27 +89,27 @@ export class CommandRun {
   private readonly onRest: () => void;
   private child: ChildProcess | undefined;
 
-  /** @param onRest called whenever the command stops working: it asks, or has ended */
+  /** @param onRest called when the command asks for confirmation or has ended */
   constructor(args: readonly string[], options: QueueOptions & RunAs, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
     [this.user, this.startedAt] = [options.user, options.startedAt];
   }
 
-  /** Restores a run that ended in another process of the desk. */
+  /** Restores a run that was saved by another process of the desk. */
   static again({ args, user, startedAt, news, ...state }: RestedRun, options: QueueOptions): CommandRun {
     const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
     for (const message of news) run.take(message);
     return Object.assign(run, state, { hasBegun: true });
   }
 
-  /** Undefined while the command is at work. */
+  /** State to save; undefined while the command works or waits for its start. */
   get rested(): RestedRun | undefined {
     if (this.isAtWork) return undefined;
     const { args, user, startedAt, news, output, errors, hasAgreed, status = null } = this;
     return { args, user, startedAt, news, output, errors, hasAgreed, status };
   }
 
-  /** True also while it waits for its turn. */
+  /** True while the command works or waits for its start. */
   get isAtWork(): boolean {
     return this.status === undefined && !this.isAsking;
   }
@@ -119,7 +122,7 @@ export class CommandRun {
     return this.messages.get(part) ?? [];
   }
 
-  /** The JSON document that the command has printed; undefined before its end, and after a failure. */
+  /** JSON document printed by the command; undefined before its end or after a failure. */
   get document(): unknown {
     if (this.status === 0 || this.status === 1) this.parsed ??= this.output && JSON.parse(this.output);
     return this.parsed || undefined;
@@ -169,12 +172,12 @@ export class CommandRun {
       if (messages.length >= MOST_TEXTS) return;
       messages.push({ text: unpack(news.text), lines: news.lines ?? [] });
     }
-    // Any other message is the new value of the property with its name.
+    // Any other message sets the property that has the name of its key.
     else Object.assign(this, news);
     if (!('progress' in news)) this.news.push(news);
   }
 
-  /** Agrees to the changes that the command has reported. */
+  /** Confirms the changes that the command has reported. */
   agree(): void {
     this.isAsking = false;
     this.hasAgreed = true;
@@ -186,7 +189,7 @@ export class CommandRun {
     this.child?.send('yes', () => {});
   }
 
-  /** Ends a run that nobody has agreed to; its findings can still be read. */
+  /** Ends a run that waits for confirmation, without a change. Its findings stay readable. */
   letGo(): void {
     if (!this.isAsking) return;
     this.isAsking = false;
@@ -194,21 +197,22 @@ export class CommandRun {
     this.stop();
   }
 
-  /** Ends the command as Ctrl-C does: uncommitted changes are rolled back. */
+  /** Ends the command like Ctrl-C: uncommitted changes are rolled back. */
   stop(): void {
     if (this.child !== undefined) this.child.kill('SIGTERM');
     else this.end(null);
   }
 }
 
-// The commands of a desk: a few at a time, the others in their turn
+// Queue of the desk's commands, of which a few run at a time
 
 /**
- * Limits of running commands, each a process with an open registry, and of those that ask with checked rows.
+ * Maximum number of working commands, each a process with an open registry, and of commands that wait for
+ * confirmation.
  */
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 
-/** Commands that take longer than a page may, and print one JSON document. */
+/** Commands that take too long for a page request and print one JSON document. */
 const WORKS = {
   backup: ['backup'],
   check: ['check'],
@@ -219,7 +223,7 @@ export type Work = keyof typeof WORKS;
 
 export class CommandQueue {
   private readonly options: QueueOptions;
-  /** Runs that have not ended, in the order in which they begin. */
+  /** Runs that have not ended, in the order of their start. */
   private readonly runs = new Set<CommandRun>();
   private readonly undos = new Map<number, CommandRun>();
   private readonly works = new Map<Work, CommandRun>();
@@ -228,7 +232,7 @@ export class CommandQueue {
     this.options = options;
   }
 
-  /** @param onRest called when the command stops working: it asks, or has ended */
+  /** @param onRest called when the command asks for confirmation or has ended */
   start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
     const run = new CommandRun(args, { ...this.options, ...as }, () => {
       onRest();
@@ -239,7 +243,9 @@ export class CommandQueue {
     return run;
   }
 
-  /** Begins waiting runs as far as there is room, and ends the oldest of too many that ask. */
+  /**
+   * Starts waiting runs up to the maximum, and ends the oldest runs that wait for confirmation beyond theirs.
+   */
   private goOn(): void {
     for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
     const runs = [...this.runs];
@@ -248,7 +254,10 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** The last requested undo of an import: a command that shows its changes, and asks. */
+  /**
+   * Returns the last run of `imports undo` for an import. The command shows its changes and waits for
+   * confirmation.
+   */
   undoOf(importId: number): CommandRun | undefined {
     return this.undos.get(importId);
   }
@@ -258,12 +267,12 @@ export class CommandQueue {
     this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
   }
 
-  /** The last run of a command, started by any user: it continues when the page is closed. */
+  /** Returns the last run of a command, by any user. The run continues after the page is closed. */
   workOf(work: Work): CommandRun | undefined {
     return this.works.get(work);
   }
 
-  /** Starts the command, unless it is at work. */
+  /** Starts the command, or returns its current run if the command is working. */
   startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
     const last = this.works.get(work);
     const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);
@@ -273,7 +282,7 @@ export class CommandQueue {
 
   async close(): Promise<void> {
     for (const run of this.runs) {
-      // Its findings stay, and the file can be checked again.
+      // The findings stay readable, and the file can be checked again.
       if (run.isAsking) run.letGo();
       else run.stop();
     }

@@ -1,7 +1,7 @@
 /**
- * The files that were given to the desk, and the commands that read them. They belong to the desk, not to a
- * session: a user who returns finds them unchanged, even at the next desk. Their folder is readable by this
- * user only.
+ * Files that users uploaded to the desk, and the commands that read them. Files belong to the desk, not to a
+ * session, so they are still there when a user returns, even after a restart of the desk. Only the
+ * operating-system user of the desk can read their folder.
  */
 import {
   createWriteStream,
@@ -26,7 +26,7 @@ import { addedColumnOf } from '../table/recognise-headings.ts';
 import { CommandQueue, CommandRun, type QueueOptions, type RestedRun, type RunAs } from './command-run.ts';
 
 export interface ImportChoices {
-  /** The map document, as a text. */
+  /** Map document as JSON. */
   readonly map: string;
   readonly replaces?: number | undefined;
   readonly skipInvalid: boolean;
@@ -35,27 +35,29 @@ export interface ImportChoices {
 
 export interface DeskFile {
   readonly id: number;
-  /** The name that its owner gave it: shown, and never part of a path. */
+  /** Name from the upload. It is shown, and never part of a path. */
   readonly name: string;
-  /** The chosen kind; undefined while it is guessed. */
+  /** Kind chosen by the user; undefined while the kind is only guessed. */
   kind: ImportKind | undefined;
-  /** The run that proposes a map. */
+  /** Run of `import map`, which suggests a map. */
   proposing: CommandRun;
-  /** Sheets of a workbook from an earlier proposal: there may be none for the chosen sheet. */
+  /**
+   * Sheets of a workbook, from an earlier suggestion, because the suggestion for the chosen sheet may fail.
+   */
   sheets?: readonly string[] | undefined;
-  /** Choices last sent with the form, or those of the original file if this one has its refused rows. */
+  /** Last submitted choices. For a file of refused rows, initially the choices of the original file. */
   given?: ImportChoices | undefined;
-  /** Choices with which the file was checked. */
+  /** Choices with which the file was last checked. */
   choices?: ImportChoices | undefined;
-  /** The import with these choices, which asks when it has checked the file; a user may agree. */
+  /** Run of `import` with these choices, which waits for confirmation after checking the file. */
   check?: CommandRun | undefined;
 }
 
-/** The saved state of a file. */
+/** State of a file on disk. */
 interface SavedFile extends Pick<DeskFile, 'name' | 'kind' | 'sheets' | 'given' | 'choices'> {
-  /** Epoch of the registry's sequence when the file was checked. */
+  /** Epoch of the registry's events when the file was checked. */
   readonly epoch: string;
-  /** The user who gave the file, and when. */
+  /** User who uploaded the file, and the time. */
   readonly as: Pick<RestedRun, 'user' | 'startedAt'>;
   readonly proposing?: RestedRun | undefined;
   readonly check?: RestedRun | undefined;
@@ -65,9 +67,12 @@ const STATE = 'state.json';
 const MAX_NAME_CHARACTERS = 120;
 
 interface DeskFilesOptions extends QueueOptions {
-  /** Readable by its user only; has a folder for each file, with its bytes and its state. */
+  /**
+   * Folder with a subfolder for each file, which holds its bytes and state. Only its owner can read the
+   * folder.
+   */
   readonly folder: string;
-  /** Epoch of the registry's sequence: findings and imports of another one are not shown. */
+  /** Epoch of the registry's events. Findings and imports from another epoch are not shown. */
   readonly epoch: string;
   /** True if an import was undone, at the desk or elsewhere. */
   readonly isUndone: (importId: number) => boolean;
@@ -84,12 +89,12 @@ export class DeskFiles {
     this.commands = new CommandQueue(options);
     for (const id of this.savedIds()) {
       if (existsSync(this.pathOf(id, STATE))) this.files.set(id, this.restore(id));
-      // An upload that was cut off.
+      // Removes an interrupted upload.
       else rmSync(this.pathOf(id, '.'), { recursive: true, force: true });
     }
   }
 
-  /** Oldest first. */
+  /** Returns the ids of saved files, oldest first. */
   private savedIds(): number[] {
     const { folder } = this.options;
     if (!existsSync(folder)) return [];
@@ -117,7 +122,10 @@ export class DeskFiles {
     };
   }
 
-  /** The state may be empty after a power cut: the file is there, and can be read again. */
+  /**
+   * Reads the state of a file. After a power failure the state may be empty; the file itself can then be read
+   * again.
+   */
   private readState(id: number): SavedFile {
     try {
       return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
@@ -128,8 +136,8 @@ export class DeskFiles {
   }
 
   /**
-   * Saves the state of a file, without runs at work: they end with the desk. A full disk keeps the previous
-   * state: the desk continues with the one in memory.
+   * Saves the state of a file, without working runs, because they end with the desk. If the disk is full, the
+   * previous state stays on disk and the desk continues with the state in memory.
    */
   private save(id: number): void {
     const file = this.files.get(id);
@@ -152,7 +160,7 @@ export class DeskFiles {
     }
   }
 
-  /** All files, the newest first. */
+  /** Returns all files, newest first. */
   list(): readonly DeskFile[] {
     return [...this.files.values()].reverse();
   }
@@ -162,8 +170,8 @@ export class DeskFiles {
   }
 
   /**
-   * Saves a file and starts the proposal of its map.
-   * @throws errors of `content`; the system's error if the disk takes no more
+   * Saves an uploaded file and starts the suggestion of its map.
+   * @throws errors of `content`; the system's error if the file cannot be saved
    */
   async add(givenName: string, content: AsyncIterable<Uint8Array>, as: RunAs): Promise<DeskFile> {
     mkdirSync(this.options.folder, { recursive: true, mode: 0o700 });
@@ -186,7 +194,7 @@ export class DeskFiles {
     return rm(this.pathOf(id, '.'), { recursive: true, force: true });
   }
 
-  /** Reads the file as another kind than the one that was guessed, or another sheet of a workbook. */
+  /** Reads a file again, as another kind than the guessed one or from another sheet of the workbook. */
   readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
     file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
@@ -205,7 +213,7 @@ export class DeskFiles {
     });
   }
 
-  /** Applies the choices of the original file to its corrected refused rows. */
+  /** Applies the choices of the original file to the file of its corrected refused rows. */
   private takeChoicesOfFirst(id: number, as: RunAs): void {
     const file = this.files.get(id);
     const proposal = file?.proposing.proposal;
@@ -221,13 +229,13 @@ export class DeskFiles {
     file.given = { ...first.choices, replaces: undefined, skipInvalid: false, skipsHidden: false };
   }
 
-  /** Saves the choices sent with the form, even if the file cannot be checked with them. */
+  /** Saves the submitted choices, even if they do not permit a check. */
   give(file: DeskFile, given: ImportChoices): void {
     file.given = given;
     this.save(file.id);
   }
 
-  /** Checks the file with these choices, and asks. */
+  /** Starts a check of the file with these choices, after which the command waits for confirmation. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();
     writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
@@ -241,7 +249,10 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Imports the checked file; checks it again if that run was ended, or was started by another user. */
+  /**
+   * Confirms the import of a checked file. Checks the file again if the check has ended or belongs to another
+   * user.
+   */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();
@@ -258,7 +269,7 @@ export class DeskFiles {
     ];
   }
 
-  /** Path of the refused rows; there is no such file while none is refused. */
+  /** Returns the path of the refused rows. The file exists only if rows were refused. */
   rejectsOf(id: number): string {
     return this.pathOf(id, 'rejects.csv');
   }
@@ -275,7 +286,7 @@ export class DeskFiles {
     return id !== undefined && this.options.isUndone(id);
   }
 
-  /** Ends every command. Files that were imported in full are removed: the registry has their rows. */
+  /** Ends all commands. Removes files that were imported completely, because the registry has their rows. */
   async close(): Promise<void> {
     await this.commands.close();
     for (const file of this.list()) if (this.isInRegistry(file)) await this.erase(file.id);
@@ -288,7 +299,7 @@ export class DeskFiles {
     try {
       return !this.isUndone(file);
     } catch (error) {
-      // A registry that cannot be read proves nothing.
+      // If the registry cannot be read, the file is kept.
       if (error instanceof StorageError) return false;
       throw error;
     }
@@ -298,7 +309,8 @@ export class DeskFiles {
 export const isImported = ({ check }: DeskFile): boolean => check?.report?.outcome === 'imported';
 
 /**
- * True for a file with the refused rows of another one: it has the same headings, and one for the reasons.
+ * True if a file contains the refused rows of another file: the same headings, followed by the column of
+ * reasons.
  */
 function isOfRejects({ headings }: MapProposal, original: MapProposal | undefined): boolean {
   if (original === undefined) return false;
@@ -309,7 +321,10 @@ function isOfRejects({ headings }: MapProposal, original: MapProposal | undefine
   );
 }
 
-/** The name without a path that a browser puts before it, control characters and national IDs. */
+/**
+ * Returns a file name for display, without the path that some browsers add, control characters and national
+ * IDs.
+ */
 const displayName = (name: string): string => {
   const last = name.replace(/^.*[/\\]/su, '').replace(/\p{C}/gu, '');
   return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';

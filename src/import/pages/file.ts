@@ -1,4 +1,4 @@
-/** `/import/…`: one file, from the proposed map to the dry run and the import. */
+/** Page `/import/…`: one uploaded file, from the suggested map to the dry run and the import. */
 import { createReadStream, existsSync } from 'node:fs';
 import { failure, form, input, select } from '../../desk/parts.ts';
 import type { Action, Form, Page, Screen, Visit } from '../../desk/screen.ts';
@@ -26,9 +26,9 @@ import {
   stateOf,
 } from './findings.ts';
 
-// The kind of a file, and the sheet of a workbook
+// Kind of a file, and sheet of a workbook
 
-/** Form for the kind and the sheet, which may have been guessed wrongly. */
+/** Returns a form to correct the guessed kind and sheet. */
 const kindForm = (visit: Visit, file: DeskFile): Html =>
   form(visit, {
     path: pathOf(file),
@@ -43,7 +43,10 @@ const kindForm = (visit: Visit, file: DeskFile): Html =>
     )}${sheetChoice(visit, file)}`,
   });
 
-/** Field for the sheet: typed if the sheets are not known, as in a workbook that cannot be read. */
+/**
+ * Returns a field for the sheet. The name is typed if the sheets are unknown, for example in an unreadable
+ * workbook.
+ */
 function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
   const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
@@ -53,7 +56,7 @@ function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFil
   return sheets.length > 1 && select('sheet', label, choices, { chosen: sheet });
 }
 
-/** Links beside a page of the file: back to the choices, and its removal. */
+/** Returns the links of a file's page: back to the choices, removal of the file, and all files. */
 const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
   html`<div class="row">${
     canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Change how it is read')}</a> `
@@ -70,13 +73,14 @@ function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}
     body: html`<h1>${file.name}</h1>
 <p><small>${kind && html`${visit.translate(nameOf(kind))} · `}${stateOf(visit, file)}</small></p>
 ${body}`,
-    // The owner of the file knows its contents; the dry run records the access to stored data.
+    // The user who uploaded the file knows its contents, and the dry run has recorded the access to stored
+    // data.
     shows: 'nobody',
     ...more,
   };
 }
 
-/** Page while a command is at work: it refreshes itself, and may be closed. */
+/** Returns the page shown while a command works. The page refreshes itself, and may be closed. */
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
   const isRead = share === 100;
@@ -146,7 +150,7 @@ ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }
 
-/** A fault of the choices, with the label of the column if it has one. */
+/** Describes a fault of the choices, with the label of the column if the fault concerns a column. */
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
   const label = place === path ? path : visit.translate(nameOf(place));
@@ -157,7 +161,10 @@ const CHANGED = say('The data has changed in the meantime. Check it again.');
 
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
-/** An action on a file that needs no command to be at work. */
+/**
+ * Wraps an action on a file so that it runs only if no command is working on the file and the file is not
+ * imported.
+ */
 const settled =
   (act: FileAction<ReturnType<Action>>): Action =>
   (visit, fields) => {
@@ -167,7 +174,7 @@ const settled =
     return act(visit, file, fields);
   };
 
-/** An action on the dry run that the user has looked at. */
+/** Wraps an action so that it runs only if the dry run is still the one that the user has seen. */
 const agreed = (act: FileAction<void>): Action =>
   settled((visit, file, fields) => {
     if (String(file.check?.id) !== fields.get('check')) return { goTo: pathOf(file), told: CHANGED };
@@ -187,7 +194,7 @@ export const IMPORT_FILE: Screen = {
     const wantsChoices = visit.query.get('choose') !== null && !isImported(file);
     if (file.check === undefined || wantsChoices) return choices(visit, file);
     const result = (run.hasAgreed ? imported : checked)(visit, file, run);
-    // The command has recorded the access of the user who started it only.
+    // The command recorded an access only for the user who started it, so other users need a record.
     return run.user === visit.session.user ? result : { ...result, shows: await showingAll(visit) };
   },
   actions: {
@@ -229,7 +236,7 @@ export const IMPORT_FILE: Screen = {
       return { goTo: pathOf(file) };
     }),
     import: agreed((visit, file, fields) => {
-      // A browser does not send the form without the tick.
+      // A browser does not submit the form without the tick.
       if (file.check?.report?.outcome === 'accepted' || fields.get('agreed') !== '')
         deskFilesOf(visit).startImport(file, runAs(visit));
     }),
@@ -256,7 +263,7 @@ export const REJECTS: Screen = {
     const path = file && deskFilesOf(visit).rejectsOf(file.id);
     if (path === undefined || !existsSync(path)) return undefined;
     const parts: AsyncIterable<Uint8Array> = createReadStream(path);
-    // These are rows of the file that the user gave.
+    // The user uploaded these rows, so no access is recorded.
     return { fileName: `rejects-${file?.id}.csv`, type: 'text/csv; charset=utf-8', parts, shows: 'nobody' };
   },
 };

@@ -1,4 +1,4 @@
-/** Shows the findings of a file's dry run, in the messages of the command. */
+/** Shows the findings of a dry run, in the words of the `import` command adapted to the desk. */
 import { existsSync } from 'node:fs';
 import { fields, form, table } from '../../desk/parts.ts';
 import type { Shows, Visit } from '../../desk/screen.ts';
@@ -12,17 +12,17 @@ import type { FirstRow, NewsPart, ReportNews } from '../import-report.ts';
 import type { CommandRun } from './command-run.ts';
 import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 
-// Rewords messages of the command for the desk: columns and words by their labels, and no options.
+// Adaptation of the command's messages to the desk: labels for columns and words, and no options.
 
-/** Places of a message that hold columns, or choices of one. */
+/** Placeholders whose values are column names or choices. */
 const NAMED: readonly string[] = ['column', 'known', 'meant'];
 
-/** A text that replaces a message and uses its values. */
+/** Returns a replacement for a message, which uses the values of that message. */
 const saying = (template: string): Message => new Message(template, {});
 
 const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');
 
-/** Replacements of messages by their beginning; undefined for a message that the desk leaves out. */
+/** Replacements by the beginning of the message; undefined for a message that the desk omits. */
 const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   '{file}: {rest} more; the rejects': saying('{rest} more: all of them are among the refused rows.'),
   '{file}: the rejects have': saying('All of them are among the refused rows.'),
@@ -97,13 +97,13 @@ function inPlace(place: string, value: Value): Value {
   return value.map((text) => textInPlace(place, text));
 }
 
-/** A message inside another one is never left out. */
+/** Adapts a value of a message. A message inside another message is never omitted. */
 function textInPlace(place: string, text: Text): Text {
   if (text instanceof Message) return atDesk(text) ?? text;
   return NAMED.includes(place) && text !== '' ? nameOf(text) : text;
 }
 
-/** @returns undefined for a message that the desk leaves out */
+/** @returns undefined for a message that the desk omits */
 export function atDesk(text: Text): Text | undefined {
   const template = typeof text === 'string' ? text : text.template;
   const beginning = Object.keys(REPLACEMENTS).find((start) => template.startsWith(start));
@@ -113,23 +113,23 @@ export function atDesk(text: Text): Text | undefined {
   return new Message(replacement.template, Object.fromEntries(values));
 }
 
-// Personal data that the pages of imports show
+// Personal data on the pages of imports
 
-/** Access to all persons, as the changes may contain values of any of them. */
+/** Describes an access to the data of all people, because the changes may contain values of any person. */
 export async function showingAll({ desk }: Visit): Promise<Shows> {
   const sequence = sequenceOf(desk.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
   return { fields: FIELD_GROUPS, subject: { all } };
 }
 
-// The file of a page, and its progress
+// File of a page, and its state
 
 export const fileOf = ({ desk, places }: Visit): DeskFile | undefined =>
   deskFilesOf({ desk }).find(Number(places.file));
 export const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
 export const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
 
-/** The run that is at work, or was last. */
+/** Returns the current or last run. */
 export const lastRunOf = ({ proposing, check }: DeskFile): CommandRun => check ?? proposing;
 
 export function stateOf(visit: Visit, file: DeskFile): string {
@@ -142,7 +142,7 @@ export function stateOf(visit: Visit, file: DeskFile): string {
   return visit.say('needs attention');
 }
 
-/** Nobody reads a message that lists ten thousand columns to its end. */
+/** Maximum length of a message, which may list thousands of columns. */
 const MOST_CHARACTERS = 1_500;
 
 export const shorten = (text: string): string =>
@@ -153,17 +153,23 @@ const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(t
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => item(visit, text))}</ul>`;
 
-/** @param beside names of persons; nothing for a message that the desk leaves out */
+/**
+ * @param beside names of people
+ * @returns false for a message that the desk omits
+ */
 function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | false {
   const shown = atDesk(text);
   const names = beside.length > 0 && html`<br><small>${beside.join(' · ')}</small>`;
   return shown !== undefined && html`<li>${sentence(visit, shown)}${names}</li>`;
 }
 
-/** Section with the messages of a part; false if there are none. @param look of the section */
+/**
+ * Returns a section with the messages of one part, or false if there are none.
+ * @param look style class of the section
+ */
 function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
   const items = run.messagesOf(name).flatMap(({ text, lines }) => {
-    // Names of the persons on the lines, as the file has them.
+    // Names of people on these lines, as written in the file.
     const names = lines.flatMap((line) => {
       const person = run.names[line];
       return person === undefined ? [] : visit.say('line {line}: {name}', { line, name: person });
@@ -173,7 +179,7 @@ function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, lo
   return items.length > 0 && html`<section class="${look}"><h2>${heading}</h2><ul>${items}</ul></section>`;
 }
 
-/** Stored values that the file would change, in the format of the page. */
+/** Describes the stored values that the file would change, in the format of the page. */
 function changes(visit: Visit, run: CommandRun): Html | false {
   const show = (column: string, value: StagedValue) =>
     writeStored(visit, column, value) ?? visit.say('(empty)');
@@ -240,14 +246,17 @@ ${sentences(visit, notes)}</details>`
 }`;
 }
 
-/** Link to the file of refused rows; there is none if the columns are at fault. */
+/**
+ * Returns a link to the refused rows, or false without such a file: faults of columns produce no rows to
+ * correct.
+ */
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(deskFilesOf(visit).rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(
     'Download the refused rows with the reasons. Correct them, and import that file here.',
   )}</a></p>`;
 
-/** Button for another check, as the registry may have changed since. */
+/** Returns a button that checks the file again, because the registry may have changed since. */
 export const again = (visit: Visit, { id }: DeskFile): Html =>
   form(visit, {
     path: `/import/${id}`,

@@ -1,4 +1,4 @@
-/** `/import`: a place to drop files, the files in progress, and the history of imports. */
+/** Page `/import`: an area to drop files, the files in progress, and the history of imports. */
 
 import { Readable } from 'node:stream';
 import { form, table } from '../../desk/parts.ts';
@@ -27,10 +27,10 @@ export const IMPORT: Screen = {
   takesFiles: true,
   read(visit) {
     const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
-    // One more than is shown, to detect earlier ones.
+    // Lists one more than the page shows, to detect earlier imports.
     const log = visit.use((storage) => openJournal(storage));
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
-    // Typed rows are listed with their members, by whom a user recognises a line of a paper.
+    // Typed rows are shown with the member's name, so that a user can find them on paper.
     const enteredRows = new Map(
       imports
         .filter(({ kind }) => kind === 'row_enter')
@@ -39,7 +39,8 @@ export const IMPORT: Screen = {
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${templates(visit)}${filesInProgress(visit)}
 <h2>${visit.say('Imports and corrections')}</h2>${history(visit, imports, enteredRows)}`;
-    // No refresh during an import, which may take minutes: a user who is choosing files would lose them.
+    // The page does not refresh during an import, which may take minutes: a user choosing files would lose
+    // the selection.
     const isReading = deskFilesOf(visit)
       .list()
       .some(({ proposing }) => proposing.status === undefined);
@@ -70,7 +71,7 @@ const dropping = (visit: Visit): Html =>
 <p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
   });
 
-/** Links to templates in the language of the page. */
+/** Returns links to the templates in the language of the page. */
 const templates = (visit: Visit): Html =>
   html`<p>${visit.say('Templates:')} ${IMPORT_KINDS.map(
     (kind, i) =>
@@ -124,7 +125,7 @@ ${moment(importedAt)}, ${systemUser}${undoneMark(visit, operation)}</small>`,
   }`;
 }
 
-// `/import/template/…`: a workbook to fill in, as `import template` writes it
+// Page `/import/template/…`: a workbook to fill in, the same as `import template` writes
 
 export const TEMPLATE: Screen = {
   path: '/import/template/:kind',

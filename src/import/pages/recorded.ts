@@ -1,4 +1,4 @@
-/** `/imports/…`: one recorded import, its changes, and its undo. */
+/** Page `/imports/…`: one recorded import, its changes, and its undo. */
 
 import { failure, fields, form, table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../../desk/screen.ts';
@@ -25,9 +25,9 @@ import { type CommandRun, runAs } from './command-run.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { sentences, showingAll } from './findings.ts';
 
-// The rows of a small operation, with their members and current values
+// Rows of a small operation, with their members and current values
 
-/** Maximum of rows shown; a larger operation is described by its file or reason. */
+/** Maximum number of rows shown. A larger operation is described by its file or reason instead. */
 const MOST_SHOWN = 20;
 
 export interface ShownRow {
@@ -35,7 +35,7 @@ export interface ShownRow {
   readonly what: string;
   /** Link to the person; empty for a cooperative. */
   readonly member: HtmlValue;
-  /** Empty for a member. */
+  /** Current values; empty for a member. */
   readonly values: string;
 }
 
@@ -164,7 +164,7 @@ function undoing(visit: Visit, { undoneAt }: Operation, run: CommandRun | undefi
   if (run === undefined) return ask;
   const texts = [...run.textsOf('changed'), ...run.textsOf('fault')];
   if (texts.length === 0) return html`${failure(visit, run)}${ask}`;
-  // The undo is recorded under the user who has asked, so another user needs a plan of their own.
+  // The undo is recorded under the name of the user who started it, so another user has to start an undo too.
   const isPlan = run.isAsking && run.user === visit.session.user;
   return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
 ${isPlan && html`<p><b>${visit.say('This is a preview. Nothing is undone yet.')}</b></p>`}

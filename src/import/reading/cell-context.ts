@@ -1,4 +1,4 @@
-/** Facts beside the text of a cell on which its value may depend. */
+/** Context of a cell: facts other than the cell's text that its value may depend on. */
 
 import { GENDERS, type Gender } from '../../registry/members.ts';
 import { formatDate, type TimeZone } from '../../values/date-time.ts';
@@ -10,12 +10,13 @@ import { GENDER_WORDS, type Words } from './dictionary-words.ts';
 import { foldHeading } from './fold.ts';
 import type { NoteKind } from './notes.ts';
 
-/** `dmy`: 31/3/2024, `mdy`: 3/31/2024, `ymd`: 2024/3/31. */
+/** Orders of day, month and year: `dmy` for 31/3/2024, `mdy` for 3/31/2024, `ymd` for 2024/3/31. */
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /**
- * Orders that the dates of a column show. A date such as `2024-03-31` shows none: it is read in any order.
+ * Evidence about the order of dates in a column. An ISO date such as `2024-03-31` gives none, because it is
+ * always clear.
  */
 type DateForm =
   /** `31/3/2024` */
@@ -25,66 +26,69 @@ type DateForm =
   /** `2024/3/31` */
   | 'year first'
   | 'year last'
-  /** `3/4/2024`: without evidence, only two digits each are read as day first. */
+  /** `3/4/2024`: ambiguous without evidence, because only dates such as 03/04/2024 default to day first */
   | 'one digit'
-  /** `31/3/24`, unless it is the 24th of March 2031 */
+  /** `31/3/24`, which might also be 24 March 2031 */
   | 'short year, day first'
   /** `99/3/31` */
   | 'short year first'
   /** `31/3/99` */
   | 'short year last';
 
-/** Placeholder for the value of a cell that cannot be read before its entire column is surveyed. */
+/** Result for a cell that cannot be read until its entire column has been scanned. */
 export const NOT_SURVEYED = new FieldError('');
 
-/** Evidence in the cells of an entire column, for those that cannot be read by themselves. */
+/** Evidence from all cells of a column, for cells that are ambiguous by themselves. */
 export class ColumnSurvey {
   readonly dates = new Set<DateForm>();
-  /** First and last numbers of its dates with a year of two digits, in either of which the year may be. */
+  /** First and last numbers of the dates with a two-digit year. Either may be the year. */
   readonly shortDates = { first: new Set<number>(), last: new Set<number>() };
-  /** Per cent. */
+  /** Highest rate in the column, in per cent. */
   highestRate = 0;
 }
 
-/** Evidence of the decimal mark that the decimals of a column give. */
+/** Evidence about the decimal mark of a column. */
 export type DecimalForm =
   | 'comma'
   /** Commas that separate thousands */
   | 'thousands'
-  /** `12,500`, which the file reads in one of these two ways */
+  /** `12,500`, with a comma that the file reads in one of these two ways */
   | 'comma before three'
   /** `1250.5` */
   | 'point'
-  /** `12.500`, which is twelve and a half unless a point separates thousands */
+  /** `12.500`: twelve and a half, unless points separate thousands */
   | 'point before three'
-  /** `12,500`, or `12.500` in money, where nothing decides between the two */
+  /** `12,500`, or `12.500` in money, if nothing decides between decimals and thousands */
   | 'unclear';
 
-/** Context of one column of one file. */
+/** Context for reading the cells of one column. */
 export interface CellContext {
   readonly zone: TimeZone;
   readonly nowSeconds: number;
   /** The current day in the zone, `YYYY-MM-DD`. */
   readonly today: string;
-  /** The order that a map names; undefined without one. */
+  /** Order named by a map; undefined without a map. */
   readonly dateOrder: DateOrder | undefined;
   readonly decimalMark: ',' | '.' | undefined;
-  /** Files separated by semicolons mostly have a decimal comma. */
+  /** True for a file separated by semicolons, which usually has decimal commas. */
   readonly isSeparatedBySemicolons: boolean;
   /** True for a cell that a workbook stores as a number. */
   readonly isNumber: boolean;
-  /** Unknown words of a column of choices so far, folded; undefined where none of them may be shown. */
+  /**
+   * Unknown words found so far in a column of choices, folded; undefined if messages must not show any of
+   * them.
+   */
   readonly unknownWords: Set<string> | undefined;
-  /** Undefined until the column is surveyed. */
+  /** Undefined until the column has been scanned. */
   readonly survey: ColumnSurvey | undefined;
-  /** Requests a survey of the entire column, without which the cell cannot be read. */
+  /** Requests a scan of the entire column, without which the cell cannot be read. */
   askForSurvey(): void;
-  /** Records a decimal form. A number without a decimal mark has none. */
+  /** Records evidence about the decimal mark. A number without a mark gives no evidence. */
   showDecimal(form: DecimalForm): void;
   note(kind: NoteKind): void;
 }
 
-/** Context for cells of no particular file. */
+/** Returns a context for a single cell outside a file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
   zone,
   nowSeconds,
@@ -100,9 +104,9 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   note() {},
 });
 
-// Words for the values of a choice (docs/import-reference.md#words)
+// Words for choices (docs/import-reference.md#words)
 
-/** The registry's own forms, which need no note. */
+/** Forms that the registry itself uses, so they need no note. */
 const GENDER_FORMS: ReadonlyMap<string, Gender> = new Map([
   ['m', 'MALE'],
   ['gabo', 'MALE'],
@@ -115,7 +119,10 @@ const readGenderWord = readChoice(GENDERS, GENDER_WORDS);
 export const readGender = (cell: string, context: CellContext): Gender | FieldError =>
   GENDER_FORMS.get(cell.toLowerCase()) ?? readGenderWord(cell, context);
 
-/** Reads a choice in any letter case, or a word that means one. A question mark in the cell means doubt. */
+/**
+ * Returns a reader for a choice in any letter case, or for a word that means a choice. Cells with a question
+ * mark express doubt and are refused.
+ */
 export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}) {
   let meanings: ReadonlyMap<string, T> | undefined;
   return (cell: string, context: CellContext): T | FieldError => {
@@ -130,7 +137,7 @@ export function readChoice<T extends string>(choices: readonly T[], words: Words
   };
 }
 
-/** Choices by folded word: the choice itself, its labels on the desk, and the other words in use for it. */
+/** Returns the choices by folded word: the choice itself, its labels on the desk, and other common words. */
 export const meaningsOf = <T extends string>(
   choices: readonly T[],
   words: Words<T>,
@@ -144,7 +151,9 @@ export const meaningsOf = <T extends string>(
     }),
   );
 
-/** With more different words than these, a column is hardly one of choices, and they may be names. */
+/**
+ * Maximum number of unknown words in a column of choices. With more, the column may contain names of people.
+ */
 export const MOST_UNKNOWN_WORDS = 3;
 
 function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {

@@ -1,4 +1,4 @@
-/** Parses dates as spreadsheets write them into days and instants (docs/import-reference.md#dates). */
+/** Parses dates in the forms of spreadsheets into days and instants (docs/import-reference.md#dates). */
 import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../values/date-time.ts';
 import { FieldError } from '../../values/errors.ts';
 import { inLanguage, LANGUAGES } from '../../values/language.ts';
@@ -6,7 +6,8 @@ import { asMessage, say } from '../../values/message.ts';
 import { type CellContext, type ColumnSurvey, type DateOrder, NOT_SURVEYED } from './cell-context.ts';
 import { foldHeading } from './fold.ts';
 
-// The groups of each pattern: first number, mark, second, third, and those of the time. Named ones are slow.
+// Capture groups of each pattern: first number, separator, second and third number, then hour, minute and
+// second. Named groups would be slow.
 
 const TIME = String.raw`(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?`;
 /** Three numbers with the same separator, and an optional time. */
@@ -28,7 +29,7 @@ const MONTHS = [
 const LAST_MONTH = 12;
 const LAST_DAY = 31;
 
-// Dates with the name of the month, without accents and in lower case
+// Dates with the name of the month, in lower case without accents
 
 const DAY = '([0-9]{1,2})(?:er|st|nd|rd|th)?';
 const MONTH = String.raw`([a-z]{3,})\.?`;
@@ -42,19 +43,19 @@ const NAMED = (
 ).map(([order, date]) => ({ order, pattern: new RegExp(`^${date}${TIME}$`) }));
 const HAS_LETTER = /[a-z]/i;
 
-/** Names of the months in all languages, folded. */
+/** Names of each month in all languages, folded. */
 const MONTH_NAMES = MONTHS.map((month) => [
   ...LANGUAGES.map((language) => foldHeading(inLanguage(asMessage(month), language))),
   ...(month === 'September' ? ['nzeli'] : []),
 ]);
 
-/** Numbers of months by the words that have named them so far. */
+/** Cache of month numbers by word. */
 const monthNumbers = new Map<string, string>();
 
 /**
- * Number of the month whose name is this word or begins with it (three letters at least), such as `fev`,
- * `juil`.
- * @returns undefined for a word such as `jui`, with which two months begin
+ * Returns the number of the month that the word names or abbreviates to at least three letters, such as `fev`
+ * or `juil`.
+ * @returns undefined for an ambiguous abbreviation such as `jui`
  */
 function monthNamed(word: string): string | undefined {
   const number = monthNumbers.get(word);
@@ -66,7 +67,7 @@ function monthNamed(word: string): string | undefined {
   return String(month + 1);
 }
 
-/** Age in years of the oldest dates, other than births, whose year may be written with two digits. */
+/** Maximum age in years of a date with a two-digit year, except for dates of birth. */
 const OLDEST = 50;
 const CENTURY = 100;
 
@@ -82,7 +83,10 @@ const CONTRADICTORY_FAULT = new FieldError(
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
 );
 
-/** Reads `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
+/**
+ * Reads a date such as `2024-03-31` or `31/03/2024`, or the day of a date-time in the registry's time zone.
+ * Refuses future dates.
+ */
 export const readPastDate = (cell: string, context: CellContext) => readDay(cell, context, OLDEST);
 
 export const readBirthDate = (cell: string, context: CellContext) => readDay(cell, context, CENTURY);
@@ -99,7 +103,10 @@ function readDay(cell: string, context: CellContext, oldest: number): string | F
   return date > today ? FUTURE_ERROR : date;
 }
 
-/** Epoch seconds of a date or date-time, which is in the registry's zone unless it has an offset. */
+/**
+ * Reads a date or date-time into epoch seconds. The registry's time zone applies unless the cell has an
+ * offset.
+ */
 export function readDateTime(cell: string, context: CellContext): number | FieldError {
   const iso = toIso(cell, context, OLDEST);
   if (iso instanceof FieldError) return iso;
@@ -113,7 +120,7 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Adds the orders that a cell shows to the survey of its column. */
+/** Adds the evidence of a cell about the order of dates to the scan of its column. */
 export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurvey): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
@@ -137,13 +144,13 @@ export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurv
   dates.add('year last');
   if (isDayFirst) dates.add('day first');
   if (isMonthFirst) dates.add('month first');
-  // Equal numbers are the same date in either order.
+  // With equal day and month, both orders give the same date.
   if ((first.length === 1 || second.length === 1) && one !== two) dates.add('one digit');
 }
 
 /**
- * True if the years of two digits of a column may precede the month: its dates then share fewer first numbers
- * than last ones.
+ * True if the two-digit years of a column may come first. Years repeat more often than days, so the first
+ * numbers then have fewer distinct values than the last numbers.
  */
 const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey): boolean =>
   dates.has('year first') ||
@@ -153,13 +160,13 @@ const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey):
 const isDayFirst = (survey: ColumnSurvey): boolean =>
   survey.dates.has('day first') || (survey.dates.has('short year, day first') && !mayBeginWithYear(survey));
 
-/** The order for a map; null if the dates do not settle it, undefined if none is needed. */
+/** Returns the order of dates for a map; null if the dates are ambiguous, undefined if no order is needed. */
 export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined {
   const { dates, shortDates } = survey;
   const hasShort = shortDates.first.size > 0;
   if (dates.has('year first') || dates.has('short year first'))
     return dates.has('year last') || hasShort ? null : 'ymd';
-  // A single date with an impossible month must not turn all the others round.
+  // A single date that is only valid as month first must not decide how all others are read.
   if (dates.has('month first') || (hasShort && mayBeginWithYear(survey))) return null;
   if (isDayFirst(survey)) return 'dmy';
   return dates.has('one digit') || hasShort ? null : undefined;
@@ -167,7 +174,7 @@ export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined 
 
 const isInIsoOrder = (cell: string): boolean => cell[4] === '-' && cell[7] === '-';
 
-/** The date in the order of ISO 8601; a text that is not a date is returned unchanged. */
+/** Returns the date in ISO 8601 order. Returns a text that is not a date unchanged. */
 function toIso(cell: string, context: CellContext, oldest: number): string | FieldError {
   if (isInIsoOrder(cell)) return cell;
   const match = NUMBERS.exec(cell);
@@ -181,7 +188,7 @@ function toIso(cell: string, context: CellContext, oldest: number): string | Fie
   return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${second}`;
 }
 
-/** The parts of a matched date, with the year in two or four digits. */
+/** Returns the parts of a matched date. The year has two or four digits. */
 function partsOf(match: RegExpExecArray, order: DateOrder) {
   const [, first = '', , second = '', third = '', hour, minute = '', seconds = '00'] = match;
   const [year, month, day] = {
@@ -194,7 +201,7 @@ function partsOf(match: RegExpExecArray, order: DateOrder) {
 
 type DateParts = ReturnType<typeof partsOf>;
 
-/** @returns undefined for a text that is not a date, or has its year elsewhere than the map says */
+/** @returns undefined if the text is not a date, or the year is not where the map expects it */
 function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | undefined {
   if (!HAS_LETTER.test(cell)) return undefined;
   const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -220,7 +227,10 @@ function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | 
   return parts;
 }
 
-/** The year of two digits in the century that puts the day in the past. @param oldest age in years */
+/**
+ * Completes a two-digit year with the century that puts the date in the past.
+ * @param oldest maximum age in years
+ */
 function pastYear(
   cell: string,
   { year, monthAndDay, oldest }: { year: string; monthAndDay: string; oldest: number },
@@ -243,13 +253,13 @@ function pastYear(
   return isPast ? thisCentury : lastCentury;
 }
 
-/** The numbers of a date, in order, and their separator. */
+/** Numbers of a date in the order of the cell, and their separator. */
 type Numbers = Readonly<Record<'first' | 'second' | 'third' | 'mark', string>>;
 
 /**
- * Determines the order of a date without a map. With two digits each and a year of four, the day is first,
- * unless the column shows another order; otherwise the column must show it.
- * @returns undefined for a text in neither order
+ * Determines the order of a date without a map. A date such as 03/04/2024 is day first unless the column
+ * shows another order. For any other form, the column must show the order.
+ * @returns undefined for a text that fits neither order
  */
 function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | FieldError {
   const { first, second, third } = numbers;

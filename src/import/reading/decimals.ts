@@ -1,5 +1,6 @@
 /**
- * Parses amounts as people and spreadsheets write them into minor units (docs/import-reference.md#decimals).
+ * Parses amounts in the forms of people and spreadsheets into minor units
+ * (docs/import-reference.md#decimals).
  */
 import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../values/decimal.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -10,7 +11,7 @@ const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
 const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
-/** A comma before the decimals, and points or spaces between thousands, if these are separated. */
+/** Decimal comma, with optional points or spaces between thousands. */
 const DECIMAL_COMMA =
   /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
 const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
@@ -39,7 +40,7 @@ const isMoney = (kind: DecimalKind): boolean => kind === MONEY || kind === MONEY
 type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
 
 const FRANCS = String.raw`(?:francs?|frw|rwf|fr)\.?`;
-/** Units that may precede or follow the amounts of a kind. */
+/** Patterns of units that may precede or follow an amount. */
 const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
   [WEIGHT, String.raw`(?:kilos?|kgs?)\.?`],
   [MONEY, FRANCS],
@@ -49,7 +50,10 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/** Reads an amount into minor units, with or without separated thousands and its unit. */
+/**
+ * Returns a reader that converts an amount to minor units. The amount may have separated thousands and a
+ * unit.
+ */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);
@@ -70,7 +74,7 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   };
 };
 
-// Rates without a per cent sign, which may be shares of one instead
+// Rates without a per cent sign that may be fractions: 0.18 for 18 %
 
 const BELOW_ONE = /^0?[.,](?<decimals>[0-9]*[1-9][0-9]*)$/;
 const SIGN_AND_SPACES = /[%\s]/g;
@@ -80,12 +84,12 @@ export function collectRates(cell: string, survey: ColumnSurvey): void {
   if (rate > survey.highestRate) survey.highestRate = rate;
 }
 
-/** Times that another rate of the column is higher than one that is probably a share. */
+/** Factor by which another rate of the column must exceed a rate for it to be a probable fraction. */
 const FAR_HIGHER = 10;
 
 /**
- * The fault of a rate such as `0.18` beside far higher rates of one per cent or more. A rate with more
- * decimals than are possible, such as `0.195`, is hardly meant as per cent in any column.
+ * Returns the fault of a rate such as `0.18` if the column has far higher rates of at least one per cent. A
+ * rate with more decimals than allowed, such as `0.195`, is refused in any column.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
@@ -132,8 +136,7 @@ function showPoint(cell: string, context: CellContext): void {
 const [ZERO, NINE, POINT] = [0x30, 0x39, 0x2e];
 
 /**
- * Parses digits with at most one point, as most cells have them, in a fraction of the time of
- * `parseDecimal`.
+ * Parses a cell of digits with at most one point, the form of most cells, much faster than `parseDecimal`.
  * @returns minor units; undefined for any other cell, and for a number that the kind does not accept
  */
 function parsePlain(cell: string, kind: DecimalKind): number | undefined {
@@ -154,9 +157,9 @@ function parsePlain(cell: string, kind: DecimalKind): number | undefined {
 }
 
 /**
- * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous where three decimals
- * are possible, as in kilograms; in money it can only be thousands, unless semicolons separate the cells of
- * the file because commas are in them.
+ * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous in kilograms, which
+ * may have three decimals. In money, the comma separates thousands, unless the file separates cells with
+ * semicolons.
  */
 function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
   const { decimalMark, isSeparatedBySemicolons } = context;
@@ -172,7 +175,7 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
     return parseDecimal(cell.replace(GROUPING, ''), kind);
   }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
-  // The fault is a letter among the digits, not the comma.
+  // Reports the letter among the digits, not the comma.
   if (!NUMBER_SIGNS.test(cell)) return parseDecimal(cell, kind);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
@@ -183,13 +186,16 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   return units;
 }
 
-/** The decimal mark for a map; null if the numbers do not settle it, undefined if none is needed. */
+/** Returns the decimal mark for a map; null if the numbers are ambiguous, undefined if no mark is needed. */
 export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | undefined {
   if (forms.has('comma')) return forms.has('thousands') || forms.has('point') ? null : ',';
   return forms.has('unclear') ? null : undefined;
 }
 
-/** Reads `1250,50`, `1.250,50` or `1 250,50`, and `12.500` as thousands. */
+/**
+ * Reads numbers with a decimal comma: `1250,50`, `1.250,50` or `1 250,50`. The point in `12.500` separates
+ * thousands.
+ */
 function readCommaStyle(cell: string, kind: DecimalKind): number | FieldError {
   const isOfStyle = WHOLE.test(cell) || DECIMAL_COMMA.test(cell) || GROUPS_OF_COMMA_STYLE.test(cell);
   if (isOfStyle) return parseDecimal(cell.replace(GROUPING_OF_COMMA_STYLE, '').replace(',', '.'), kind);

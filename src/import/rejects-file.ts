@@ -1,6 +1,6 @@
 /**
- * The refused rows of an import as they were delivered, with one more column for the reasons: to be corrected
- * and imported again. They contain national IDs, so the file is readable by its owner only.
+ * Writes the rejects of an import: the refused rows as they were delivered, with a column of reasons, to be
+ * corrected and imported again. Rejects contain national IDs, so only their owner can read the file.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -29,22 +29,25 @@ import { createMarks, filesOf } from './table/file-column.ts';
 import type { Header } from './table/header.ts';
 import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-headings.ts';
 
-// Rows of the rejects, which are read again as the originals were
+// Rows of the rejects, written so that an import reads them like the original rows
 
-/** Prefix of reasons that are not below their heading. */
+/**
+ * Returns the prefix of reasons that are not under their heading, because the row has another width than the
+ * header.
+ */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
 interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
-  /** True if rows without a reference are to name the file that they come from. */
+  /** True to add a column with the original file, because rows without a reference are matched by it. */
   readonly isReferenceMissing?: boolean;
-  /** True if any row is one that the file has twice. */
+  /** True if any row was refused because it repeats another row. */
   readonly hasRepeats?: boolean;
   /** Language of the reasons. */
   readonly language?: Language;
   /**
-   * Kind of the file if the added headings, and columns in the reasons, are labels in that language; without
-   * it they are names.
+   * Kind of the file, to write added headings and columns in reasons as labels in `language`. Undefined to
+   * write column names.
    */
   readonly labelled?: ImportKind | undefined;
 }
@@ -53,13 +56,14 @@ function createRejectedRows(
   { format, sha256 }: RecordSource,
   { headings, isReferenceMissing = false, hasRepeats = false, language, labelled }: RejectsOptions,
 ) {
-  // Spreadsheets must be kept from changing the cells again.
+  // Cells of workbooks are written so that a spreadsheet does not change them again.
   const isWorkbook = format.type === 'workbook';
   const labels = labelled && language;
   const width = headings.length;
   const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
   const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
-  // If rejects are refused again, the earlier reasons are replaced.
+  // Positions of columns that earlier rejects added. Their reasons are replaced if the rows are refused
+  // again.
   const earlierPlaces = [FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].map(placeOf);
   const [faultsAt = -1, filesAt = -1, repeatsAt = -1] = earlierPlaces;
   const marksRepeats = hasRepeats || repeatsAt >= 0;
@@ -82,7 +86,7 @@ function createRejectedRows(
     return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
   }
 
-  /** True if a row gets all cells of the header, so that the reasons are below their heading. */
+  /** True if a row can be padded to the width of the header, so that the reasons are under their heading. */
   function isOfHeadersWidth(cells: readonly string[]): boolean {
     const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
     return (
@@ -90,7 +94,10 @@ function createRejectedRows(
     );
   }
 
-  /** Cells of a row of another width: filled up, it could be read with values in wrong columns. */
+  /**
+   * Returns the cells of a row of another width unpadded, because padding could move values into wrong
+   * columns.
+   */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
     const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
     return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;
@@ -101,7 +108,7 @@ function createRejectedRows(
     ...(marksRepeats ? ([REPEATS_COLUMN] as const) : []),
     FAULTS_COLUMN,
   ] as const;
-  // A column that was left out has no heading.
+  // Skipped columns are written without a heading.
   const header = (cells: readonly string[]) => [
     ...originalCells(cells.map((cell, i) => (headings[i]?.text === '' ? '' : cell))),
     ...addedColumns.map((column) => addedHeading(column, labels)),
@@ -109,14 +116,20 @@ function createRejectedRows(
   return { header, row };
 }
 
-/** Excel turns long digits and leading zeros into numbers, unless a formula marks them as text. */
+/**
+ * Returns a cell that Excel keeps unchanged: it would turn long digits and leading zeros into numbers unless
+ * a formula marks them as text.
+ */
 function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
   if (!isNumber) return /^(?:0\d+|\d{12,})$/.test(cell) ? `="${cell}"` : cell;
-  // A number that has lost digits must not look like one that has them all.
+  // A national ID stored as a number has lost digits, so it is written in a form that does not look complete.
   return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
 }
 
-/** @param place 1 for the first file with refused rows: `refused.csv`, then `refused-2.csv` */
+/**
+ * Returns the path of the rejects: `refused.csv` for the first file with refused rows, then `refused-2.csv`.
+ * @param place position among the files with refused rows, from 1
+ */
 export function rejectsPath(path: string, place: number): string {
   if (place === 1) return path;
   const extension = extname(path);
@@ -124,15 +137,15 @@ export function rejectsPath(path: string, place: number): string {
 }
 
 /**
- * True for a file that new rejects may replace: it is empty, or its header ends as that of earlier ones.
- * @throws the system's error if it cannot be read
+ * True if new rejects may replace a file: it is empty, or its header ends like a header of rejects.
+ * @throws the system's error if the file cannot be read
  */
 export async function isReplaceable(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
     const content = await scanContent(handle);
     const head = headText(content, encodingOf(content, undefined));
-    // A heading in quotes may contain a line end.
+    // A quoted heading may contain a line end.
     const [header = ''] = /^(?:"[^"]*"|[^"\r\n])*(?=[\r\n]|$)/.exec(head) ?? [];
     return (
       content.bytes === 0 ||
@@ -146,10 +159,11 @@ export async function isReplaceable(path: string): Promise<boolean> {
 }
 
 /**
- * Creates the first file before anything is imported, so that an unwritable path stops nothing halfway.
- * @param language of the reasons
+ * Creates the first rejects file before the import starts, so that an unwritable path does not stop the
+ * import halfway.
+ * @param language language of the reasons
  * @param labelled as in `RejectsOptions`
- * @throws the system's error, also if the file exists
+ * @throws the system's error, including `EEXIST` if the file exists
  */
 export async function createRejectsFile(path: string, language: Language, labelled?: ImportKind) {
   const create = (place: number) => open(rejectsPath(path, place), 'wx', 0o600);
@@ -157,10 +171,10 @@ export async function createRejectsFile(path: string, language: Language, labell
   let files = 0;
   return {
     /**
-     * Writes the refused rows of a file, with a header: those of the first file to the path of the rejects,
-     * those of further files to paths of their own.
-     * @returns the path; undefined if no row is refused by itself, or the file has no readable header
-     * @throws the system's error if the disk takes no more
+     * Writes the refused rows of an imported file, with a header. Each imported file after the first gets a
+     * rejects file of its own.
+     * @returns the path; undefined if no single row is refused, or the file has no readable header
+     * @throws the system's error, for example if the disk is full
      */
     async append({ checked, source, findings }: FileCheck): Promise<string | undefined> {
       const { header, isReferenceMissing } = findings;
@@ -175,7 +189,7 @@ export async function createRejectsFile(path: string, language: Language, labell
       files++;
       return rejectsPath(path, files);
     },
-    /** Removes the file if no row was refused. */
+    /** Closes the files, and removes the first one if no row was refused. */
     async close(): Promise<void> {
       await unused?.close();
       if (unused !== undefined) await rm(rejectsPath(path, files + 1), { force: true });
@@ -184,7 +198,7 @@ export async function createRejectsFile(path: string, language: Language, labell
 }
 
 /**
- * Writes each batch to the disk before the next one is read.
+ * Writes refused rows, each batch before the next one is read.
  * @param faults in order of line
  * @returns true if any row was written
  */
@@ -205,7 +219,7 @@ export async function writeRejects(
       let text = '';
       for (const record of records) {
         if (record.line === options.line) headerRow = formatRow(rows.header(record.cells), separator);
-        // A line without a record is empty, with nothing to correct.
+        // A fault of an empty line has no record, and there is nothing to correct.
         while (next.done !== true && next.value.line < record.line) next = reasons.next();
         if (next.done === true) break;
         if (next.value.line === record.line && record.line !== options.line)
@@ -220,20 +234,23 @@ export async function writeRejects(
       if (next.done === true) break;
     }
   } catch (error) {
-    // A row that cannot be read has no cells.
+    // An unreadable row has no cells to write.
     if (!(error instanceof FileFault)) throw error;
   }
   return isWritten;
 }
 
 /**
- * Layout of the rejects. A workbook gets CSV that Excel opens, with commas: `12,500` in a file with
- * semicolons would be a decimal number, which it is not in a workbook.
+ * Returns the encoding and separator of the rejects. Rejects of a workbook are CSV with commas: in a file
+ * with semicolons, `12,500` would become a decimal number.
  */
 const layoutOf = ({ format }: RecordSource): { encoding: Encoding; separator: string } =>
   format.type === 'workbook' ? { encoding: 'utf-8', separator: ',' } : format;
 
-/** UTF-16 would not be recognised without a byte order mark. */
+/**
+ * Returns the byte order mark for the rejects. UTF-16 always gets one, because it would not be recognised
+ * without.
+ */
 const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
   format.type === 'workbook' || format.hasMark || encoding.startsWith('utf-16')
     ? markOf(encoding)
@@ -242,7 +259,7 @@ const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
 const isRepeatFault = ({ message }: ImportFault): boolean =>
   message instanceof Message && message.template === SAME_AS_LINE;
 
-/** The faults of each row in one text, without those of the file, which concern no row. */
+/** Yields the faults of each row as one text. Skips faults that concern the entire file. */
 function* reasonsByLine(faults: Iterable<ImportFault>, { language = 'en', labelled }: RejectsOptions) {
   const labels = new Map<string, Text>(
     labelled && [

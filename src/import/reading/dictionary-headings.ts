@@ -1,8 +1,7 @@
 /**
- * Headings that cooperatives use, in addition to the names of the columns and the labels of their fields in
- * English, French and Kinyarwanda. They are compared folded (`./fold.ts`), so one spelling of each is enough.
- * Ambiguous ones are left to a map: `Secteur` is also a place, `Quantité` may count litres, `Contact` may be
- * a name.
+ * Headings that cooperatives use, besides the column names and the labels in English, French and Kinyarwanda.
+ * Headings are compared folded (`./fold.ts`), so one spelling of each is enough. Ambiguous headings need a
+ * map: `Secteur` is also a place, `Quantité` may be litres, `Contact` may be a name.
  */
 
 import { byKind, type ImportKind } from '../../registry/file-columns.ts';
@@ -181,16 +180,18 @@ const TEXTS: { readonly [kind in ImportKind]: { readonly [column: string]: strin
   },
 };
 
-/** Headings by kind and column. */
+/** Known headings by kind and column. */
 export const HEADINGS = byKind(
   (kind): Headings =>
     Object.fromEntries(Object.entries(TEXTS[kind]).map(([column, text]) => [column, listed(text)])),
 );
 
-/** Headings of a single name of a person, which is the family name beside a column of first names. */
+/**
+ * Headings of a column with full names, or with family names if the file also has a column of first names.
+ */
 export const SINGLE_NAMES = ['Nom', 'Noms', 'Name', 'Izina'];
 
-/** Texts in brackets after a heading that do not change which column it is: `Montant (Frw)`. */
+/** Texts in brackets that may follow a heading without changing its meaning, as in `Montant (Frw)`. */
 export const BRACKETS: Headings = {
   identity_card: ['16 digits', '16 chiffres', 'imibare 16', 'NID', 'ID'],
   gender: ['M/F', 'F/M', 'H/F', 'F/H', 'Gabo/Gore', 'Male/Female'],

@@ -1,6 +1,6 @@
 /**
- * Words for the values of a choice in English, French and Kinyarwanda, which are compared folded
- * (`./fold.ts`). Only certain meanings are listed: whether `Démissionnaire` has withdrawn is left to a map.
+ * Words for choices in English, French and Kinyarwanda, compared folded (`./fold.ts`). Ambiguous words need a
+ * map: `Démissionnaire` may or may not mean that the member has withdrawn.
  */
 
 import type { CooperativeStatus, Sector } from '../../registry/cooperatives.ts';
@@ -104,7 +104,7 @@ export const TRANSACTION_KIND_WORDS: Words<TransactionKind> = {
   withdrawal: ['withdrawals', 'withdraw', 'retrait', 'kubikuza'],
 };
 
-/** Words in use for the values of a choice, by kind of file and field. */
+/** Words for choices, by kind and field. */
 export const WORDS: { readonly [kind in ImportKind]?: { readonly [field: string]: Words<string> } } = {
   cooperatives: { sector: SECTOR_WORDS, status: COOPERATIVE_STATUS_WORDS },
   members: { role: ROLE_WORDS, status: MEMBER_STATUS_WORDS },

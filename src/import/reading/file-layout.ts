@@ -1,4 +1,4 @@
-/** The layout of one cooperative's files, as a map document describes it (docs/import-reference.md#maps). */
+/** Layout of a cooperative's files, as a map document describes it (docs/import-reference.md#maps). */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { Encoding } from '../files/records.ts';
@@ -14,7 +14,7 @@ export const ENCODINGS = [
   'windows-1252',
 ] as const satisfies readonly Encoding[];
 
-/** Limit of `header_row`: the rows above a header are kept in memory until it is found. */
+/** Maximum `header_row`, because the rows above the header are kept in memory until the header is found. */
 export const MAX_HEADER_LINE = 10_000;
 
 export const MAP_KEYS = [
@@ -31,13 +31,13 @@ export const MAP_KEYS = [
 
 export interface FileLayout {
   readonly kind: ImportKind;
-  /** Columns of the kind by folded heading of the file; null for a heading to be ignored. */
+  /** Columns by folded heading of the file; null for a heading to ignore. */
   readonly columns: ReadonlyMap<string, string | null>;
-  /** Columns whose numbers are rounded to the digits that they may have. */
+  /** Columns whose numbers are rounded to the number of decimals that the column allows. */
   readonly rounded?: ReadonlySet<string>;
-  /** Cells that every row has, by column of the kind. */
+  /** Cells that apply to every row, by column. */
   readonly constants: ReadonlyMap<string, string>;
-  /** Words of the registry by column of the kind and folded word of the file. */
+  /** Values of the registry, by column and folded word of the file. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly dates?: DateOrder;
   readonly decimal?: DecimalMark;

@@ -1,4 +1,4 @@
-/** Folds headings and words of a file for comparison: without case, accents, spaces and punctuation. */
+/** Folds headings and words for comparison: removes case, accents, spaces and punctuation. */
 
 import { countTypos } from '../../values/search-words.ts';
 
@@ -7,9 +7,8 @@ const FOLDED = /^[a-z0-9]+$/;
 const SEPARATING = /[^\p{L}\p{N}]+/gu;
 
 /**
- * The form that all spellings of a heading or word have in common: `Date d’adhésion`, `DATE D'ADHESION` and
- * `date_d_adhesion` are all `datedadhesion`. A text without a letter or digit, such as `#`, stays as it is;
- * only a blank one becomes empty.
+ * Returns the same form for all spellings of a heading or word: `Date d’adhésion`, `DATE D'ADHESION` and
+ * `date_d_adhesion` become `datedadhesion`. A text without letters or digits, such as `#`, is only trimmed.
  */
 export function foldHeading(text: string): string {
   if (FOLDED.test(text)) return text;
@@ -24,16 +23,19 @@ export function foldHeading(text: string): string {
   return folded === '' ? text.normalize('NFKC').trim() : folded;
 }
 
-/** @param text phrases separated by `|` or line breaks */
+/**
+ * Splits a text into phrases.
+ * @param text phrases separated by `|` or line breaks
+ */
 export const listed = (text: string): string[] =>
   text
     .split(/[|\n]/)
     .map((phrase) => phrase.trim())
     .filter((phrase) => phrase !== '');
 
-// Headings of several words, folded so far that a dictionary needs each phrase only once
+// Folding of headings with several words, so that the dictionary needs each phrase only once
 
-/** Interchangeable spellings of one word. */
+/** Interchangeable spellings of a word, by spelling. */
 const SAME_WORDS = new Map(
   Object.entries({
     no: 'n nr num numero nomero nimero inomero number',
@@ -42,7 +44,7 @@ const SAME_WORDS = new Map(
     telefoni: 'telefone terefone terefoni',
   }).flatMap(([word, others]) => others.split(' ').map((other) => [other, word] as const)),
 );
-/** Words that only join others, in English, French and Kinyarwanda. */
+/** Words that only join other words, in English, French and Kinyarwanda. */
 const JOINING = new Set([
   ...['of', 'the', 'and', 's'],
   ...['de', 'du', 'des', 'd', 'la', 'le', 'les', 'l', 'et'],
@@ -50,8 +52,8 @@ const JOINING = new Set([
 ]);
 
 /**
- * A heading without joining words, and with one spelling of frequent words: `Numéro de la carte d'identité`
- * and `N° carte identité` are the same. A joining word at the end carries meaning and stays: `Livré le`.
+ * Folds a heading without joining words and with one spelling of frequent words: `Numéro de la carte
+ * d'identité` equals `N° carte identité`. A joining word at the end carries meaning and stays: `Livré le`.
  */
 export function foldPhrase(heading: string): string {
   const words = heading
@@ -64,16 +66,16 @@ export function foldPhrase(heading: string): string {
   return words.filter((word, i) => i === words.length - 1 || !JOINING.has(word)).join('');
 }
 
-// Known name nearest to a mistyped one
+// Search for the known name nearest to a mistyped name
 
-/** Shorter names allow no typo: one letter makes another name. */
+/** Minimum length for one typo. In shorter names, another letter makes another name. */
 const LETTERS_FOR_ONE_TYPO = 4;
 const LETTERS_FOR_TWO_TYPOS = 8;
 
 /**
- * The name within one typo of the given one, or two in a longer name: a letter too many, missing, wrong, or
- * swapped with the next. Case, accents and punctuation do not count.
- * @returns undefined if there is no such name, or if two are equally near
+ * Returns the name that differs from `given` by at most one typo, or two in a longer name. A typo is an
+ * extra, missing, wrong or swapped letter. Case, accents and punctuation are ignored.
+ * @returns undefined if there is no such name or two are equally near
  */
 export function nearestName<Name extends string>(given: string, names: readonly Name[]): Name | undefined {
   const word = foldHeading(given);

@@ -1,4 +1,4 @@
-/** Assigns each heading of a file to a known column, a guessed one, or null. */
+/** Assigns each heading of a file to a known column, a guessed column, or null. */
 
 import { valueIn } from '../../formats/blanks.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
@@ -15,20 +15,22 @@ import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
 import { foldHeading, nearestName } from './fold.ts';
 
-// Questions that the cells of known columns leave open: order of dates, decimal mark, unknown words
+// Ambiguities in the cells of known columns: order of dates, decimal mark, unknown words
 
-/** A column with more distinct words than this is not one of choices, and may hold personal data. */
+/**
+ * Maximum number of distinct words in a column of choices. With more, the column may contain personal data.
+ */
 const MOST_WORDS = 20;
 
 export interface UnknownWords {
   readonly column: string;
-  /** Distinct words, each in its first spelling; empty if there are too many. */
+  /** Distinct words, each in the spelling that occurs first; empty if there are too many. */
   readonly words: readonly string[];
-  /** True if the column has other unknown words, which may be personal data. */
+  /** True if the column has further unknown words, which are not listed because they may be personal data. */
   readonly hasMore: boolean;
 }
 
-/** True for columns whose cells may be read in several ways. */
+/** True for columns whose cells may be ambiguous. */
 export const isObserved = (column: ImportColumn): boolean =>
   isOfDates(column) || column.kind === 'decimal' || column.kind === 'choice';
 
@@ -36,10 +38,10 @@ export type Observer = ReturnType<typeof createObserver>;
 
 export function createObserver(cells: CellContext) {
   const survey = new ColumnSurvey();
-  // A file has one decimal mark, so any column may show it.
+  // A file has a single decimal mark, so any column may give evidence.
   const decimals = new Set<DecimalForm>();
   const numbers: CellContext = { ...cells, showDecimal: (form) => decimals.add(form) };
-  /** First spellings by column and folded word. */
+  /** First spelling of each unknown word, by column and folded word. */
   const unknown = new Map<string, Map<string, string>>();
 
   function lookAtWord({ name, parse }: ImportColumn, cell: string): void {
@@ -51,15 +53,15 @@ export function createObserver(cells: CellContext) {
   }
 
   return {
-    /** Examines a trimmed cell that is not empty. */
+    /** Examines a trimmed, non-empty cell. */
     look(column: ImportColumn, cell: string): void {
       if (isOfDates(column)) collectDateForms(cell, survey);
       else if (column.kind === 'decimal') column.parse(cell, numbers);
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
-    /** The order of the dates; null if the file does not settle it, undefined if none is needed. */
+    /** Returns the order of dates; null if the file is ambiguous, undefined if no order is needed. */
     dates: () => dateOrderOf(survey),
-    /** The decimal mark, with null and undefined as in `dates`. */
+    /** Returns the decimal mark; null if the file is ambiguous, undefined if no mark is needed. */
     decimal: () => decimalMarkOf(decimals),
     unknownWords: () =>
       [...unknown].map(([column, spellings]): UnknownWords => {
@@ -69,13 +71,14 @@ export function createObserver(cells: CellContext) {
   };
 }
 
-// The first rows of a file: its header, and the rows below
+// First rows of a file: the header and the rows below it
 
 const SAMPLED_ROWS = 2000;
 
 /**
- * @returns the header, whether no row with a value precedes it, and rows below it
- * @throws FileFault if the file cannot be read, or no row of it looks like headings
+ * @returns the header, a flag that is true if the header is the first row with a value, and rows below the
+ *   header
+ * @throws FileFault if the file cannot be read or no row looks like headings
  */
 export async function sampleFile(source: RecordSource, kind: ImportKind) {
   const records: FileRecord[] = [];
@@ -95,12 +98,12 @@ export async function sampleFile(source: RecordSource, kind: ImportKind) {
 
 const HAS_DIGIT = /\p{Nd}/u;
 const HAS_LETTER = /\p{L}/u;
-/** Rows that a possible header is compared with. */
+/** Number of rows below a possible header that are compared with it. */
 const COMPARED_ROWS = 100;
 
 /**
- * Detects a header without any known heading: it has words only, and below one of them nearly every value has
- * a digit. A row of data would have digits there, too.
+ * Detects a header that has no known heading: all its cells are words, and nearly all values below one of the
+ * words contain a digit. A row of data would contain digits too.
  */
 function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   const cells = (records[index] as FileRecord).cells.map((cell) => cell.trim());
@@ -118,14 +121,14 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   });
 }
 
-// Columns of unknown headings, guessed from their values and spelling. A heading gets a guess only if nearly
-// all of its values fit one column, and no other heading fits that column.
+// Guesses of columns for unknown headings, from their values and spelling. A heading gets a guess only if
+// nearly all of its values fit a single column and no other heading fits that column.
 
 interface UnknownHeading {
-  /** Index of its cells. */
+  /** Index of the column in the file. */
   readonly place: number;
   readonly text: string;
-  /** Its values in the first rows, trimmed, without empty ones. */
+  /** Non-empty, trimmed values below the heading in the first rows. */
   readonly values: readonly string[];
 }
 
@@ -138,15 +141,18 @@ interface Guess {
 interface GuessContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
-  /** Columns that other headings mean. */
+  /** Columns already assigned to other headings. */
   readonly assigned: ReadonlySet<string>;
 }
 
 const NEARLY_ALL = 0.95;
-/** Number of values below which nothing is guessed from them. */
+/** Minimum number of values for a guess from values. */
 const FEWEST_VALUES = 3;
 const FEWEST_NAMES = 5;
-/** Limit of unknown columns, more than any ledger has: a file with ten thousand would take minutes. */
+/**
+ * Maximum number of unknown columns that are examined, more than any real ledger has. Ten thousand would take
+ * minutes.
+ */
 const MOST_GUESSED = 200;
 
 export function guessColumns(headings: readonly UnknownHeading[], context: GuessContext): Guess[] {
@@ -160,7 +166,10 @@ export function guessColumns(headings: readonly UnknownHeading[], context: Guess
   return [...byValues, ...bySpelling];
 }
 
-/** Guesses for headings with a single candidate that no other heading has. */
+/**
+ * Returns guesses for headings that have exactly one candidate column, if that column is not a candidate of
+ * another heading.
+ */
 function unique(
   headings: readonly UnknownHeading[],
   by: Guess['by'],
@@ -194,7 +203,7 @@ function columnsByValues({ values }: UnknownHeading, context: GuessContext): str
 const nearlyAll = (values: readonly string[], fits: (value: string) => boolean): boolean =>
   values.filter(fits).length >= NEARLY_ALL * values.length;
 
-/** The values as the column reads them, without those that it refuses. */
+/** Parses values as a column would, and drops the values that the column refuses. */
 function readValues(
   column: ImportColumn,
   values: readonly string[],
@@ -202,7 +211,7 @@ function readValues(
 ): (string | number)[] {
   const observer = createObserver(cells);
   for (const value of values) observer.look(column, value);
-  // A person settles later what the values leave open, so neither answer may exclude a column here.
+  // An operator decides ambiguities later, so a default replaces them here instead of excluding the column.
   const [order, mark] = [observer.dates(), observer.decimal()];
   const context: CellContext = {
     ...cells,
@@ -217,8 +226,8 @@ const areOf = (column: ImportColumn, values: readonly string[], cells: CellConte
   readValues(column, values, cells).length >= NEARLY_ALL * values.length;
 
 /**
- * True for two different values, or for one that is a word and not a letter such as `M`, which may mean
- * anything.
+ * True if nearly all values are words of a column of choices, with at least two different choices or a word
+ * longer than three letters. A letter such as `M` may mean anything.
  */
 function areWordsOf(column: ImportColumn, values: readonly string[], cells: CellContext): boolean {
   const words = new Map<unknown, string>();
@@ -233,22 +242,23 @@ function areWordsOf(column: ImportColumn, values: readonly string[], cells: Cell
 
 const NAME = /^\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{L}[\p{L}\p{M}'’.-]*){1,5}$/u;
 
-/** Two to six words of letters. */
+/** True for a text that may be the name of a person: two to six words of letters. */
 export const isPersonsName = (cell: string): boolean => NAME.test(cell);
 
-/** Names differ from each other; other words repeat. */
+/** True if the values look like names of people: names are mostly distinct, other words repeat. */
 const areNames = (values: readonly string[]): boolean =>
   values.length >= FEWEST_NAMES &&
   nearlyAll(values, isPersonsName) &&
   new Set(values).size >= 0.9 * values.length;
 
-/** Lowest age of members, in years. */
+/** Minimum age of members, in years. */
 const YOUNGEST = 15;
-/** Age in years that a quarter of the members have reached, but hardly any cooperative. */
+/** Age in years that at least a quarter of the members have reached, but hardly any cooperative. */
 const OLD = 50;
 
 /**
- * @param isOnly true if the kind has no other column of dates; otherwise the years must tell which one it is
+ * @param isOnly true if the kind has no other column of dates; otherwise the years must show which column it
+ *   is
  */
 function areDatesOf(
   column: ImportColumn,
@@ -269,7 +279,9 @@ function areDatesOf(
   return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/** The column with a known heading that differs by a typo, if it accepts nearly all of the values. */
+/**
+ * Returns the column whose known heading differs by a typo, if the column accepts nearly all of the values.
+ */
 function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,
@@ -285,11 +297,14 @@ export interface PlacedHeading {
   readonly text: string;
   readonly column: string | null;
   readonly by?: 'name' | 'dictionary' | Guess['by'];
-  /** True if a map can name the heading: not blank, no data, and no other heading has the same letters. */
+  /**
+   * True if a map can name the heading: it is not blank or data, and no other heading is folded to the same
+   * text.
+   */
   readonly isNameable: boolean;
 }
 
-/** The headings of a sample, in the order of its cells. */
+/** Assigns columns to the headings of a sample, in the order of the file. */
 export function placeHeadings(
   header: FileRecord,
   rows: readonly FileRecord[],
@@ -310,8 +325,8 @@ export function placeHeadings(
 }
 
 /**
- * The headings with the columns that their names and the dictionary give. Where several mean one column, only
- * the exact name does, since nothing tells which of the others is right.
+ * Assigns columns by name and dictionary. If several headings mean one column, only an exact column name is
+ * assigned, because nothing shows which of the others is right.
  */
 function placeKnown(kind: ImportKind, cells: readonly string[]): PlacedHeading[] {
   const recognised = recogniseHeadings(kind, cells);

@@ -1,5 +1,6 @@
 /**
- * Notes on cells and rows that were read leniently or skipped, counted by kind and column, with their lines.
+ * Notes about cells and rows that were read leniently or skipped, counted by kind and column, with their
+ * lines.
  */
 
 import { hideIdentityCards } from '../../values/identity-card.ts';
@@ -9,7 +10,7 @@ import type { ImportFault } from '../files/records.ts';
 const ofFile = (refusal: string) => ({ refuses: 'file' as const, refusal });
 const ofRow = (refusal: string) => ({ refuses: 'row' as const, refusal });
 
-/** Kinds of notes, with the faults that replace them with `--strict` (docs/import-reference.md#notes). */
+/** Kinds of notes, with the faults that replace them under `--strict` (docs/import-reference.md#notes). */
 export const NOTES = {
   encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
   title_row: ofFile('Refused with --strict: this line is above the header.'),
@@ -38,18 +39,18 @@ export type NoteKind = keyof typeof NOTES;
 
 export interface ImportNote {
   readonly kind: NoteKind;
-  /** Empty if the note concerns no single column. */
+  /** Name of the column; empty if the note does not concern a single column. */
   readonly column: string;
   readonly count: number;
-  /** First texts that were passed over, without national IDs. */
+  /** First few skipped texts, without national IDs. */
   readonly texts?: readonly string[];
-  /** Lines in the order in which they were noted. */
+  /** Lists the lines in the order in which they were noted. */
   lines(): Iterable<number>;
 }
 
-/** Limit for a run of lines: nobody looks at more, and the file is refused. */
+/** Maximum number of faults for a range of lines. The file is refused anyway, and more would not help. */
 const MOST_FAULTS = 1_000;
-/** Limits of the texts that are shown with a note. */
+/** Maximum number of texts shown with a note, and their maximum length. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [5, 80];
 
 interface NoteOptions {
@@ -57,12 +58,12 @@ interface NoteOptions {
   readonly text?: string | undefined;
 }
 
-/** Collects notes or, with `--strict`, the faults that take their place. */
+/** Collects notes or, with `--strict`, faults instead. */
 export class NoteLog {
   readonly #isStrict: boolean;
   /**
-   * `runs` has the first and last line of each run of successive lines, so that a note on every row takes no
-   * memory.
+   * Notes by kind and column. `runs` has the first and last line of each range of successive lines, so that a
+   * note on every row takes no memory.
    */
   readonly #entries = new Map<
     string,
@@ -75,7 +76,8 @@ export class NoteLog {
   }
 
   /**
-   * @param options `refusal` replaces the message of the kind of note; `text` is shown with the note
+   * Adds a note or, with `--strict`, a fault.
+   * @param options `refusal` replaces the fault's default message; `text` is shown with the note
    */
   note(kind: NoteKind, column: string, line: number, options: NoteOptions = {}): void {
     const { refusal: message, refuses } = NOTES[kind];
@@ -90,7 +92,7 @@ export class NoteLog {
       entry.texts.push(hideIdentityCards(options.text).slice(0, MOST_CHARACTERS));
   }
 
-  /** Notes each line from the first to the last, which may be millions apart. */
+  /** Adds a note for each line of a range, which may contain millions of lines. */
   noteLines(kind: NoteKind, first: number, last: number): void {
     if (!this.#isStrict) {
       this.#add(kind, '', first, last);

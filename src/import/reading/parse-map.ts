@@ -1,5 +1,5 @@
 /**
- * Parses a map document into the layout of a file, or into all its faults (docs/import-reference.md#maps).
+ * Parses a map document into a file layout, or into a list of all its faults (docs/import-reference.md#maps).
  */
 
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
@@ -10,10 +10,10 @@ import { type CellContext, DATE_ORDERS } from './cell-context.ts';
 import { DECIMAL_MARKS, ENCODINGS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
 import { foldHeading, nearestName } from './fold.ts';
 
-// JSON of a map document, with the repeated keys and fault positions that `JSON.parse` does not report
+// JSON parsing that reports repeated keys and positions of faults, unlike `JSON.parse`
 
 export interface MapFault {
-  /** Path such as `columns.Izina`; empty if the fault concerns the entire document. */
+  /** Path in the document, such as `columns.Izina`; empty if the fault concerns the entire document. */
   readonly path: string;
   readonly message: string;
 }
@@ -24,7 +24,7 @@ interface MapEntry {
   readonly value: Node;
 }
 
-/** Descriptions of syntax errors by the parser's name for them. */
+/** Descriptions of syntax errors, by the parser's code. */
 const SYNTAX_FAULTS: { readonly [code: string]: string } = {
   PropertyNameExpected: 'a key in double quotes is expected',
   ValueExpected: 'a value is expected',
@@ -37,7 +37,10 @@ const SYNTAX_FAULTS: { readonly [code: string]: string } = {
   UnexpectedEndOfString: 'a closing quote is expected',
 };
 
-/** The tree of a document, or its first syntax fault, from which the others follow. */
+/**
+ * Parses a document into a tree, or returns its first syntax fault. Later syntax faults usually follow from
+ * the first.
+ */
 function parseMapJson(text: string): Node | MapFault {
   const errors: ParseError[] = [];
   let tree: Node | undefined;
@@ -59,7 +62,9 @@ function parseMapJson(text: string): Node | MapFault {
   };
 }
 
-/** Entries of an object. A node that is no object, and a repeated key, are faults. */
+/**
+ * Returns the entries of an object. Reports a fault if the node is not an object, and for each repeated key.
+ */
 function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
@@ -79,18 +84,20 @@ function entriesOf(node: Node, path: string, onFault: (path: string, message: st
 
 const PLAIN_KEY = /^[\p{L}\p{N}_-]+$/u;
 
-/** Path of an entry. A key that may be personal data is named by its place: `columns[#3]`. */
+/**
+ * Returns the path of an entry. A key that may be personal data is replaced by its position: `columns[#3]`.
+ */
 function pathTo(path: string, key: string, index: number): string {
   if (!mayEcho(key)) return `${path}[#${index + 1}]`;
   if (!PLAIN_KEY.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** Text of a string node; undefined for any other node. */
+/** Returns the text of a string node; undefined for any other node. */
 const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
 
-/** True for a map, faulty or not: an object with a kind and with no other keys than those of a map. */
+/** True for a map document, even a faulty one: an object that has `kind` and only keys of maps. */
 export function isMapDocument(text: string): boolean {
   const tree = parseMapJson(text);
   if (!('type' in tree) || tree.type !== 'object') return false;
@@ -102,14 +109,14 @@ const isMapKey = (key: string): boolean => MAP_KEYS.some((name) => name === key)
 
 // Messages about unknown names and words in a map
 
-/** `Unknown column "fullname". Did you mean "full_name"?` */
+/** Composes a message such as `Unknown column "fullname". Did you mean "full_name"?` */
 function unknownName(what: 'key' | 'column' | 'value', name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
   const hint = nearest === undefined ? `Known: ${names.join(', ')}.` : `Did you mean "${nearest}"?`;
   return `Unknown ${what}${mayEcho(name) ? ` "${name}"` : ''}. ${hint}`;
 }
 
-/** `"dmy", "mdy" or "ymd"` */
+/** Formats a list such as `"dmy", "mdy" or "ymd"`. */
 function list(words: readonly string[]): string {
   const quoted = words.map((word) => `"${word}"`);
   const last = quoted.pop() ?? '';
@@ -118,7 +125,7 @@ function list(words: readonly string[]): string {
 
 // Values of a map document
 
-/** @param text undefined for a value that is not a text */
+/** @param text text of the node; undefined if the node is not a string */
 function parseChoice<Choice extends string>(
   node: Node,
   choices: readonly Choice[],
@@ -126,7 +133,7 @@ function parseChoice<Choice extends string>(
 ): Choice | FieldError {
   const choice = choices.find((name) => name === text);
   if (choice !== undefined) return choice;
-  // `import map` leaves null where a person decides.
+  // `import map` writes null where the operator must decide.
   if (node.type === 'null') return new FieldError(`Not chosen yet: replace null by ${list(choices)}.`);
   return new FieldError(
     text === undefined ? `Expected a text: ${list(choices)}.` : unknownName('value', text, choices),
@@ -159,7 +166,7 @@ function parseSheet(node: Node): string | FieldError {
   return name.trim() === '' ? new FieldError('Expected the name of a sheet.') : name;
 }
 
-/** Reads the entries of a document for a kind of file, and collects their faults. */
+/** Reads the entries of a map for one kind of file, and collects their faults. */
 class MapReader {
   readonly faults: MapFault[] = [];
   readonly #entries: ReadonlyMap<string, MapEntry>;
@@ -174,7 +181,7 @@ class MapReader {
     this.faults.push({ path, message });
   };
 
-  /** @returns undefined if the document has no such entry, or a faulty one */
+  /** @returns undefined if the entry is missing or faulty */
   read<Value>(key: string, parse: (node: Node) => Value | FieldError): Value | undefined {
     const entry = this.#entries.get(key);
     return entry && this.#parsed(entry, parse);
@@ -191,7 +198,7 @@ class MapReader {
     return entry === undefined ? [] : entriesOf(entry.value, entry.path, this.#fault);
   }
 
-  /** The kind for which the rest of the document is checked: the document's own, if it has one. */
+  /** Returns the kind for checking the rest of the document: the document's own kind, if it has one. */
   readKind(imported: ImportKind): ImportKind {
     const entry = this.#entries.get('kind');
     if (entry === undefined) this.#fault('', `The map must name its kind: "kind": "${imported}".`);
@@ -201,7 +208,7 @@ class MapReader {
     return kind ?? imported;
   }
 
-  /** Columns by folded heading; null for a heading to be ignored. */
+  /** Reads the columns by folded heading; null for a heading to ignore. */
   readColumns(declared: readonly ImportColumn[]): FileLayout['columns'] {
     const columns = new Map<string, string | null>();
     const assigned = new Set<string>();
@@ -227,10 +234,10 @@ class MapReader {
     return columns;
   }
 
-  /** Columns with `"round": true`, known once the columns are read. */
+  /** Columns with `"round": true`, complete after `readColumns`. */
   readonly rounded = new Set<string>();
 
-  /** Reads `{"column": "kg", "round": true}`. @returns undefined for anything else */
+  /** Reads an entry such as `{"column": "kg", "round": true}`; returns undefined for anything else. */
   #readRounded(path: string, value: Node, declared: readonly ImportColumn[]): string | undefined {
     if (value.type !== 'object') return undefined;
     const entries = entriesOf(value, path, this.#fault);
@@ -250,7 +257,7 @@ class MapReader {
     return column;
   }
 
-  /** @param overriding constants that win over those of the document, which may therefore be open */
+  /** @param overriding constants that replace the document's, which may therefore be null */
   readConstants(
     declared: readonly ImportColumn[],
     columns: FileLayout['columns'],
@@ -275,7 +282,7 @@ class MapReader {
     return new Map([...constants, ...overriding]);
   }
 
-  /** Values of the registry by column and folded word. */
+  /** Reads the values of the registry by column and folded word. */
   readValues(declared: readonly ImportColumn[]): FileLayout['values'] {
     const values = new Map<string, ReadonlyMap<string, string>>();
     const withWords = declared.filter(({ choices }) => choices !== undefined);
@@ -312,11 +319,11 @@ const namesOf = (declared: readonly ImportColumn[]): string[] => declared.map(({
 interface MapContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
-  /** Constants by column of the kind, which win over those of the document. */
+  /** Constants by column, which override the document's. */
   readonly constants?: ReadonlyMap<string, string>;
 }
 
-/** @returns all faults of the document, if it has any */
+/** @returns the layout, or all faults of the document */
 export function parseMap(
   text: string,
   { kind: imported, cells, constants: overriding = new Map() }: MapContext,

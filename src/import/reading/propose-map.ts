@@ -1,4 +1,4 @@
-/** Proposes a map for a file, with null where a person decides (docs/import-reference.md#maps). */
+/** Suggests a map for a file, with null where the operator must decide (docs/import-reference.md#maps). */
 
 import { basename } from 'node:path';
 import { valueIn } from '../../formats/blanks.ts';
@@ -29,7 +29,7 @@ interface ProposeOptions {
 
 const [EXAMPLES, EXAMPLE_CHARACTERS, SEARCHED_ROWS] = [3, 40, 20];
 
-/** @throws FileFault if the file cannot be read, or no row of it looks like headings */
+/** @throws FileFault if the file cannot be read or no row looks like headings */
 export async function proposeMap(source: RecordSource, { kind, cells, sheet }: ProposeOptions) {
   const { format } = source;
   const { header, isFirstRow, rows } = await sampleFile(source, kind);
@@ -43,7 +43,7 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
   );
   const unknownWords = observer.unknownWords();
   const [dates, decimal] = [observer.dates(), observer.decimal()];
-  // The keys in the order in which they are written.
+  // Keys in the order of the written document.
   const document = {
     kind,
     ...nonEmpty('columns', columnsOf(headings)),
@@ -71,19 +71,19 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
     headerLine: header.line,
     headings,
     unknownWords,
-    /** First values below each heading, shortened, by place of the heading. */
+    /** First few values below each heading, shortened, by index of the heading. */
     examples: headings.map((_, place) => examplesAt(place)),
-    /** Columns that an import of the file needs and that neither a heading nor a constant gives. */
+    /** Columns that an import needs but that neither a heading nor a constant provides. */
     missing: missingColumns(kind, new Set([...columns, ...constants])).map((name) =>
       describeColumn(kind, name),
     ),
-    /** The sheet that was read, one of `sheets`; undefined for a text file. */
+    /** Sheet that was read, one of `sheets`; undefined for a text file. */
     sheet: format.type === 'workbook' ? format.sheet : undefined,
     sheets: source.sheets ?? [],
   };
 }
 
-/** True for a column that may well have the same value in every row. */
+/** True for a column that often has the same value in every row. */
 const mayBeConstant = ({ name, choices }: ImportColumn): boolean =>
   name === 'cooperative_code' || choices !== undefined;
 
@@ -94,16 +94,16 @@ const nonEmpty = <Key extends string, Value>(key: Key, entries: readonly (readon
 
 const allNull = (names: readonly string[]) => names.map((name) => [name, null] as const);
 
-/** Entries of a map for headings other than column names. */
+/** Returns the map entries for all headings except exact column names. */
 const columnsOf = (headings: readonly PlacedHeading[]) =>
   headings.flatMap(({ text, column, by, isNameable }) =>
     isNameable && by !== 'name' ? [[text, column] as const] : [],
   );
 
-/** Most distinct cells cached for a column, so that repeated cells are examined once. */
+/** Maximum number of distinct cells cached per column, so that repeated cells are examined once. */
 const MOST_CACHED = 50_000;
 
-/** Looks at every row: the only unknown word may be in the last one. */
+/** Examines every row, because an unknown word may occur only in the last one. */
 async function observeRows(
   source: RecordSource,
   kind: ImportKind,
@@ -129,9 +129,9 @@ async function observeRows(
     }
 }
 
-// The kind of a file, guessed from its name and its headings
+// Guess of a file's kind from its name and headings
 
-/** Words in file names that stand for a kind, in English, French and Kinyarwanda. */
+/** Words in file names that indicate a kind, in English, French and Kinyarwanda. */
 const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   cooperatives: /cooperatives|coopératives|amakoperative/i,
   members: /members|membres|abanyamuryango|urutonde/i,
@@ -141,13 +141,12 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   savings: /savings|épargne|epargne|ubwizigame|kuzigama/i,
 };
 
-/** Number of headings that a matching name counts for. */
+/** Score of a matching file name, in recognised headings. */
 const NAME_SCORE = 2;
 
 /**
- * Guesses the kind whose columns most headings name; a kind whose required columns are missing counts for
- * less.
- * @param name name of the file as people know it; by default that of its path
+ * Guesses the kind that recognises the most headings. Missing required columns reduce a kind's score.
+ * @param name name of the file as users know it; by default, the name in the path
  * @throws FileFault if the file cannot be read
  */
 export async function guessKind(path: string, name = basename(path)): Promise<ImportKind> {
@@ -171,8 +170,8 @@ export async function guessKind(path: string, name = basename(path)): Promise<Im
 }
 
 /**
- * Number of recognised columns less the missing required ones. A code of the cooperative may be asked for
- * later.
+ * Returns the number of recognised columns minus the missing required columns. Columns that may be constants,
+ * such as the code of the cooperative, do not count as missing.
  */
 function scoreOf(kind: ImportKind, cells: readonly string[]): number {
   const columns = new Set(recogniseHeadings(kind, cells).flatMap(({ column }) => column ?? []));

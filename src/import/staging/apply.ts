@@ -1,4 +1,4 @@
-/** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
+/** Writes a staged, checked file into the registry with set-based SQL, in the caller's transaction. */
 
 import { nextIdOf } from '../../journal/change-sets.ts';
 import type { IdRange } from '../../journal/operations.ts';
@@ -11,19 +11,19 @@ import { type Assignment, assignmentsOf, countByColumn } from './staged-changes.
 import type { FileScope } from './staging-tables.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
-// Triggers on new rows, each with a set-based twin: a large import drops the triggers while it inserts. Every
-// trigger on the insert of imported rows is in one of these groups.
+// Insert triggers and their bulk counterparts. A large import drops the insert triggers of a table and then
+// does their work in bulk, so every insert trigger on an imported table must belong to one of these groups.
 
-/** Rows that were inserted while the triggers of their table were dropped. */
+/** Rows inserted while the triggers of their table were dropped. */
 interface AddedRows {
   readonly table: string;
-  /** Condition on members that holds for the owners of some of the rows. */
+  /** SQL condition on members that is true for the owners of the inserted rows. */
   readonly members: string;
 }
 
 interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
-  /** Does what the triggers would have done for the rows. */
+  /** Bulk counterpart: does the work of the dropped triggers for all inserted rows at once. */
   readonly twin: (db: Connection, rows: AddedRows) => void;
 }
 
@@ -51,10 +51,10 @@ export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   },
 ];
 
-/** Condition on a trigger in the schema that runs for new rows. */
+/** SQL condition on `sqlite_schema`: the trigger runs on insert. */
 export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
 
-/** @throws Error for a trigger whose work a large import would leave out */
+/** @throws Error for a trigger without a bulk counterpart, because a large import would skip its work */
 export function groupOf(trigger: string, table: string): TriggerGroup {
   const group = TRIGGER_GROUPS.find(({ has }) => has(trigger, table));
   if (group !== undefined) return group;
@@ -62,20 +62,20 @@ export function groupOf(trigger: string, table: string): TriggerGroup {
 }
 
 /**
- * Condition on the members who get new rows. If these members were found before the lock, it also holds for
- * members of changed rows, who are stale already.
+ * Returns an SQL condition for the members who get new rows. It may include members of changed rows, which is
+ * harmless: their read model is stale already.
  */
 const ofNewRows = (kind: ImportKind): string =>
   isPartOfMember(kind)
     ? 'id IN (SELECT id FROM staging.touched_members)'
     : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
 
-/** True if rows of this kind are announced as changes of their member. */
+/** True if events announce rows of this kind as changes of their member. */
 export const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in tableOf(kind).announced;
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/** Writes the new rows and the staged changes of stored ones. @returns the ids of new rows */
+/** Writes the new rows and the staged changes of stored rows. Returns the ids of the new rows. */
 export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
   const { db, kind } = scope;
   const columns = countByColumn(scope);
@@ -96,7 +96,7 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
     if (column.addsTo !== undefined) values.set(column.addsTo, initialOf(column));
   }
   if (target.hasTimestamps) values.set('created_at', '@now').set('updated_at', '@now');
-  // In order of line: ids follow the order of the file.
+  // Inserted in order of line, so that ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${[...values.keys()].join(', ')})
     SELECT ${[...values.values()].join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
   const count = db.count('staging.resolved_references WHERE id IS NULL');
@@ -108,26 +108,26 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   return { first, last: first + added - 1 };
 }
 
-/** SQL expression for the value of a new row. */
+/** Returns an SQL expression for the value of a column in a new row. */
 function initialOf({ from, initial, decided }: TargetColumn): string {
   if (decided !== undefined) return decided.created;
   return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
 }
 
-/** With fewer new rows, neither rebuilding indexes nor indexing names afterwards gains anything. */
+/** Minimum number of new rows for which dropping triggers and indexes saves time. */
 const LARGE = 10_000;
 
 /**
- * Up to this many stored rows for each new one, rebuilding all indexes takes less time than adding the new
- * rows: in an index that is larger than the cache, nearly each of them is on another page.
+ * Maximum number of stored rows per new row for which rebuilding all indexes is faster than adding to them.
+ * In an index larger than the cache, nearly every added entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
 
 /**
- * Drops the triggers on new rows of a table during an insert, as their work is faster in sets, and its
- * indexes too if a quarter of the table or more will be new. Sorting the entries once keeps the lock linear
- * in the rows; adding them one by one to indexes larger than the cache does not. Other connections see the
- * old schema until the commit, and keep it if that fails.
+ * Drops the insert triggers of a table before a large insert, because their work is faster in bulk. Drops the
+ * indexes too if at least a quarter of the table will be new: rebuilding an index by one sort keeps the
+ * locked time proportional to the number of rows. Other connections see the old schema until the commit, and
+ * keep it after a rollback.
  * @returns the dropped triggers and indexes, to be created again; an index has no group
  * @throws Error as `groupOf`
  */
@@ -148,15 +148,15 @@ function dropForInsert(db: Connection, { table }: Target, newRows: number) {
 }
 
 /**
- * Writes the staged changes, and no other row: an equal one keeps its `updated_at`.
- * @param changed columns of which a value changes; an index is touched only for these
+ * Writes the staged changes. Equal rows are not written and keep their `updated_at`.
+ * @param changed columns in which a value changes; SQLite updates only indexes on these columns
  */
 function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
   if (changed.length === 0) return;
   const sets = changed.flatMap(({ to, value, addsTo, bit }) => {
     const set = (column: string, next: string) =>
       `${column} = CASE WHEN c.cells & ${bit} THEN ${next} ELSE t.${column} END`;
-    // The right-hand sides see the row before the update.
+    // Expressions on the right-hand side use the values from before the update.
     return addsTo === undefined
       ? [set(to, value)]
       : [set(to, value), set(addsTo, `t.${addsTo} - t.${to} + ${value}`)];
@@ -169,8 +169,8 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
 }
 
 /**
- * Opens the accounts that a savings file names and the registry does not know, and resolves them, before the
- * changes of the file are recorded and applied.
+ * Creates the accounts that a savings file names and the registry lacks, and resolves the references to them.
+ * Must run before the file's changes are recorded and applied.
  */
 export function openNewAccounts(scope: FileScope): IdRange | undefined {
   const { db, kind } = scope;

@@ -1,4 +1,4 @@
-/** A file after its checks: its findings, and the operations on its accepted rows. */
+/** Checked file: findings about a file, and operations on its accepted rows. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { announce, insertChanges } from '../../journal/change-sets.ts';
@@ -38,29 +38,29 @@ import {
 } from './staged-changes.ts';
 import { type FileScope, listFaults, NOTHING_IMPORTED } from './staging-tables.ts';
 
-// Corrections made by hand: a value last changed over HTTP or by a command is kept if the file still has the
-// value from before that change (docs/import-reference.md#values-changed-by-hand)
+// Corrections made by hand: an import keeps a value last changed over HTTP or by a command if the file still
+// has the value from before that change (docs/import-reference.md#values-changed-by-hand)
 
 /**
- * Condition on the changes `h` of the field that a staged change `e` is about. The paid amount of a file is
- * compared with the total that is paid, too.
+ * Returns an SQL condition for the recorded changes `h` of the value in the staged change `e`. A file's paid
+ * amount is also compared with changes of the loan's total paid amount.
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** Condition that leaves out an undo and the import that it reversed. */
+/** Returns an SQL condition that excludes undone imports and their undos. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
 /**
- * Keeps related values: a void payment stays void, whatever made it so and whatever else is imported, and an
- * opening balance that is kept keeps its last day (`paid_until`).
+ * Keeps stored values that depend on others: a void payment stays void, and a kept opening balance keeps its
+ * last day (`paid_until`).
  */
 function keepRelated(scope: FileScope): void {
   const cells = RELATED[scope.kind];
   if (cells !== undefined) leaveStored(scope, cells);
 }
 
-/** SELECTs of the ids of staged changes that an apply leaves out. */
+/** SELECTs of the ids of staged changes that are not to be applied. */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,
@@ -68,12 +68,12 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
     AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
 };
 
-/** Moves the corrected values from the staged changes to the kept ones. */
+/** Moves staged changes of values corrected by hand to the kept ones. */
 function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
-  // Before the first correction since the last import, the value was the one that this import had set, or
-  // that the row was created with.
+  // Before the first correction since the last import, the value was the one set by that import or by the
+  // creation of the row.
   const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}
@@ -84,11 +84,15 @@ function leaveCorrected(scope: FileScope): void {
   leaveStored(scope, corrected);
 }
 
-// Repeated checks of a file, after the registry has changed
+// Repetition of the checks after the registry has changed
 
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
-/** Repeats the checks that ran without the lock. Called only if another writer has committed since. */
+/**
+ * Repeats the checks that ran without the write lock. Called only if another connection has committed since.
+ * @throws RegistryError `unavailable` if there are new faults, new warnings that stop the file, or changes
+ *   that the user has not confirmed
+ */
 function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
   const { db } = scope;
   const countAll = () => ({ ...countChanges(scope), values: db.count('staging.changes') });
@@ -106,7 +110,7 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
     const isAsShown = () =>
       isDeepStrictEqual(countAll(), confirmed) &&
       !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
-    // Nobody has seen a new warning, and so nobody has accepted it.
+    // A new warning has not been confirmed by the user.
     if (!hasNewStops(db, lastSeen) && (!onlyAsShown || isAsShown())) return;
   }
   throw new RegistryError(
@@ -115,12 +119,15 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
   );
 }
 
-// Changes that the payments of a file make to the paid amounts of loans, found before the lock is taken
+// Changes to paid amounts of loans by a file of payments, computed before the write lock is taken
 
-/** Fills `paid_amounts`, once the changes of the file are staged. */
+/** Fills `staging.paid_amounts`. Must run after the file's changes are staged. */
 function stagePaidAmounts(scope: FileScope): void {
   const bitOf = new Map(assignmentsOf(scope).map(({ column, bit }) => [column, bit]));
-  /** The value of a changed payment: that of the file where this cell changes. */
+  /**
+   * Returns SQL for a value of a changed payment: the file's value if this cell changes, otherwise the stored
+   * value.
+   */
   const changed = (column: string, stored: string) =>
     `iif(c.cells & ${bitOf.get(column) ?? 0}, r.${column}, t.${stored})`;
   scope.db.exec(`DELETE FROM staging.paid_amounts;
@@ -141,24 +148,24 @@ function stagePaidAmounts(scope: FileScope): void {
 }
 
 export type CheckedFile = ReturnType<typeof openCheckedFile>;
-/** A checked file; all rows but the refused ones may be applied. */
+/** Checked file whose rows, except refused rows, may be applied. */
 export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**
- * Must be called in the transaction of the checks, so that the file is compared with the registry they have
- * seen. Changes are those that an apply would make to the registry as it was when the file was checked; rows
- * of files that were kept for reference count as not stored. Lists may be read until the apply.
- * @param checkedVersion data version of the registry that the file was checked against
+ * Compares a file with the registry, and returns its findings and operations. Must be called in the
+ * transaction of the checks, so that both see the same registry. Counts and lists describe an apply to that
+ * state; rows of earlier files of a dry run count as not stored. Lists may be read until the apply.
+ * @param checkedVersion data version of the registry during the checks
  */
 export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const { db, assertCurrent, end, skipInvalid = false, overwritesCorrections = false } = scope;
   const counted = {
-    /** Number of staged rows, including the refused ones. */
+    /** Number of rows, including refused rows. */
     rows: db.count('staging.rows') + countUnstaged(db),
-    /** Number of lines that have a fault. */
+    /** Number of lines with a fault. */
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
-    /** In order of line, and on one line in the order in which they were found. */
+    /** Lists the faults by line, and within a line in the order in which they were found. */
     listFaults(): Iterable<ImportFault> {
       assertCurrent();
       return listFaults(db);
@@ -168,7 +175,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const isFileFaulty = db.count("staging.faults WHERE refuses = 'file'") > 0;
   if (counted.faults > 0) dropRefusedRows(db);
   let canOverwriteKept = false;
-  /** Stages the changes of the file, compared with the registry at this moment. */
+  /** Stages the changes of the file compared with the current state of the registry. */
   const compare = () => {
     stageChanges(scope);
     if (!overwritesCorrections) leaveCorrected(scope);
@@ -179,7 +186,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     findWarnings(scope);
   };
   compare();
-  /** Warnings are about rows without faults, those that stop the file first. */
+  /** Warnings concern rows without faults. Warnings that stop the file come first. */
   const check = { ...counted, warnings: listWarnings(scope) };
   const mayHaveFaults = skipInvalid && scope.replaces === undefined;
   if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))
@@ -188,35 +195,35 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   return {
     ...check,
     isRefused: false as const,
-    /** True if values are kept that `overwritesCorrections` would import. */
+    /** True if `overwritesCorrections` would import some of the kept values. */
     canOverwriteKept,
     missing: openMissing(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
-    /** Every stored value that an apply would change, in order of line. */
+    /** Lists the stored values that an apply would change, by line. */
     listChanges(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope);
     },
-    /** Values that the file would change but an apply keeps as they are stored, in the same order. */
+    /** Lists the values that an apply keeps although the file has others, by line. */
     listKept(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope, 'kept');
     },
-    /** Dry run: lets the next files of this session refer to the rows of this one, which is not applied. */
+    /** Lets the next files of a dry run refer to the rows of this file, which are never written. */
     referToFromNextFiles(): void {
       assertCurrent();
       db.exec(KEEP_FOR_REFERENCE[scope.kind] ?? '');
       end();
     },
     /**
-     * Writes all accepted rows in one transaction, and none of them on an error. New rows get ids in order of
-     * line. A row that equals the stored one is not written and keeps its `updatedAt`. The import and each
-     * value that it changes are recorded in the same transaction.
-     * @param nowSeconds epoch seconds, for the timestamps of written rows and for empty cells that mean "now"
-     * @param onlyAsShown refuses to apply a file that would by now make other changes than the confirmed ones
-     * @returns with `lockMs`, for which other writers were locked out, and the error after the commit, while
-     *   the read model was refreshed
+     * Writes all accepted rows in one transaction, or none if an error occurs. New rows get ids in order of
+     * line. A row equal to the stored row is not written and keeps its `updatedAt`. The same transaction
+     * records the import and each changed value.
+     * @param nowSeconds epoch seconds, for timestamps and for empty cells that mean "now"
+     * @param onlyAsShown true to refuse the file if its changes are no longer those that the user confirmed
+     * @returns also `lockMs`, the time for which other writers were locked out, and the error of refreshing
+     *   the read model after the commit, if any
      * @throws RegistryError `unavailable` if the registry has changed and no longer agrees with the file, if
      *   other writers keep the lock, or if the disk is full
      */
@@ -231,14 +238,14 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   };
 }
 
-/** Rows that were refused before they could be staged, as --strict does with rows of totals. */
+/** Counts rows that were refused before staging, such as rows of totals with --strict. */
 const countUnstaged = (db: Connection): number =>
   db.count(
     `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
 
-/** Kept values that can be overwritten: a void payment stays void in any case. */
+/** SQL for kept values that can be overwritten. A void payment always stays void. */
 const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
   (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
 
@@ -247,7 +254,7 @@ function dropRefusedRows(db: Connection): void {
     DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
 }
 
-/** Statements that keep the rows of a file for the references of the next ones. */
+/** SQL statements that save the rows of a file for references of later files in a dry run. */
 const KEEP_FOR_REFERENCE: { readonly [kind in ImportKind]?: string } = {
   cooperatives: 'INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows',
   members: `INSERT OR IGNORE INTO staging.known_members
@@ -262,15 +269,15 @@ function apply(
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number; readonly lockMs: number } {
   const { db, monotonicMs } = scope;
-  // References were resolved from the rows themselves, in the snapshot that the transaction continues from,
-  // and rows to be removed were checked for references (checks/missing-rows.ts): looking each one up again
-  // would take longer than writing it.
+  // Foreign keys were verified before: references were resolved in the snapshot that this transaction
+  // continues, and rows to be removed were checked for references (checks/missing-rows.ts). A second lookup
+  // of each would take longer than the write.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
     /**
-     * Repeats the checks if the registry has changed since, which may be long ago if an operator was asked.
-     * As much as possible is done without the lock. Returns true after a change.
+     * Repeats the checks if the registry has changed since they ran, possibly long ago if an operator was
+     * asked. Runs without the write lock as far as possible. Returns true after a change.
      */
     const renew = () => {
       const current = readDataVersion(db);
@@ -297,7 +304,7 @@ function apply(
   }
 }
 
-/** Writes the file, and records its changes in the journal. */
+/** Writes the file and records its changes in the journal. */
 function applyAndRecord(
   scope: FileScope,
   refusedRows: number,
@@ -335,8 +342,8 @@ function applyAndRecord(
 }
 
 /**
- * Finds the members whose entries the file adds or changes, without the lock. The checks (checks.ts) refuse a
- * change of an entry's member.
+ * Stages the members whose entries the file adds or changes, before the write lock is taken. The members of
+ * stored entries do not change: the checks (checks.ts) refuse that.
  */
 function stageTouchedMembers(scope: FileScope): void {
   const { db, kind } = scope;

@@ -1,6 +1,6 @@
 /**
- * An import session: a staging file attached to the registry's connection, in which one file after the other
- * is staged.
+ * Import session: a staging file attached to the registry's connection, in which files are staged one after
+ * another.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -54,20 +54,26 @@ import {
 } from './staging-tables.ts';
 import { stagedColumns } from './targets.ts';
 
-// Staging files of imports: private, beside the database, removed by the import or at the next start
+// Staging files: private files next to the database, removed by the import or at the next start
 
 const JOURNAL = '-journal';
-/** An empty file this young may belong to an import that is about to lock it, if its process runs. */
+/** Age below which an empty staging file may belong to a running import that has not locked it yet. */
 const FRESH_MS = 10_000;
 
-/** Creates an empty file that only its owner can read: SQLite would let others. */
+/**
+ * Creates an empty staging file that only its owner can read. SQLite itself would create it readable by
+ * others.
+ */
 export function createStagingFile(databaseFile: string): string {
   const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
   createPrivateFile(file);
   return file;
 }
 
-/** Attaches the file as `staging`. It needs no durability: it is discarded after a crash. */
+/**
+ * Attaches the file as `staging`. Its settings give up durability, because the file is discarded after a
+ * crash.
+ */
 export function attachStaging(db: Connection, file: string): void {
   db.run('ATTACH ? AS staging', [file]);
   for (const setting of [
@@ -75,7 +81,7 @@ export function attachStaging(db: Connection, file: string): void {
     'synchronous = OFF',
     'secure_delete = OFF',
     'cache_size = -16384',
-    // Held from the first write to the end, which shows other processes that the file is in use.
+    // The lock is held from the first write to the end, which shows other processes that the file is in use.
     'locking_mode = EXCLUSIVE',
   ]) {
     db.raw.pragma(`staging.${setting}`);
@@ -87,8 +93,8 @@ function removeStagingFile(file: string): void {
 }
 
 /**
- * Removes the staging files that killed imports left beside a database. Those in use are recognised by their
- * lock, not by a process id: in a container every import has the same one.
+ * Removes staging files that killed imports have left. A file in use is recognised by its lock, not by a
+ * process id, because all imports in containers may have the same id.
  * @returns the number of removed files
  */
 export function removeStaleStagingAt(databaseFile: string): number {
@@ -98,8 +104,8 @@ export function removeStaleStagingAt(databaseFile: string): number {
 }
 
 /**
- * The imports under way in any process, and the size of their staging files. Nothing else of them can be
- * read, as staged data is locked.
+ * Counts the running imports of all processes, and the size of their staging files. Their staged data is
+ * locked and cannot be read.
  */
 export function readRunningImports(databaseFile: string) {
   const files = listStaging(databaseFile).filter(isInUse);
@@ -122,14 +128,14 @@ function isInUse(file: string): boolean {
   return Date.now() - stats.mtimeMs < FRESH_MS && pid !== 0 && isRunning(pid);
 }
 
-// Size of the registry, for the operator who imports into it
+// Size of the registry, shown to the operator of an import
 
 export type RegistrySize = ReturnType<typeof readSize>;
 
-/** Current numbers of rows of each kind; exact, in time that does not grow with them. */
+/** Counts the rows of each kind. The counts are exact, and take the same time for any number of rows. */
 export function readSize(db: Connection) {
   const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
-  // One snapshot for all counts.
+  // One transaction, so that all counts see the same state.
   return db.transaction.deferred(() => ({
     cooperatives: db.count('main.cooperatives'),
     members: sizeOf(MEMBER_COUNTS.large),
@@ -140,11 +146,11 @@ export function readSize(db: Connection) {
   }));
 }
 
-// Files that still have the code of a member who was merged into another one: their rows belong to the member
-// who remains (docs/correcting.md#registered-twice). Former national IDs mostly lead there by themselves; one
-// that the person still has in another cooperative does not.
+// Files that still contain the code of a merged member: the rows belong to the member who remains
+// (docs/correcting.md#registered-twice). The redirect of former national IDs covers most such rows, except if
+// the person still has the former ID in another cooperative.
 
-/** SQL expression for the last value of a field of a removed member. */
+/** Returns an SQL expression for the last value of a removed member's field. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h
   WHERE h.entity = 'members' AND h.row_id = g.id AND h.field = '${field}' ORDER BY h.id DESC LIMIT 1)`;
 
@@ -156,24 +162,28 @@ const HAS_FORMER_CODE = `f.member_code = r.member_code
   AND NOT EXISTS (SELECT 1 FROM staging.former_members x WHERE x.cooperative_code = f.cooperative_code
     AND x.member_code = f.member_code AND x.into_id <> f.into_id)`;
 
-/** Condition that excludes national IDs that were replaced, even if they were released since. */
+/**
+ * SQL condition for a row with a merged member's national ID. Excludes IDs that a correction replaced, even
+ * if they have been released since.
+ */
 const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
   AND NOT EXISTS (SELECT 1 FROM main.members o
     WHERE o.cooperative_id = m.cooperative_id AND o.identity_card = r.identity_card)
   AND NOT ${wasReplacedSql('r.identity_card')}`;
 
-/** The member who remains, in place of the former one, for rows that meet a further condition. */
+/** FROM clause with the remaining member `m` for the former member `f`; further conditions follow. */
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
   WHERE f.cooperative_code = r.cooperative_code`;
 
 /**
- * Replaces former members by those who remain. Runs once, before references are derived: later changes are
- * faults of the repeated checks.
+ * Replaces former members with the remaining members in the staged rows. Runs once, before references are
+ * derived; if another process changes a member later, the repeated checks report faults.
  */
 function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // Under the cooperative of the member who remains: a merge of cooperatives takes members from another one.
+  // Uses the cooperative of the remaining member, because a merge of cooperatives takes members from another
+  // cooperative.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
@@ -181,7 +191,8 @@ function readFormerMembers({ db, kind }: FileScope): void {
     CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
     WHERE m.status <> '${ERASED_STATUS}'`);
   if (kind === 'members') {
-    // The code must match as well: the person may join with the number of another cooperative.
+    // The code must match too, because the person may join this cooperative with the national ID of the other
+    // one.
     const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
     db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
         SELECT r.line, r.identity_card FROM staging.rows r CROSS JOIN ${FOUND} AND ${isFormer};
@@ -195,7 +206,9 @@ function readFormerMembers({ db, kind }: FileScope): void {
     FROM ${FOUND} AND ${HAS_FORMER_NUMBER} AND r.member_code IS NULL`);
 }
 
-/** A file that is being read. Rows and faults come in batches, so that memory does not grow with the file. */
+/**
+ * Opens the staging of a file. Rows and faults arrive in batches, so that memory does not grow with the file.
+ */
 export function openStaging(scope: FileScope) {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
@@ -210,27 +223,26 @@ export function openStaging(scope: FileScope) {
 
   return {
     /**
-     * @param rows in order of line, within and across batches; including rows with faults, so that all are
-     *   checked
+     * @param rows in order of line, within and across batches, including rows with faults, so that the checks
+     *   see all rows
      */
     addRows(rows: readonly StagedRow[]): void {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;
     },
-    /** @param faults found while reading; may precede or follow the rows of their lines */
+    /** @param faults faults found while reading; may precede or follow the rows of their lines */
     addFaults(faults: readonly ImportFault[]): void {
       assertUnchecked();
       inStaging(db, () => insertFaults(faults));
     },
     /**
-     * Ends the file: detects references without a target and keys that are not unique, against the registry,
-     * inside the file, and against the files of this session that were kept for reference. Takes no lock
-     * that a writer waits for.
+     * Ends the file and checks references and unique keys within the file, against the registry, and against
+     * earlier files of a dry run. Takes no lock that blocks writers.
      */
     check(options: CheckOptions): CheckedFile {
       assertUnchecked();
       isChecked = true;
-      // One transaction, so that the version, all checks and the changes refer to the same registry.
+      // One transaction, so that the version, the checks and the changes see the same state of the registry.
       return inStaging(db, () => {
         const checkedVersion = readDataVersion(db);
         const zone = options.zone ?? UTC;
@@ -252,8 +264,8 @@ export function openStaging(scope: FileScope) {
 }
 
 /**
- * Fills in the member codes of entries that name their member by national ID only. Runs once, before anything
- * is resolved: later changes by another writer are faults of the repeated checks.
+ * Fills in the member code of entries that name a member only by national ID. Runs once, before references
+ * are resolved; if another process changes a member later, the repeated checks report faults.
  */
 function addMemberCodes({ db, kind, columns }: FileScope): void {
   if (kind === 'members' || !columns.has('identity_card')) return;
@@ -271,13 +283,12 @@ const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 export type ImportSession = ReturnType<typeof openImportSessionAt>;
 
 /**
- * Opens a session on a registry, in which files are imported one after the other: `stage` a file, `check` it,
- * and apply what the check accepted, the only step that writes to the registry. The object of a step throws
- * once the next step was taken or another file was staged. Creates a missing database; a dry run instead
- * compares with an empty one and creates nothing.
- * @param format of the read model
- * @param monotonicMs clock that never steps back
- * @param use `dryRun` refuses a database of an older release, which an import would migrate
+ * Opens a session in which files are imported one after another. For each file: `stage`, then `check`, then
+ * `apply`, the only step that writes to the registry. The object of a step throws after the next step or
+ * after another file was staged. Creates a missing database; a dry run uses an empty temporary one instead.
+ * @param format format of the read model
+ * @param monotonicMs clock that never goes back
+ * @param use `dryRun` refuses a database of an older release, which `import` would migrate
  * @throws StorageError
  */
 export function openImportSessionAt(
@@ -296,7 +307,8 @@ export function openImportSessionAt(
         create: use === 'import',
         keepsSchema: use === 'dryRun',
       });
-  // Empty for a staging file without a name, as even the folder of the database may be missing.
+  // Path of the staging file. Empty for an unnamed temporary file, because even the folder of the database
+  // may be missing.
   let file = '';
   const close = () => {
     db.close();
@@ -306,7 +318,7 @@ export function openImportSessionAt(
     if (!isTemporary) {
       if (use === 'import' && !db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
       removeStaleStagingAt(databaseFile);
-      // The write-ahead log is checkpointed after the apply, when its lock is free.
+      // The write-ahead log is checkpointed after the commit, when the write lock is free.
       db.raw.pragma('wal_autocheckpoint = 0');
       file = createStagingFile(databaseFile);
     }
@@ -322,14 +334,14 @@ export function openImportSessionAt(
   return {
     databaseFile,
     readSize: () => readSize(db),
-    /** The last import of this kind of the same bytes that was not undone. */
+    /** Finds the last import of this kind and of the same bytes that was not undone. */
     findSameImport: (kind: ImportKind, sha256: string) => findSameImport(db, kind, sha256),
-    /** True if the registry has neither cooperatives nor members. */
+    /** True if the registry has no cooperatives, and therefore no members. */
     isRegistryEmpty: () => !db.has('main.cooperatives'),
     /**
-     * Begins a file and discards the one before, unless it was applied or kept.
-     * @param columns those the file has: a stored row keeps its value in a missing one, while an empty cell
-     *   may clear it
+     * Begins a file, and discards the previous file unless it was applied or kept for reference.
+     * @param columns columns of the file; a missing column keeps the stored values, while an empty cell may
+     *   clear a value
      */
     stage(kind: ImportKind, columns: ReadonlySet<string>) {
       const file = Symbol(kind);
@@ -344,7 +356,7 @@ export function openImportSessionAt(
         },
       });
     },
-    /** Discards staged data. May be called at any time, after an error too. */
+    /** Discards staged data and closes the connection. May be called at any time, even after an error. */
     close(): void {
       current = undefined;
       close();
@@ -353,12 +365,13 @@ export function openImportSessionAt(
 }
 
 /**
- * @param use `import`, the default, creates a missing registry; `dryRun` compares with an empty one instead,
- *   and refuses a database of an older release instead of migrating it
+ * Opens an import session on the registry's database.
+ * @param use `import` (the default) creates or migrates the database if necessary; `dryRun` compares with an
+ *   empty registry if there is none, and refuses a database of an older release
  * @throws StorageError
  */
 export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun') =>
   openImportSessionAt(storage.pathForOpening(), formatOf(storage), storage.monotonicMs, use);
 
-/** Removes the staging files of killed imports. @returns the number of these imports */
+/** Removes the staging files of killed imports. Returns the number of these imports. */
 export const removeStaleStaging = ({ location }: Storage): number => removeStaleStagingAt(location);

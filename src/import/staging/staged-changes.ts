@@ -1,6 +1,6 @@
 /**
- * Changes of a file to stored rows, cell by cell. They are found before the lock is taken, and an apply
- * writes exactly these cells: one that was taken off this list keeps its stored value.
+ * Staged changes: the cells of stored rows that a file would change. They are found before the write lock is
+ * taken. An apply writes exactly these cells; a cell removed from the list keeps its stored value.
  */
 
 import type { ImportChanges, StagedChange } from '../../journal/operations.ts';
@@ -9,42 +9,43 @@ import { readPages } from '../../sqlite/list-pages.ts';
 import type { FileScope } from './staging-tables.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
-/** A column of stored rows that the file may change. */
+/** Column of stored rows that the file may change. */
 export interface Assignment {
-  /** Column of the file. */
+  /** Column name in the file. */
   readonly column: string;
-  /** Column of the table; the history has its name (`fieldOfColumn`). */
+  /** Column of the table. The history uses its field name (`fieldOfColumn`). */
   readonly to: string;
   /**
-   * SQL expression for the value to store, from the staged row `r`, its references `p` and the stored row
-   * `t`.
+   * SQL expression for the value to store. May use the staged row `r`, its resolved references `p` and the
+   * stored row `t`.
    */
   readonly value: string;
-  /** SQL expressions for the values that the change is listed with. */
+  /** SQL expressions for the old and new value in lists of changes. */
   readonly listed: { readonly old: string; readonly new: string };
-  /** Column of the table that changes by the same amount. */
+  /** Another column of the table, to which the difference between new and old value is added. */
   readonly addsTo?: string | undefined;
-  /** Bit of the column in `changed_rows.cells`. */
+  /** Bit of this column in `changed_rows.cells`. */
   readonly bit: number;
 }
 
 const CHANGES_AT_ONCE = 1_000;
-/** A place after all columns of a file; `changed_rows.cells` has a bit for each of these. */
+/** Maximum index of a column, because `changed_rows.cells` has one bit for each column. */
 export const LAST_PLACE = 63;
 
 /**
- * SQL expression for the id of a change: ids are in order of line. @param place of the column, up to the last
+ * Returns an SQL expression for the id of a change. Ids are ordered by line, then by column.
+ * @param place index of the column, up to `LAST_PLACE`
  */
 export const changeId = (line: string, place: string | number): string =>
   `${line} * ${LAST_PLACE + 1} + ${place}`;
 
-/** Changed rows with the row of the file, its references and the stored row. */
+/** Returns a FROM clause with the changed rows, their staged rows, resolved references and stored rows. */
 const CHANGED = (target: Target): string => `staging.changed_rows c
   CROSS JOIN staging.rows r ON r.line = c.line
   CROSS JOIN staging.resolved_references p ON p.line = c.line
   CROSS JOIN main.${target.table} t ON t.id = c.id`;
 
-/** Columns that the file may change; a column that it does not have keeps its stored values. */
+/** Returns the columns that the file may change. Columns that the file lacks keep their stored values. */
 export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   const target = TARGETS[kind];
   const assignments = target.columns.filter(({ from }) => columns.has(from)).map(toAssignment);
@@ -53,7 +54,7 @@ export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   return assignments.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
-/** Assignment for a member who was found by the member code (checks.ts). */
+/** Assignment of a new national ID to a member found by member code (checks.ts). */
 const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   column: 'identity_card',
   to: 'identity_card',
@@ -66,7 +67,10 @@ function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): O
   return { column: from, to, value, addsTo, listed: { old: `t.${to}`, new: value } };
 }
 
-/** The account may be one that only the apply opens, so it is listed by its number. */
+/**
+ * Assignment of another account. Changes list the account's number, because a new account has no id until the
+ * apply.
+ */
 const ACCOUNT: Omit<Assignment, 'bit'> = {
   column: 'account_number',
   to: 'account_id',
@@ -78,8 +82,8 @@ const ACCOUNT: Omit<Assignment, 'bit'> = {
 };
 
 /**
- * SELECT of the staged changes for the history. Accounts are listed by number, but recorded by id: those that
- * the file names are open by now, and nothing is updated yet.
+ * Returns a SELECT of the staged changes for the history, with ids of accounts instead of numbers. Must run
+ * after new accounts are opened and before rows are updated.
  */
 export function recordedChanges({ kind }: FileScope): string {
   if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
@@ -91,7 +95,7 @@ export function recordedChanges({ kind }: FileScope): string {
     CROSS JOIN main.savings_transactions t ON t.id = e.row_id ORDER BY e.id`;
 }
 
-/** Fills `changed_rows` and `changes` from the staged rows, their references and the stored data. */
+/** Fills `changed_rows` and `changes` by comparing the staged rows with the stored rows. */
 export function stageChanges(scope: FileScope): void {
   const { db, kind } = scope;
   const target = TARGETS[kind];
@@ -100,8 +104,7 @@ export function stageChanges(scope: FileScope): void {
   if (assignments.length === 0) return;
   const differs = assignments.map(({ to, value }) => `t.${to} IS NOT ${value}`);
   const cells = assignments.map(({ bit }, i) => `(${differs[i]}) * ${bit}`);
-  // Most rows of a file that is imported again are equal: only for the others are the cells compared one by
-  // one.
+  // Most rows of a repeated import are equal, so cells are compared one by one only for the others.
   db.exec(`INSERT INTO staging.changed_rows (line, id, cells)
     SELECT p.line, t.id, ${cells.join(' + ')} FROM staging.resolved_references p
     CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.${target.table} t ON t.id = p.id
@@ -119,8 +122,9 @@ export function stageChanges(scope: FileScope): void {
 }
 
 /**
- * Keeps the stored values of some cells that the file would change: they are listed as kept and not written.
- * @param cells SELECT of the `id` of rows of `staging.changes`
+ * Keeps the stored values of some cells that the file would change: lists them as kept instead of writing
+ * them.
+ * @param cells SELECT of ids in `staging.changes`
  */
 export function leaveStored(scope: FileScope, cells: string): void {
   const { db } = scope;
@@ -134,8 +138,8 @@ export function leaveStored(scope: FileScope, cells: string): void {
 }
 
 /**
- * Counts the changes that an apply would make; both tables hold the accepted rows only.
- * @param created number of new rows, if it is known: counting a million takes 0.15 s
+ * Counts the changes that an apply would make to the accepted rows.
+ * @param created number of new rows, if known, because counting a million takes 0.15 s
  */
 export function countChanges(
   { db, kind }: FileScope,
@@ -147,7 +151,7 @@ export function countChanges(
   return { created, changed, unchanged, kept: db.count('staging.kept'), removed };
 }
 
-/** Numbers of stored values that the file changes, for the columns with any, in their order. */
+/** Counts the stored values that the file changes, by column. Columns without a change are missing. */
 export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
   const rows = scope.db.raw.prepare('SELECT "column", count(*) FROM staging.changes GROUP BY 1').raw().all();
   const counts = new Map(rows as [string, number][]);
@@ -158,8 +162,8 @@ export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
 type ListedChange = StagedChange & { readonly id: number };
 
 /**
- * Lists changes in order of line, and on one line in order of column, read page by page like the faults.
- * @param table `kept` for those that are not written
+ * Lists changes by line, then by column, one page at a time.
+ * @param table `kept` for values that are kept instead of written
  */
 export function* listChanges(
   { db, kind }: FileScope,

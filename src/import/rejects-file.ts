@@ -189,7 +189,7 @@ export async function createRejectsFile(path: string, language: Language, labell
       files++;
       return rejectsPath(path, files);
     },
-    /** Closes the files, and removes the first one if no row was refused. */
+    /** Closes and removes a rejects file without rows. */
     async close(): Promise<void> {
       await unused?.close();
       if (unused !== undefined) await rm(rejectsPath(path, files + 1), { force: true });

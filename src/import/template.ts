@@ -1,7 +1,6 @@
 /**
- * A workbook to fill in: the columns of one kind of file under headings in one language, an invented row, and
- * a sheet with the labels of each column in all languages and the values it takes
- * (docs/importing.md#a-template).
+ * Template: a workbook to fill in. It has translated headings for one kind of file, a fictitious row, and a
+ * sheet that explains each column in all languages (docs/importing.md#a-template).
  */
 
 import type { CellStyle, DataValidation, WriteSheet } from 'hucre/xlsx';
@@ -17,28 +16,28 @@ import type { CellContext } from './reading/cell-context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, isOfDates } from './table/columns.ts';
 import type { Header } from './table/header.ts';
 
-// The invented row of a template (docs/importing.md#a-template): an import ignores it if it is left in the
-// file
+// Fictitious row of a template, which an import ignores if it is left in the file
+// (docs/importing.md#a-template)
 
-/** Values for columns whose examples in responses do not fit together in one file. */
+/** Values for columns whose examples in the API documentation do not fit together in one row. */
 const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: string } } = {
   cooperatives: { registration_date: '2015-03-31' },
   loans: { paid_amount: '420000', paid_until: '2025-05-31', approved_at: '2025-01-10' },
 };
 
-/** Columns of a template, without those that take the place of another one. */
+/** Returns the columns of a template, without those that are alternatives to another column. */
 const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
   FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
 
-/** Example of a column: a choice as it is stored, an instant as a day. */
+/** Returns the example of a column: a choice as it is stored, an instant as a day. */
 function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
   const text = EXAMPLES[kind]?.[name] ?? String(exampleOf(kindOf(field).schema));
   return isOfDates(field) ? text.slice(0, 'YYYY-MM-DD'.length) : text;
 }
 
 /**
- * Detects the example by every cell that it has. A template heads its columns with words of a language: in a
- * file with the names of columns, such as an export or a typed row, an equal row is real.
+ * Returns a function that detects the fictitious row by comparing all its cells. In a file headed by column
+ * names, such as an export or a typed row, an equal row is real: templates have translated headings.
  */
 export function createExampleCheck(
   kind: ImportKind,
@@ -62,11 +61,9 @@ const into =
   (text) =>
     inLanguage(text, language);
 
-/**
- * Rows that are formatted for their columns: elsewhere a spreadsheet does not keep a national ID as a text.
- */
+/** Number of rows with cell formats. Without a format, a spreadsheet would not keep a national ID as text. */
 const FORMATTED_ROWS = 500;
-/** Indexes of rows in the sheet, below a sentence: the headings and the invented row. */
+/** Row indexes of the headings and the fictitious row, below an introductory sentence. */
 const [HEADINGS, EXAMPLE] = [1, 2];
 
 const isNeeded = (kind: ImportKind, { name, isRequired }: FileColumn): boolean =>
@@ -111,7 +108,10 @@ function sheetToFill(kind: ImportKind, translate: Translate): WriteSheet {
   };
 }
 
-/** List to choose from, which allows other words too. @param place of the column, below 26 */
+/**
+ * Returns a drop-down list that also permits other words.
+ * @param place index of the column, below 26
+ */
 function listOf(choices: readonly string[], place: number, translate: Translate): DataValidation {
   const letter = String.fromCharCode('A'.charCodeAt(0) + place);
   return {
@@ -151,8 +151,8 @@ function need(kind: ImportKind, column: FileColumn): Message | undefined {
 }
 
 /**
- * Sheet that explains the columns. No row of it names two columns, so it is not taken for the one with the
- * rows.
+ * Returns the sheet that explains the columns. Each of its rows names only one column, so that an import does
+ * not mistake it for the sheet with the rows.
  */
 function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   const rows = FILE_COLUMNS[kind].map((column) => {
@@ -170,8 +170,8 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
 }
 
 /**
- * @param language of the headings and of the words of choices
- * @returns the bytes of the workbook: an import reads it without a map, and leaves out the invented row
+ * @param language language of the headings and choices
+ * @returns the bytes of a workbook that an import reads without a map
  */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
   const { writeXlsx } = await import('hucre/xlsx');

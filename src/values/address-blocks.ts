@@ -1,25 +1,25 @@
-/** IP addresses and CIDR blocks, for allowlists of keys and trusted proxies. */
+/** IP addresses and CIDR blocks, used for allowlists of keys and for trusted proxies. */
 import ipaddr from 'ipaddr.js';
 import { FieldError } from './errors.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Parses an address into comparable form; IPv4-mapped IPv6 counts as IPv4 (docs/keys.md#create). */
+/** Parses an IP address. An IPv4-mapped IPv6 address becomes an IPv4 address (docs/keys.md#create). */
 export function parseAddress(text: string): Address | undefined {
-  // Refused forms: a zone index (`%eth0`), as it names a link of this machine and not a client; short forms
-  // such as `127.1` and octal numbers, as programs interpret them differently.
+  // Refuses a zone index (`%eth0`), because it names a link of this machine instead of a client. Refuses
+  // short forms such as `127.1` and octal numbers, because programs interpret them differently.
   if (text.includes('%') || !(ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text))) {
     return undefined;
   }
   return ipaddr.process(text);
 }
 
-/** Range of all public IPv6 addresses. Others are outside, such as IPv4 addresses written as IPv6. */
+/** Range of public IPv6 addresses, which excludes IPv4 addresses written as IPv6. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * True for a public Internet address: neither private, loopback, link-local, shared, reserved nor multicast,
- * nor a form that maps to one of these (IPv4-mapped, NAT64, 6to4, Teredo).
+ * True for a public Internet address. Private, loopback, link-local, shared, reserved and multicast addresses
+ * are not public, in any notation (IPv4-mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
@@ -28,7 +28,7 @@ export function isPublicAddress(text: string): boolean {
 }
 
 export interface AddressBlocks {
-  /** Canonical texts, in the order given. */
+  /** Canonical texts, in the order of the input. */
   readonly texts: readonly string[];
   has(address: Address): boolean;
 }
@@ -58,7 +58,7 @@ function parseBlock(text: string): Block | undefined {
   const width = address.kind() === 'ipv4' ? 32 : 128;
   if (length === undefined) return [address, width];
   if (!/^[0-9]{1,3}$/.test(length)) return undefined;
-  // The prefix length of a mapped block counts from the start of the IPv6 address.
+  // The prefix length of an IPv4-mapped block includes 96 bits of the IPv6 address.
   const bits = Number(length) - (base.includes(':') && width === 32 ? 96 : 0);
   return bits >= 0 && bits <= width ? [address, bits] : undefined;
 }

@@ -1,20 +1,21 @@
 /**
- * Dates as `YYYY-MM-DD` texts, and instants as epoch seconds, shown with the offset of the registry's zone.
+ * Dates, stored as `YYYY-MM-DD` texts, and instants, stored as epoch seconds and shown with the offset of the
+ * registry's time zone.
  */
 import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
 
-/** The time zone of a registry: a fixed offset, as its country has no daylight saving time. */
+/** Time zone of a registry: a fixed offset, because its country has no daylight saving time. */
 export interface TimeZone {
   readonly offsetSeconds: number;
-  /** ISO 8601 form, such as `+02:00`. */
+  /** Offset in ISO 8601, such as `+02:00`. */
   readonly suffix: string;
 }
 
 const OFFSET = /^([+-])([01][0-9]|2[0-3]):([0-5][0-9])$/;
 
-/** @param text `+02:00`, `-03:30` or `Z` */
+/** @param text offset such as `+02:00`, `-03:30` or `Z` */
 export function parseTimeZone(text: string): TimeZone | FieldError {
   if (text === 'Z') return { offsetSeconds: 0, suffix: '+00:00' };
   const match = OFFSET.exec(text);
@@ -32,15 +33,18 @@ const DATE_TIME_ERROR = new FieldError(
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
-// Earlier dates are typos, never a recorded birth or founding.
+// Dates before this day are typos, because no recorded birth or founding is as old.
 const FIRST_DATE = '1850-01-01';
-/** First day that ISO 8601 cannot show with a four-digit year. */
+/** First day beyond the four-digit years of ISO 8601, in days since 1970-01-01. */
 const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
 
 const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
 const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
 
-/** Returns the error if a parsed date is well-formed but out of range. @param parsed result of a parser */
+/**
+ * Returns the error of a parser if the date is well-formed but out of range; otherwise undefined.
+ * @param parsed result of a parser
+ */
 export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
   parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
 
@@ -48,8 +52,8 @@ const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
 const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
 const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
 /**
- * A date-time of RFC 3339, plus the forms that Django REST framework also accepts: a space before the time,
- * no seconds, no offset or one without its colon, a comma before the fraction.
+ * Pattern of RFC 3339 date-times and of further forms that Django REST framework accepts: a space before the
+ * time, no seconds, no offset, an offset without a colon, a comma before the fraction.
  */
 export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -61,24 +65,24 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 }
 
 const DATE_LENGTH = 10;
-/** Limit of cached days, at which all are dropped; a file or a response has fewer. */
+/** Maximum number of cached days. A full cache is cleared; a file or response usually has fewer days. */
 const MAX_CACHED_DAYS = 4_096;
-/** Days from 1970-01-01 of parsed texts; undefined for a text that is not a date. */
+/** Cache of days since 1970-01-01 by text; undefined for a text that is not a date. */
 const dayNumbers = new Map<string, number | undefined>();
 
-/** Years and days after which the calendar repeats. */
+/** Length of a cycle after which the calendar repeats, in years and in days. */
 const CYCLE = { years: 400, days: 146_097 };
 
-/** Returns the days from 1970-01-01 to a `YYYY-MM-DD` of any year, or undefined if it is not a date. */
+/** Returns the number of days from 1970-01-01 to a `YYYY-MM-DD`, or undefined for an invalid date. */
 function dayNumber(text: string): number | undefined {
-  // Longer texts are not dates, and would fill the cache.
+  // Other texts are not dates, and would fill the cache.
   if (text.length !== DATE_LENGTH) return undefined;
   let day = dayNumbers.get(text);
   if (day !== undefined || dayNumbers.has(text)) return day;
   const match = DATE.exec(text);
   const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
   if (match !== null && isCalendarDay(year, month, date)) {
-    // Shifted by one cycle, as Date.UTC takes the years 0 to 99 for 1900 to 1999.
+    // Shifted by one cycle, because Date.UTC reads the years 0 to 99 as 1900 to 1999.
     day = Date.UTC(year + CYCLE.years, month - 1, date) / 1000 / DAY_SECONDS - CYCLE.days;
   }
   if (dayNumbers.size >= MAX_CACHED_DAYS) dayNumbers.clear();
@@ -86,23 +90,26 @@ function dayNumber(text: string): number | undefined {
   return day;
 }
 
-/** Validates a calendar date `YYYY-MM-DD` and returns it unchanged. */
+/** Validates a date `YYYY-MM-DD` from 1850 on and returns it unchanged. */
 export function parseDate(text: string): string | FieldError {
   if (dayNumber(text) === undefined) return DATE_ERROR;
   return text < FIRST_DATE ? EARLY_ERROR : text;
 }
 
-/** Validates a date that is not after today. @param today `YYYY-MM-DD` */
+/**
+ * Validates a date that must not be after today.
+ * @param today `YYYY-MM-DD`
+ */
 export function parsePastDate(text: string, today: string): string | FieldError {
   const date = parseDate(text);
   return typeof date === 'string' && date > today ? FUTURE_ERROR : date;
 }
 
 /**
- * Returns the epoch seconds of an ISO 8601 date-time whose year in the zone is from 1850 to 9999. Fractions
- * of a second are dropped. Without an offset, the text is in the registry's zone; a date alone is its
- * midnight there. A leap second, valid only at the end of a day in UTC, counts as the second after it.
- * docs/api.md#formats
+ * Parses an ISO 8601 date-time to epoch seconds (docs/api.md#formats). The year in the registry's time zone
+ * must be from 1850 to 9999. Fractions of a second are dropped. A text without an offset is in the registry's
+ * time zone, and a date means midnight there. A leap second is valid only at the end of a day in UTC, and
+ * equals the next second.
  */
 export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = readDateTime(text, zone);
@@ -131,7 +138,7 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
 }
 
 /**
- * Returns the last second of a moment in epoch seconds; for a date, the last second of the day in the zone.
+ * Returns the last second of a date-time or date in epoch seconds. A date ends at midnight in the time zone.
  */
 export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = parseDateTime(text, zone);
@@ -139,14 +146,14 @@ export function parseLastSecond(text: string, zone: TimeZone): number | FieldErr
   return isDate ? epochSeconds + DAY_SECONDS - 1 : epochSeconds;
 }
 
-/** Returns the epoch seconds of midnight at the start of a valid `YYYY-MM-DD` in the zone. */
+/** Returns the epoch seconds of the first midnight of a valid `YYYY-MM-DD` in the time zone. */
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 
-/** Texts of days already shown; there are few, and each costs more to make than the time of day. */
+/** Cache of dates by day, because formatting a date takes longer than formatting a time. */
 const dayTexts = new Map<number, string>();
 
-/** Returns the calendar date of a day counted from 1970-01-01. */
+/** Returns the `YYYY-MM-DD` of a day counted from 1970-01-01. */
 function dayText(day: number): string {
   let text = dayTexts.get(day);
   if (text === undefined) {
@@ -170,6 +177,6 @@ export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
   return `${dayText(day)}T${time}${zone.suffix}`;
 }
 
-/** Returns the calendar date `YYYY-MM-DD` of epoch seconds in the zone. */
+/** Returns the `YYYY-MM-DD` of an instant in the time zone. */
 export const formatDate = (epochSeconds: number, zone: TimeZone): string =>
   dayText(Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS));

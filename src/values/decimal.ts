@@ -1,33 +1,39 @@
-/** Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floats. */
+/**
+ * Money, weights and rates: stored as exact integers of minor units, shown as decimal strings, never
+ * floating-point numbers.
+ */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
 
 export interface DecimalKind {
-  /** Digits after the point; a value of 1 is stored as 10 to this power. */
+  /** Digits after the decimal point. The stored integer is the value times 10 to this power. */
   readonly fractionDigits: number;
-  /** Maximum digits before the point. With `fractionDigits` this keeps every value below 2^53. */
+  /**
+   * Maximum number of digits before the decimal point. With `fractionDigits`, this keeps every stored integer
+   * below 2^53.
+   */
   readonly integerDigits: number;
   readonly minimum: 'positive' | 'zero';
-  /** Largest value in minor units, if smaller than the digits allow. */
+  /** Maximum in minor units, if lower than the digits allow. */
   readonly maximum?: number;
 }
 
 /** Rwandan francs in hundredths (docs/api.md#formats). */
 export const MONEY: DecimalKind = { fractionDigits: 2, integerDigits: 12, minimum: 'positive' };
 export const MONEY_OR_ZERO: DecimalKind = { ...MONEY, minimum: 'zero' };
-/** The largest amount, in hundredths. */
+/** Maximum amount of money, in hundredths of a franc. */
 export const MAX_MONEY_MINOR = 10 ** (MONEY.integerDigits + MONEY.fractionDigits) - 1;
-/** Kilograms, stored as grams. */
+/** Kilograms with three decimals, stored as grams. */
 export const WEIGHT: DecimalKind = { fractionDigits: 3, integerDigits: 7, minimum: 'positive' };
-/** Per cent a year in hundredths, at most 100. */
+/** Annual interest in per cent, stored in hundredths; at most 100 per cent. */
 export const RATE: DecimalKind = { fractionDigits: 2, integerDigits: 3, minimum: 'zero', maximum: 100_00 };
 
 const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 const NOT_A_NUMBER = new FieldError('A valid number is required.');
 
 /**
- * Parses a decimal text such as `1250000.5` to minor units. More fraction digits than the kind has are
- * refused, even zeros, since the sender's intention is unclear.
+ * Parses a decimal text such as `1250000.5` to minor units. Too many fraction digits are refused, even zeros,
+ * because the sender's intention is unclear.
  */
 export function parseDecimal(text: string, kind: DecimalKind): number | FieldError {
   const match = DECIMAL.exec(text);
@@ -61,7 +67,7 @@ export function parseDecimal(text: string, kind: DecimalKind): number | FieldErr
   return units;
 }
 
-/** Formats an amount in minor units, with exactly `fractionDigits` digits after the point. */
+/** Formats an amount in minor units with exactly `fractionDigits` digits after the decimal point. */
 export function formatDecimal(units: ExactInteger, fractionDigits: number): string {
   const negative = units < 0;
   const digits = String(negative ? -units : units).padStart(fractionDigits + 1, '0');
@@ -69,10 +75,10 @@ export function formatDecimal(units: ExactInteger, fractionDigits: number): stri
   return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** An exact integer: a number where a double holds it, else a bigint. */
+/** Exact integer: a number up to 2^53, otherwise a bigint. */
 export type ExactInteger = number | bigint;
 
-/** Returns the integer as a number if that is exact. */
+/** Converts a bigint to a number if the number is exact. */
 export function narrow(value: bigint): ExactInteger {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

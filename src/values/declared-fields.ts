@@ -1,7 +1,7 @@
 /**
- * Declarations of fields. A field's type, column in files, bodies, responses, schemas, history, events, and
- * its handling in merges and erasures all follow from its declaration; its column in a table is made by a
- * migration (CONTRIBUTING.md#add-a-field).
+ * Declarations of fields. The declaration of a field determines its type, its column in files, its handling
+ * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. Only the table
+ * column needs a migration (CONTRIBUTING.md#add-a-field).
  */
 
 import { parseDate } from './date-time.ts';
@@ -9,20 +9,20 @@ import type { DecimalKind } from './decimal.ts';
 import type { FieldMessages } from './errors.ts';
 import type { Message } from './message.ts';
 
-// Deprecations: features that clients should stop using (docs/api.md#versions)
+// Deprecation: features that clients should stop using (docs/api.md#versions)
 
 export interface Deprecation {
-  /** `YYYY-MM-DD`, from midnight in UTC, as for the sunset. */
+  /** Date `YYYY-MM-DD` from which the feature is deprecated, starting at midnight UTC. */
   readonly since: string;
-  /** `YYYY-MM-DD` of the possible end, at least six months after `since`. */
+  /** Date `YYYY-MM-DD` from which the feature may be removed, at least six months after `since`. */
   readonly sunset: string;
-  /** Absolute URL of the page that names the replacement. */
+  /** Absolute URL of the page that describes the replacement. */
   readonly link: string;
 }
 
 const NOTICE_MONTHS = 6;
 
-/** @throws Error for an invalid date or link, and for a sunset within six months */
+/** @throws Error for an invalid date or link, or a sunset less than six months after `since` */
 export function assertDeprecation(what: string, { since, sunset, link }: Deprecation): void {
   const wrong = (reason: string) => new Error(`The deprecation of ${what}: ${reason}`);
   for (const date of [since, sunset])
@@ -34,70 +34,70 @@ export function assertDeprecation(what: string, { since, sunset, link }: Depreca
     throw wrong(`its sunset ${sunset} is less than ${NOTICE_MONTHS} months after ${since}.`);
 }
 
-/** The kind of a value. Each layer has one table that maps kinds to their handling. */
+/** Kind of a value. Each layer has a table that maps kinds to their handling. */
 export type ValueKind =
   | {
       readonly kind: 'text';
-      /** Characters. */
+      /** Maximum length in characters. */
       readonly maxLength: number;
     }
   | { readonly kind: 'cooperative_code' | 'identity_card' | 'mobile' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  /** `YYYY-MM-DD`, not after today in the registry's zone. */
+  /** Date `YYYY-MM-DD`, not after today in the registry's time zone. */
   | { readonly kind: 'past_date' }
-  /** Epoch seconds; a past one is not after now. */
+  /** Instant in epoch seconds. A `past_instant` is not in the future. */
   | { readonly kind: 'instant' | 'past_instant' }
-  /** Minor units, or grams. */
+  /** Amount in minor units or grams. */
   | { readonly kind: 'decimal'; readonly decimal: DecimalKind }
-  /** Id of another row; in files, an identifier of that row for people. */
+  /** Id of another row. Files contain an identifier that people use instead, such as a code. */
   | { readonly kind: 'reference' };
 
-/** Groups of personal data, under which the ledger records shown data. */
+/** Groups of personal data. The ledger records which groups an access showed. */
 export const FIELD_GROUPS = ['identity', 'contact', 'financials'] as const;
 export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
-/** A field, declared under the property name of its value in code. */
+/** Field, declared under the name of its property in code. */
 export type Field = ValueKind & {
   readonly description: string;
-  /** Label at the desk; also accepted as the column's heading in a file. */
+  /** Label on the desk, also accepted as a heading in files. */
   readonly label: Message;
-  /** A fictitious value, in the format of responses; defaults to the example of its kind. */
+  /** Fictitious value in the format of responses; by default, the example of the kind. */
   readonly example?: string;
   readonly deprecated?: Deprecation;
-  /** Name in bodies, files and the history; defaults to the property name in snake case. */
+  /** Name in bodies, files and the history; by default, the property name in snake case. */
   readonly name?: string;
   readonly nameInFiles?: string;
   readonly isNullable?: true;
-  /** Value in a new row if the field is not given. */
+  /** Value of a new row if a request or file omits the field. */
   readonly initial?: string | number;
-  /** True if only POST accepts the field. */
+  /** True if only POST can set the field. */
   readonly isFixed?: true;
-  /** Accepted by POST, where PUT and PATCH accept more. */
+  /** Choices that POST accepts, if PUT and PATCH accept more. */
   readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
-  /** Origin of a value that bodies do not set. */
+  /** Origin of a value that request bodies cannot set. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
-  /** Group of personal data of the field. */
+  /** Group of personal data to which the field belongs. */
   readonly group?: FieldGroup;
   /** True if responses omit the field. */
   readonly isHidden?: true;
-  /** True if the field identifies the stored row for a row of a file. */
+  /** True if the field identifies the stored row that a row of a file updates. */
   readonly isKey?: true;
-  /** True if every row of a file must have the field, although requests may omit it. */
+  /** True if every row of a file must have a value, although requests may omit the field. */
   readonly isRequiredInFiles?: true;
-  /** For a nullable field: true if an empty cell of a file keeps the stored value. */
+  /** True if an empty cell of a file keeps the stored value of a nullable field, instead of clearing it. */
   readonly isKeptByEmptyCell?: true;
   /** True if a missing value is composed from other fields. */
   readonly isComposed?: true;
 };
 
-/** Initial value that stands for the time of the write. */
+/** Placeholder in `initial` for the time of the write. */
 export const NOW = 'now';
 
-/** A field of an entity that has events. */
+/** Field of an entity whose changes are announced as events. */
 export type RecordedField = Field & {
   /**
-   * Bit in stored events; null for a field that events do not report. A field keeps its bit for ever, and a
-   * new field takes the next unused bit of the entity: `EVENT_FIELDS` in events.ts lists all.
+   * Bit of the field in stored events; null if events do not report the field. A bit is never reused: a new
+   * field takes the next unused bit of its entity. `EVENT_FIELDS` in events.ts lists all bits.
    */
   readonly eventBit: number | null;
 };
@@ -115,7 +115,7 @@ type KnownValue<F> = F extends { readonly choices: readonly (infer Choice)[] }
     ? number
     : string;
 
-/** The type of a field's value as stored. */
+/** Type of a field's stored value. */
 type ValueOf<F> = KnownValue<F> | (F extends { readonly isNullable: true } ? null : never);
 
 export type ValuesOf<Declared extends Fields> = {
@@ -124,7 +124,7 @@ export type ValuesOf<Declared extends Fields> = {
 
 type Others = { readonly setBy: 'imports' | 'payments' | 'corrections' };
 
-/** Values decided by a write over HTTP, checked and with initial values. */
+/** Values that a write over HTTP stores, after validation and with initial values filled in. */
 export type DecidedValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends Others ? never : property]: ValueOf<
     Declared[property]
@@ -134,7 +134,7 @@ export type DecidedValues<Declared extends Fields> = {
 type Kept = { readonly isFixed: true } | { readonly initial: string | number };
 type Composed = { readonly isComposed: true };
 
-/** The checked body of a request; undefined leaves the stored value as it is. */
+/** Validated body of a request. Undefined keeps the stored value. */
 export type InputValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends { readonly setBy: string } | Kept
     ? never
@@ -169,7 +169,7 @@ export const isGiven = ({ setBy }: Field): boolean => setBy === undefined;
 export const isReplaced = ({ setBy, isFixed }: Field): boolean =>
   (setBy === undefined || setBy === 'rules') && isFixed !== true;
 
-/** Returns faults for changes to values that no write may change. */
+/** Returns faults for changes to fixed fields. */
 export function findFixed(fields: readonly NamedField[], stored: object, values: object): FieldMessages {
   const [before, after] = [stored, values] as { readonly [property: string]: unknown }[];
   const changed = fields.filter(
@@ -178,7 +178,7 @@ export function findFixed(fields: readonly NamedField[], stored: object, values:
   return Object.fromEntries(changed.map(({ name }) => [name, ['This field cannot be changed.']]));
 }
 
-/** Completes the values of a request with stored values in place of undefined ones. */
+/** Replaces undefined values of a request with the stored values. */
 export function completeValues<Declared extends Fields>(
   fields: Declared,
   bodyValues: Partial<InputValues<Declared>>,
@@ -195,28 +195,28 @@ export function completeValues<Declared extends Fields>(
   ) as DecidedValues<Declared>;
 }
 
-/** A checked cell, or null for an empty one. */
+/** Parsed cell; null if the cell is empty. */
 export type StagedValue = string | number | null;
 
 export interface StagedRow {
-  /** Line on which the row starts; unique within a file. */
+  /** First line of the row, unique within a file. */
   readonly line: number;
   /**
-   * One value per column of the kind, in order; null where a cell of a refused row is invalid. A delivery or
-   * savings transaction with a null `reference` gets one derived from its values
-   * (docs/import-reference.md#entries-without-a-reference); an entry with a null `member_code` belongs to the
+   * Values in the order of the kind's columns; null for an empty cell, and for an invalid cell of a refused
+   * row. A delivery or savings transaction without `reference` gets a reference derived from its values
+   * (docs/import-reference.md#entries-without-a-reference). An entry without `member_code` belongs to the
    * member with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
    */
   readonly values: readonly StagedValue[];
   /**
-   * Earlier files from which the row was refused, as `sha256:` and the first 16 digits, separated by spaces.
-   * Without a reference, the row never counts as an accepted entry of one of these files.
+   * Earlier files that rejected the row, each as `sha256:` and the first 16 digits, separated by spaces. If
+   * the row has no reference, it never matches an accepted entry of these files.
    */
   readonly rejectedFrom?: string | undefined;
 }
 
 type Given<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> };
 
-/** Removes undefined values: an absent value is not an undefined one. */
+/** Returns the object without properties whose value is undefined. */
 export const onlyGiven = <Values extends object>(values: Values): Given<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>;

@@ -1,18 +1,21 @@
-/** Errors that callers of the domain and the store may throw and must expect. */
+/** Errors that callers of the registry must expect. */
 
 import type { Text } from './message.ts';
 
 /**
- * Messages by field name; `non_field_errors` has the messages about the value as a whole
+ * Messages by field name. `non_field_errors` has messages about the entire value
  * (docs/api.md#responses-and-errors).
  */
 export type FieldMessages = { [field: string]: string[] };
 
-/** An invalid field value. Parsers return it instead of throwing, as an import reads millions of values. */
+/**
+ * Invalid field value. Parsers return this error instead of throwing it, because an import parses millions of
+ * values.
+ */
 export class FieldError {
   /** English text. */
   readonly message: string;
-  /** Text for people, in their language. */
+  /** Text that can be translated. */
   readonly text: Text;
   constructor(text: Text) {
     this.message = String(text);
@@ -21,12 +24,16 @@ export class FieldError {
 }
 
 /**
- * `invalid`: values refused by field; `not_found`: no such row; `gone`: the row existed and will not return;
- * `repeated`: a request with the same key was answered; `unavailable`: try again later.
+ * Kinds of refusals.
+ * - `invalid`: values are refused, by field
+ * - `not_found`: the row does not exist
+ * - `gone`: the row existed and will not return
+ * - `repeated`: a request with the same key was answered before
+ * - `unavailable`: the client should try again later
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 
-/** Reasons for refusing with `unavailable`, with their meanings, for the log and metrics. */
+/** Reasons for `unavailable`, with descriptions for the log and metrics. */
 export const UNAVAILABLE_REASONS = {
   overloaded: 'more is asked than the service can do in time: [overload](operating.md#overload)',
   database_busy: 'another process, such as an import, has had the database locked for 2 seconds',
@@ -45,13 +52,13 @@ export const UNAVAILABLE_REASONS = {
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
-/** A refusal that the caller can understand and act on; other errors are unexpected. */
+/** Expected error that the caller can act on. All other errors are unexpected. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
-  /** For `unavailable`: seconds until the next attempt. */
+  /** Seconds until the next attempt, for `unavailable`. */
   readonly retryAfterSeconds: number | undefined;
-  /** For `unavailable` from a service: the reason. */
+  /** Reason for `unavailable`, if a service refused. */
   readonly reason: UnavailableReason | undefined;
 
   constructor(
@@ -74,12 +81,15 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/** Message that reveals a membership of the person in a body, and so counts as access by national ID. */
+/**
+ * Message for a second membership in a cooperative. It reveals a membership, so it counts as access by
+ * national ID.
+ */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
 export class FieldErrorList {
-  // No prototype: a field may be called `__proto__` or `constructor`.
+  // No prototype, because a field may be named `__proto__` or `constructor`.
   readonly fields: FieldMessages = Object.create(null);
   private hasAny = false;
 
@@ -104,7 +114,8 @@ export class FieldErrorList {
   }
 
   /**
-   * Adds the faults of a rule. Fields with an earlier fault are skipped, as the rule saw a substitute value.
+   * Adds the faults of a rule, except for fields that already have a fault, because the rule saw a substitute
+   * value for them.
    * @param rule throws a RegistryError `invalid` for its faults
    */
   addFoundBy(rule: () => unknown): void {
@@ -117,19 +128,19 @@ export class FieldErrorList {
     }
   }
 
-  /** @throws RegistryError `invalid` if anything was added */
+  /** @throws RegistryError `invalid` if there are faults */
   throwIfAny(): void {
     if (this.hasAny) refuseFields(this.fields);
   }
 }
 
-/** Creates an `invalid` error, with all messages in its text too. */
+/** Creates an `invalid` error whose message contains all messages of the fields. */
 export function invalidFields(fields: FieldMessages): RegistryError {
   const texts = Object.entries(fields).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
   return new RegistryError('invalid', texts.join(' '), { fields });
 }
 
-/** @throws RegistryError `invalid` if there is any message */
+/** @throws RegistryError `invalid` unless `fields` is empty */
 export function refuseFields(fields: FieldMessages): void {
   if (Object.keys(fields).length > 0) throw invalidFields(fields);
 }
@@ -138,45 +149,51 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 
 const MAX_ECHO_CHARACTERS = 32;
 
-/** Six digits in a row, or nine in groups: more than a date has, and as many as a telephone number. */
+/**
+ * Six digits in a row, or nine digits in groups: more than a date has, but no more than a telephone number.
+ */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
 /**
- * True if a value sent by a client may be repeated in a response: short, printable, and without digits that
+ * True if a response may repeat a value sent by a client: it is short and printable, and has no digits that
  * could be part of a national ID (docs/api.md#responses-and-errors).
  */
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
 }
 
-/** Like `mayEcho`, for a cell of a file: in a wrong column, two words of letters may be a name. */
+/**
+ * Like `mayEcho`, for a cell of a file. Refuses two words of letters too, because a cell in a wrong column
+ * may be a name.
+ */
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
- * Returns the name for a fault of a field or parameter: its own name, unless the name may not be repeated or
- * is `detail`, the name of the text of other errors (docs/api.md#responses-and-errors).
+ * Returns the name under which a fault of a field or parameter is reported. Names that must not be repeated,
+ * and `detail`, which other errors use, become `non_field_errors` (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
 
-/** Returns Django REST framework's message for an id that does not exist. @param id the id as sent */
+/**
+ * Returns the message of Django REST framework for an id that does not exist.
+ * @param id the id as sent by the client
+ */
 export const unknownReference = (id: string | number): string =>
   mayEcho(String(id)) ? `Invalid pk "${id}" - object does not exist.` : 'Invalid pk - object does not exist.';
 
-// Pages of lists, ids of rows, and values that may be awaited.
-
 export const DEFAULT_PAGE_SIZE = 50;
-/** Maximum of `page_size`; larger values are clipped to it (docs/api.md#lists). */
+/** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
 export const MAX_PAGE_SIZE = 200;
 
 export interface PageRequest {
-  /** Page number, from 1. */
+  /** Page number, counted from 1. */
   readonly page: number;
   readonly pageSize: number;
 }
 
 export interface Page<T> {
-  /** Exact number of rows in the list. */
+  /** Exact number of rows in the entire list. */
   readonly count: number;
   readonly rows: readonly T[];
 }
@@ -184,22 +201,25 @@ export interface Page<T> {
 /** Returns the number of rows before the page. */
 export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.pageSize;
 
-/** Returns the number of the last page; an empty list has a first page. */
+/** Returns the number of the last page. An empty list has one page. */
 export const lastPage = (count: number, pageSize: number): number => Math.max(1, Math.ceil(count / pageSize));
 
-// Ids of rows: the decimal text of an integer key, never as long as a national ID (docs/api.md#routes)
+// Ids of rows: decimal digits of an integer key, always shorter than a national ID (docs/api.md#routes)
 
 export const ID = /^[0-9]{1,12}$/;
 
 export const parseId = (text: string): number | undefined => (ID.test(text) ? Number(text) : undefined);
 
-// Values available now or later: from a thread, a body, the disk or a reader
+// Values that are available now or later, for example from a thread, a request body or the disk
 
 export type Awaitable<T> = T | PromiseLike<T>;
 
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** Continues with a value, in the same event-loop iteration if it is already available, as in a lookup. */
+/**
+ * Passes a value to `work`: in the same event-loop iteration if it is available, otherwise once its promise
+ * resolves.
+ */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);

@@ -1,4 +1,4 @@
-/** JSON of declared fields: checks of values in bodies, schemas, and text in responses. */
+/** JSON of declared fields: validation of request bodies, JSON Schemas, and texts in responses. */
 
 import {
   DATE_TIME,
@@ -54,18 +54,21 @@ export interface FieldContext {
   readonly nowSeconds: number;
 }
 
-/** A kind of value in bodies and responses. */
+/** Handling of a kind of value in bodies and responses. */
 export interface FieldKind {
   /** Schema in responses. */
   readonly schema: Schema;
-  /** Schema in bodies, if they accept more than responses show; defaults to `schema`. */
+  /** Schema in bodies, if bodies accept more than responses show; by default, `schema`. */
   readonly bodySchema?: Schema;
   readonly deprecated?: Deprecation;
-  /** Checks a value that is neither null nor absent. @returns the value as stored */
+  /**
+   * Validates a value other than null and undefined.
+   * @returns the value to store
+   */
   readonly parse: (value: unknown, context: FieldContext) => unknown | FieldError;
 }
 
-/** Returns the kind of value by which bodies and responses show a field. */
+/** Returns the schemas and parser of a field. */
 export const kindOf = (field: Field): FieldKind => {
   const { deprecated, example } = field;
   const kind = kindOfValue(field);
@@ -117,8 +120,8 @@ function kindOfValue(field: Field): FieldKind {
 }
 
 /**
- * @param parse parses a string that is not blank
- * @param bodySchema schema for bodies, if they accept more than responses show
+ * @param parse parses a non-blank string
+ * @param bodySchema schema for bodies, if bodies accept more than responses show
  */
 const textField = (
   schema: Schema,
@@ -133,11 +136,14 @@ const textField = (
   },
 });
 
-/** Allows white space around a value, which is dropped. */
+/** Returns a pattern that also matches white space around the value. */
 const withSpaces = (pattern: RegExp): string =>
   pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
 
-/** An instant as epoch seconds. @param latest epoch seconds; the time of the request if undefined */
+/**
+ * Returns the handling of an instant in epoch seconds.
+ * @param latest maximum in epoch seconds; undefined for the time of the request
+ */
 const instantField = (description: string, latest?: number): FieldKind =>
   textField(
     string({ format: 'date-time', description }),
@@ -150,7 +156,7 @@ const instantField = (description: string, latest?: number): FieldKind =>
     }),
   );
 
-/** Id of another resource: a string of digits, or a whole number (docs/api.md#members). */
+/** Returns the handling of another resource's id: a string of digits or an integer (docs/api.md#members). */
 const referenceField = (description: string): FieldKind => ({
   schema: string({ pattern: ID.source, description }),
   bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
@@ -164,7 +170,7 @@ const referenceField = (description: string): FieldKind => ({
 
 // Money, weights and rates as decimal text, exact to the last digit (docs/api.md#formats)
 
-/** Schema in responses, with a fixed number of digits after the point. */
+/** Returns the schema in responses, with a fixed number of digits after the decimal point. */
 export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
   string({
     pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,
@@ -172,7 +178,10 @@ export const decimalSchema = (fractionDigits: number, description: string): Sche
     examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
   });
 
-/** Bodies accept fewer digits after the point too; the value is in minor units. */
+/**
+ * Returns the handling of a decimal in minor units. Bodies may have fewer digits after the decimal point than
+ * responses.
+ */
 const decimalField = (kind: DecimalKind, description: string): FieldKind =>
   textField(
     decimalSchema(kind.fractionDigits, description),
@@ -183,7 +192,7 @@ const decimalField = (kind: DecimalKind, description: string): FieldKind =>
     }),
   );
 
-/** Writes an amount in minor units as text, or null. */
+/** Returns the serializer of an amount in minor units, or null. */
 export const decimal = <Value>(
   read: (value: Value) => ExactInteger | null,
   fractionDigits: number,
@@ -195,7 +204,7 @@ export const decimal = <Value>(
 
 // Properties of responses
 
-/** A property of a response: schema and serializer. */
+/** Property of a response, with schema and serializer. */
 interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
@@ -207,7 +216,7 @@ export interface ShownProperties<Value> {
   readonly [name: string]: Shown<Value>;
 }
 
-/** Returns the response properties for the given fields, in their order. */
+/** Returns the response properties for the named fields, in that order. */
 export const shownFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
@@ -220,7 +229,7 @@ export const shownFields = <Value>(
   );
 };
 
-/** Part of the description of a financial block. */
+/** Part of the descriptions of production, loans and savings in a lookup. */
 export const NULL_FINANCIALS = 'Null without the scope `members:financials`';
 
 /** Marks properties as personal financial data. */
@@ -229,7 +238,7 @@ export const financials = <Value>(properties: ShownProperties<Value>): ShownProp
     Object.entries(properties).map(([name, property]) => [name, { ...property, groups: ['financials'] }]),
   );
 
-/** Returns the response properties for all other fields, except hidden ones. */
+/** Returns the response properties for all fields except the named and the hidden ones. */
 export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
@@ -273,8 +282,8 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
 }
 
 /**
- * Declares an object of a response from its properties, in order.
- * @param optional properties of few responses, after the others; the caller writes them
+ * Declares an object of a response, with its properties in order.
+ * @param optional schemas of rare properties, which the caller serializes after the others
  */
 export function shownObject<Value>(
   title: string,
@@ -288,7 +297,7 @@ export function shownObject<Value>(
   return {
     schema: objectWith({ ...of(({ schema }) => schema), ...optional }, Object.keys(properties), { title }),
     serialize: serializeObject(writers),
-    /** Groups of all properties. */
+    /** Groups of personal data in all properties. */
     groups: FIELD_GROUPS.filter((group) => personal.has(group)),
   };
 }

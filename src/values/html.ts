@@ -1,4 +1,4 @@
-/** HTML that is escaped by construction: a value never becomes markup unless this file created it. */
+/** HTML that is escaped by construction: only markup created in this file is inserted unescaped. */
 
 const ESCAPES: { readonly [character: string]: string } = {
   '&': '&amp;',
@@ -10,11 +10,11 @@ const ESCAPES: { readonly [character: string]: string } = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 
-/** Markup, which a template inserts unescaped. */
+/** Markup that a template inserts unescaped. */
 export class Html {
   readonly #markup: string;
 
-  /** Only for the functions below, since the markup is not escaped. */
+  /** To be called only in this file, because the markup is not escaped. */
   constructor(markup: string) {
     this.#markup = markup;
   }
@@ -24,13 +24,16 @@ export class Html {
   }
 }
 
-/** A value in a template; undefined, null and false show nothing. */
+/** Value in a template. Undefined, null and false become empty text. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
-/** Position of a value. In a tag, only markup can add an attribute. */
+/**
+ * Position of a value in a template. In a `tag`, only markup is allowed, so that a value cannot add an
+ * attribute.
+ */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
-/** Positions by template; they do not depend on the values. */
+/** Cache of positions by template, because positions do not depend on the values. */
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
 
 function placesOf(literals: TemplateStringsArray): readonly Place[] {
@@ -48,11 +51,11 @@ const IN_ATTRIBUTE = /(?:^|<)[^<>"]*(?:"[^"]*"[^<>"]*)*\s([\w-]+)="([^"]*)$/;
 const IN_TAG = /<[^<>"]*(?:"[^"]*"[^<>"]*)*$/;
 const ADDRESSES = ['href', 'src', 'action', 'formaction'];
 
-/** @param markup markup of the template up to the value */
+/** @param markup markup of the template before the value */
 function placeAfter(markup: string): Place {
   if (IN_CODE.test(markup)) throw new Error('No value belongs in a script or a style.');
   const [, name, before] = IN_ATTRIBUTE.exec(markup) ?? [];
-  // An unquoted attribute would end at the first space of its value, whatever is escaped.
+  // An unquoted attribute would end at the first space of its value, even if the value is escaped.
   if (name === undefined && UNQUOTED.test(markup))
     throw new Error(`Write quotes around the value after "${markup.trim()}".`);
   if (name === undefined) return IN_TAG.test(markup) ? 'tag' : 'text';
@@ -60,7 +63,7 @@ function placeAfter(markup: string): Place {
   return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
 }
 
-/** Addresses within this service or on the web, which excludes `javascript:`. */
+/** Pattern of addresses in this service or on the web, which excludes `javascript:`. */
 const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
 
 function show(value: HtmlValue, place: Place): string {
@@ -78,8 +81,8 @@ function show(value: HtmlValue, place: Place): string {
 }
 
 /**
- * Inserts escaped values into markup, safe for text and quoted attributes alike. A list is joined.
- * @throws Error for a value where escaping does not help, such as in an attribute without quotes
+ * Template tag that inserts escaped values, in text and in quoted attributes. The items of a list are joined.
+ * @throws Error for a value in a position where escaping is not enough, such as an unquoted attribute
  */
 export function html(literals: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const places = placesOf(literals);
@@ -87,13 +90,13 @@ export function html(literals: TemplateStringsArray, ...values: readonly HtmlVal
   return new Html(literals[0] + parts.join(''));
 }
 
-/** @param css this program's own styles, as nothing in them can be escaped */
+/** @param css styles of this program, never from input, because styles cannot be escaped */
 export function styleElement(css: string): Html {
   if (css.includes('</')) throw new Error('A style must not end its own element.');
   return new Html(`<style>${css}</style>`);
 }
 
-/** @param script this program's own script, as nothing in it can be escaped */
+/** @param script script of this program, never from input, because scripts cannot be escaped */
 export function scriptElement(script: string): Html {
   if (script.includes('</')) throw new Error('A script must not end its own element.');
   return new Html(`<script>${script}</script>`);

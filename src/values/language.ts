@@ -1,4 +1,4 @@
-/** The languages of the texts for people (docs/importing.md#in-french-or-kinyarwanda). */
+/** Languages of texts for people (docs/importing.md#in-french-or-kinyarwanda). */
 
 import french from './fr.json' with { type: 'json' };
 import { compose, type Text, type Wording } from './message.ts';
@@ -7,7 +7,7 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Names of the languages, each in the language itself, so that its speakers find it. */
+/** Name of each language in that language, so that its speakers recognise it. */
 export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   en: 'English',
   fr: 'Français',
@@ -16,13 +16,16 @@ export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
 
 type Catalogue = { readonly [template: string]: string };
 
-/** Translations by English template. Speakers of the language can correct them: see CONTRIBUTING.md. */
+/**
+ * Translations by English template. CONTRIBUTING.md describes how speakers of a language can correct them.
+ */
 export const CATALOGUES: { readonly [language in Exclude<Language, 'en'>]: Catalogue } = {
   fr: french,
   rw: kinyarwanda,
 };
 
-// ICU lacks plural rules for Kinyarwanda and would use the machine's. As in English, only 1 is singular.
+// ICU has no plural rules for Kinyarwanda and would use those of the machine's locale. As in English, only 1
+// is singular.
 const PLURAL_RULES = { en: 'en', fr: 'fr', rw: 'en' } as const;
 
 const wordings = Object.fromEntries(
@@ -40,13 +43,16 @@ const wordings = Object.fromEntries(
 ) as { readonly [language in Language]: Wording };
 
 /**
- * Returns the text in the language, or in English if a translation is missing.
- * @param write formats values that a page writes differently from a command
+ * Returns the text in the language, or in English if there is no translation.
+ * @param write formats values that pages write differently from commands
  */
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 
-/** Returns the text for a page, where no line begins with a mark that French sets apart by a space. */
+/**
+ * Returns the text for a page. In French, no-break spaces keep `:`, `?` and similar marks on the line of
+ * their word.
+ */
 export function onPage(text: Text, language: Language, write?: Wording['write']): string {
   const said = inLanguage(text, language, write);
   return language === 'fr' ? said.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0') : said;
@@ -55,7 +61,10 @@ export function onPage(text: Text, language: Language, write?: Wording['write'])
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 
-/** Returns the language of the locale, such as `fr_RW.UTF-8`, in the first variable set, in POSIX order. */
+/**
+ * Returns the language of a locale such as `fr_RW.UTF-8`, from the first of these variables that is set, in
+ * POSIX order.
+ */
 export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
   const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
   return findLanguage(name.toLowerCase()) ?? 'en';

@@ -1,14 +1,12 @@
 /**
- * Messages for people: an English sentence with named placeholders. Template and values are kept apart until
- * the message is shown, so that it can be shown in another language (language.ts).
+ * Messages for people: an English sentence with named placeholders. Template and values are stored
+ * separately, so that a message can be shown in another language (language.ts).
  *
- * `{file}` is replaced by the value of that name; `{rows|# row|# rows}` by the first form if the number takes
- * the singular, else by the second, with the number in place of `#`.
+ * `{file}` is replaced by the value `file`. `{rows|# row|# rows}` is replaced by the first form if the number
+ * is singular, otherwise by the second, with the number in place of `#`.
  */
 
-/**
- * An amount, a day `YYYY-MM-DD` or an instant in the form of commands; pages format it for their language.
- */
+/** Amount, day (`YYYY-MM-DD`) or instant in the format of commands. Pages format it for their language. */
 export class Written {
   readonly as: 'amount' | 'day' | 'moment';
   readonly text: string;
@@ -26,13 +24,11 @@ export class Written {
   }
 }
 
-/**
- * A nested message is shown in the language of the outer message, and a list with commas between its texts.
- */
+/** Value of a placeholder. A nested message is translated too, and a list is joined with commas. */
 type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
-/** A sentence for people. A sentence without values may be a string. */
+/** Sentence for people. A sentence without placeholders may be a plain string. */
 export type Text = string | Message;
 
 export class Message {
@@ -44,26 +40,29 @@ export class Message {
     this.values = values;
   }
 
-  /** English text. */
+  /** Returns the English text. */
   toString(): string {
     return compose(this, ENGLISH);
   }
 
-  /** Programs read English. */
+  /** Returns the English text, because JSON documents are for programs. */
   toJSON(): string {
     return this.toString();
   }
 }
 
 type NameOf<Place extends string> = Place extends `${infer Name}|${string}` ? Name : Place;
-/** Names of a template's placeholders. A template concatenated with `+` is only a string to the compiler. */
+/**
+ * Names of a template's placeholders. A template concatenated with `+` has the type `string`, so its
+ * placeholders are not checked.
+ */
 type PlaceOf<Template extends string> = string extends Template
   ? string
   : Template extends `${string}{${infer Place}}${infer Rest}`
     ? NameOf<Place> | PlaceOf<Rest>
     : never;
 
-/** Values of a template's placeholders, as rest arguments. */
+/** Values of a template's placeholders, as rest parameters. */
 export type InPlaces<Template extends string> = [PlaceOf<Template>] extends [never]
   ? []
   : [values: { readonly [place in PlaceOf<Template>]: Value }];
@@ -74,14 +73,14 @@ export const say = <const Template extends string>(
   ...[values]: InPlaces<Template>
 ): Message => new Message(template, values ?? {});
 
-/** Turns a text into a message, so that it can be nested in another message and translated there. */
+/** Converts a text to a message, so that it can be nested in another message and translated. */
 export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
 
 /** Joins texts with a separator other than a comma. */
 export const joinTexts = (texts: readonly Value[], between: string): Message =>
   new Message(texts.map((_, i) => `{${i}}`).join(between), Object.fromEntries(texts.entries()));
 
-/** Returns the message with every text among its values changed, including those in nested messages. */
+/** Changes all texts among the values of a message, including texts in nested messages. */
 export function mapTexts({ template, values }: Message, change: (text: string) => Text): Message {
   const one = (each: Text): Text => (typeof each === 'string' ? change(each) : mapTexts(each, change));
   const changed = Object.entries(values).map(([place, value]): [string, Value] => [
@@ -95,12 +94,12 @@ export function mapTexts({ template, values }: Message, change: (text: string) =
   return new Message(template, Object.fromEntries(changed));
 }
 
-/** The wording of a language. */
+/** Translation and formatting of a language. */
 export interface Wording {
-  /** @returns undefined for a template without a translation */
+  /** @returns undefined if the template has no translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
-  /** Formats a value or count; by default as commands write them. */
+  /** Formats a value or count; by default, in the format of commands. */
   write?(value: Written | number): string;
 }
 
@@ -108,7 +107,7 @@ const ENGLISH: Wording = { translate: (template) => template, isSingular: (count
 
 export const PLACE = /\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g;
 
-/** Returns the text in a language, or in English if a translation is missing. */
+/** Returns the text in a language, or in English if there is no translation. */
 export function compose(text: Text, wording: Wording): string {
   const template = typeof text === 'string' ? text : text.template;
   const translated = wording.translate(template);
@@ -116,7 +115,7 @@ export function compose(text: Text, wording: Wording): string {
   const { isSingular } = translated === undefined ? ENGLISH : wording;
   return (translated ?? template).replace(PLACE, (place: string, name: string, one?: string, many = '') => {
     const value = text.values[name];
-    // User input may contain braces.
+    // The braces are part of user input, so they stay.
     if (value === undefined) return place;
     if (one === undefined) return show(value, wording);
     return (isSingular(Number(value)) ? one : many).replaceAll(
@@ -133,13 +132,13 @@ function show(value: Value, wording: Wording): string {
   return value.map((each) => show(each, wording)).join(', ');
 }
 
-/** Packs a text into a single string, for a table: the template, a line feed, and its values as JSON. */
+/** Packs a text into a single string for storage: the template, a line feed, and the values as JSON. */
 export const pack = (text: Text): string =>
   typeof text === 'string'
     ? text.replaceAll('\n', ' ')
     : `${text.template}\n${JSON.stringify(text.values, packInner)}`;
 
-/** Packs a nested message, still to be translated, or a value still to be formatted. */
+/** Packs a nested message or formatted value as an object, so that `unpack` can restore it. */
 function packInner(this: { readonly [key: string]: unknown }, key: string, value: unknown): unknown {
   const inner = this[key];
   if (inner instanceof Written) return { asWritten: inner.as, text: inner.text };

@@ -1,7 +1,7 @@
 /**
- * JSON Schema 2020-12 with the TypeScript type of the described values. Each function builds the plain object
- * that OpenAPI shows; only the compiler knows the type. Values are checked by the parsers of the fields, not
- * by these schemas.
+ * JSON Schema 2020-12 with the TypeScript type of the described values. Each function builds a plain object
+ * for OpenAPI; the type exists only at compile time. The parsers of fields validate values, not these
+ * schemas.
  */
 
 import type { Deprecation } from './declared-fields.ts';
@@ -11,14 +11,14 @@ import { COOPERATIVE_CODE, E164 } from './text.ts';
 
 declare const VALUE: unique symbol;
 
-/** A JSON Schema. `T` is the type of a valid value. */
+/** JSON Schema whose valid values have the type `T`. */
 export interface Schema<T = unknown> {
   readonly [keyword: string]: unknown;
-  /** Never present: carries the type for the compiler. */
+  /** Never present at run time; carries the type for the compiler. */
   readonly [VALUE]?: T;
 }
 
-/** The type of the values that a schema describes. */
+/** Type of the values that a schema describes. */
 export type Static<Described> = Described extends Schema<infer T> ? T : never;
 
 interface Annotations {
@@ -26,12 +26,12 @@ interface Annotations {
   /** A schema with a title becomes a component of the OpenAPI description. */
   readonly title?: string;
   readonly default?: unknown;
-  /** The first is the example in the description (`exampleOf`). */
+  /** Examples, of which `exampleOf` returns the first. */
   readonly examples?: readonly unknown[];
 }
 
 interface StringKeywords extends Annotations {
-  /** Characters (code points), as for maxLength. */
+  /** Length in characters (code points), like `maxLength`. */
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -79,7 +79,7 @@ export const anyOf = <Each extends readonly Schema[]>(
 
 export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Schema<T | null> {
   const { type, enum: choices, title } = schema;
-  // A component, or a schema without a single type, is wrapped.
+  // A schema that is a component or has no single type is wrapped in `anyOf`.
   if (typeof type !== 'string' || title !== undefined)
     return { anyOf: [schema, { type: 'null' }], ...keywords };
   return {
@@ -90,18 +90,18 @@ export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Sche
   };
 }
 
-/** Keywords for the deprecation of a schema, parameter or operation. */
+/** Returns the keywords that mark a schema, parameter or operation as deprecated. */
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
-/** Schema of an object with all of the properties, and perhaps with more in a later version. */
+/** Returns the schema of an object with all of these properties. Later versions may add properties. */
 export const object = <P extends Properties>(
   properties: P,
   keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> =>
   objectWith(properties, Object.keys(properties), keywords);
 
-/** An object that may lack the properties not in `required`. */
+/** Returns the schema of an object in which only the properties in `required` are required. */
 export const objectWith = <P extends Properties>(
   properties: P,
   required: readonly string[],
@@ -113,7 +113,7 @@ export const objectWith = <P extends Properties>(
   ...keywords,
 });
 
-// Fictitious examples for OpenAPI: serial numbers of national IDs from 9000000 on are not issued.
+// Fictitious examples for OpenAPI. National IDs with serial numbers from 9000000 on are never issued.
 
 export const EXAMPLE_NATIONAL_ID = '1198589000123042';
 export const EXAMPLE_MOMENT = '2025-06-15T12:00:00+02:00';
@@ -130,8 +130,8 @@ const BY_PATTERN: { readonly [pattern: string]: string } = {
 };
 
 /**
- * Returns a value that fits a schema: the declared example, else an example of its kind, else a value
- * composed of the examples of its parts. An object has its required properties.
+ * Returns an example that is valid for a schema: the declared example, or else one for its kind, or else a
+ * value composed from the examples of its parts. Objects have only required properties.
  */
 export function exampleOf(schema: Schema): unknown {
   const {

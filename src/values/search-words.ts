@@ -1,11 +1,11 @@
-/** Words of a search by name, which match the beginnings of words (docs/api.md#search). */
+/** Words of a search by name. Each matches the beginning of a word in a name (docs/api.md#search). */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
 import { BLANK, MAX_LENGTH, parseText } from './text.ts';
 
 const SHORTEST_WORD = 3;
 const MOST_WORDS = 5;
-/** Maximum rows that a search finds: `count` and pages end there. */
+/** Maximum number of rows that a search finds. `count` and pages end there. */
 export const MOST_FOUND = 10_000;
 
 const APOSTROPHES = /['’‘ʼ`´]/g;
@@ -19,11 +19,11 @@ const isShort = (word: string): boolean => [...fold(word)].length < SHORTEST_WOR
 
 interface SplitWords {
   readonly text: string;
-  /** In lower case, without accents. */
+  /** Short words in lower case, without accents. */
   readonly short: readonly string[];
 }
 
-/** Removes words too short for a search, such as initials, if other words remain. */
+/** Separates words that are too short for a search, such as initials, if longer words remain. */
 export function splitShortWords(text: string): SplitWords {
   const words = wordsOf(text);
   const long = words.filter((word) => !isShort(word));
@@ -31,13 +31,16 @@ export function splitShortWords(text: string): SplitWords {
   return long.length === 0 || short.length === 0 ? { text, short: [] } : { text: long.join(' '), short };
 }
 
-/** True if a name has words with these beginnings. @param beginnings in lower case, without accents */
+/**
+ * True if each beginning is the beginning of a word in the name.
+ * @param beginnings in lower case, without accents
+ */
 export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean =>
   beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
 
 /**
- * Parses the words of a search: in lower case and without accents where that leaves plain letters.
- * Apostrophes are dropped; an index of names has words with apostrophes both ways.
+ * Parses the words of a search, in lower case and without accents if only plain letters and digits remain.
+ * Apostrophes are dropped, because the index contains such words with and without apostrophes.
  */
 export function parseSearch(text: string): readonly string[] | FieldError {
   const clean = parseText(text, MAX_LENGTH.name);
@@ -51,11 +54,9 @@ export function parseSearch(text: string): readonly string[] | FieldError {
   return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
 }
 
-// Distance between spellings
-
 /**
- * Returns the optimal string alignment distance of two words: extra, missing, wrong or swapped letters.
- * Returns more than `most` if the distance is larger.
+ * Returns the number of typos between two words: the optimal string alignment distance, which counts extra,
+ * missing, wrong or swapped letters. Returns a number above `most` if the distance exceeds `most`.
  */
 export function countTypos(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;

@@ -1,24 +1,24 @@
 /**
- * Writes the most frequent responses as JSON text, field by field, without an object in between. A serializer
- * has an entry for each field of the schema's type, in the order of the response; without an entry it does
- * not compile. The text is equal to that of JSON.stringify.
+ * Writes the most frequent responses as JSON text, without building an object first. A serializer has an
+ * entry for each field of the schema's type, in the order of the response; a missing entry is a compile
+ * error. The text equals that of JSON.stringify.
  */
 import { formatDateTime, type TimeZone } from './date-time.ts';
 
-/** Returns the JSON text of a value. */
+/** Function that returns the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** A string or null, whose quotes are part of the text around it. */
+/** Field with a string or null. The object's serializer writes the quotes. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
-  /** True if the text may have characters that JSON escapes. */
+  /** True if the text may contain characters that JSON escapes. */
   readonly isFree: boolean;
 }
 
-/** Any text, or null. */
+/** Returns a field with any text, or null. */
 export const text = <Value>(read: StringField<Value>['read']): StringField<Value> => ({ read, isFree: true });
 
-/** Text that JSON never escapes, or null: digits, dates and values of a list of choices. */
+/** Returns a field whose text JSON never escapes, such as digits, dates and choices, or null. */
 export const plain = <Value>(read: StringField<Value>['read']): StringField<Value> => ({
   read,
   isFree: false,
@@ -32,7 +32,7 @@ export const quote = (string: string): string =>
 
 export const quoteOrNull = (string: string | null): string => (string === null ? 'null' : quote(string));
 
-/** Writers of all fields of a schema's type: a string, or a function that returns JSON. */
+/** Serializers of all fields of a schema's type, each for a string or for any JSON. */
 export type FieldSerializers<Shape, Value> = {
   readonly [field in keyof Shape]-?: StringField<Value> | Serialize<Value>;
 };
@@ -41,7 +41,7 @@ interface FieldWriter<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   readonly isString: boolean;
   readonly isFree: boolean;
-  /** Text between two values, by whether the previous one ends and this one begins with `"`. */
+  /** Text before the value, by whether the previous value and this value are in quotes. */
   readonly plainToPlain: string;
   readonly plainToQuote: string;
   readonly quoteToPlain: string;
@@ -66,13 +66,13 @@ function toWriter<Value>(
   };
 }
 
-/** @param fields in the order of the response; `Shape` is the type of its schema */
+/** @param fields in the order of the response; `Shape` is the type of the schema */
 export function serializeObject<Shape, Value>(fields: FieldSerializers<Shape, Value>): Serialize<Value> {
   const entries = Object.entries(fields) as [string, StringField<Value> | Serialize<Value>][];
   const writers = entries.map(([name, field], i) => toWriter(name, field, i === 0));
   return (value, zone) => {
     let json = '';
-    // True while the previous value's closing quote is still to be written, together with the next name.
+    // True while the closing quote of the previous value is still to be written, together with the next name.
     let isOpen = false;
     for (let i = 0; i < writers.length; i++) {
       const writer = writers[i] as FieldWriter<Value>;
@@ -100,7 +100,7 @@ export function serializeArray<Value>(
   return `[${json}]`;
 }
 
-/** Writes the date-time of an instant in epoch seconds, or null. */
+/** Returns a field with the date-time of an instant in epoch seconds, or null. */
 export const instant = <Value>(read: (value: Value) => number | null): StringField<Value> =>
   plain((value, zone) => {
     const epochSeconds = read(value);

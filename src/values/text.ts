@@ -1,11 +1,11 @@
-/** Validates free text and choices: names, codes, telephone numbers and values of lists. */
+/** Validates names, codes, telephone numbers and choices. */
 import { FieldError, mayEcho } from './errors.ts';
 import { mayContainIdentityCard } from './identity-card.ts';
 import { type Message, say, type Text } from './message.ts';
 
 /**
- * Maximum lengths of several fields, in characters (Unicode code points) after trimming (docs/api.md#texts).
- * Other maximum lengths are in the declarations of their fields.
+ * Maximum lengths shared by several fields, in characters (Unicode code points) after trimming
+ * (docs/api.md#texts). The declarations of fields have the other maximum lengths.
  */
 export const MAX_LENGTH = {
   code: 32,
@@ -16,9 +16,10 @@ export const MAX_LENGTH = {
   product: 100,
 };
 
-// C0 and C1 controls except tab, line feed and carriage return, which are white space
+// C0 and C1 control characters, except tab, line feed and carriage return, which count as white space
 const CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
-// Unicode direction marks and overrides, zero-width characters, fillers, the soft hyphen and others
+// Invisible characters: direction marks and overrides, zero-width characters, fillers, the soft hyphen and
+// others
 const INVISIBLE = '\\p{Default_Ignorable_Code_Point}';
 const FORBIDDEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u');
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
@@ -30,11 +31,11 @@ const FORBIDDEN_CHARACTER = new FieldError(
 export const NOT_A_STRING = new FieldError('Not a valid string.');
 
 /**
- * Normalizes text as the registry stores it: NFC, trimmed, inner white space collapsed to one space.
- * @param maxLength characters (code points)
+ * Normalizes text for storage: NFC, trimmed, with white space inside collapsed to single spaces.
+ * @param maxLength maximum length in characters (code points)
  */
 export function parseText(text: string, maxLength: number): string | FieldError {
-  // Nearly every value of an import is plain ASCII without extra spaces, and is already normalized.
+  // Most values of an import are plain ASCII without extra spaces, and already normalized.
   if (text.length <= maxLength && PLAIN.test(text)) return text;
   if (!text.isWellFormed()) return NOT_A_STRING;
   if (FORBIDDEN.test(text)) return FORBIDDEN_CHARACTER;
@@ -50,14 +51,17 @@ export function parseText(text: string, maxLength: number): string | FieldError 
 
 export const COOPERATIVE_CODE = /^[A-Z0-9-]{1,32}$/;
 
-/** Parses a cooperative's code: 1 to 32 of `A-Z 0-9 -` (docs/api.md#cooperatives). */
+/** Parses a cooperative's code: 1 to 32 characters of `A-Z 0-9 -` (docs/api.md#cooperatives). */
 export function parseCooperativeCode(text: string): string | FieldError {
   const code = parseText(text, MAX_LENGTH.code);
   if (code instanceof FieldError) return code;
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
-/** Parses the code of an existing cooperative in any letter case, as no code has lower-case letters. */
+/**
+ * Parses the code of an existing cooperative in any letter case, because codes never contain lower-case
+ * letters.
+ */
 export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
 
 /** Formats a number with its noun: `1 delivery`, `2 deliveries`. */
@@ -67,14 +71,14 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 /** True if two texts differ only in letter case, including accented letters. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
-/** Returns the first of the texts that is equal, ignoring case. */
+/** Returns the first text that is equal, ignoring letter case. */
 export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
   texts.find((each) => isSameIgnoringCase(each, text));
 
-// Compares in upper case, so that the two lower-case sigmas of Greek are one letter.
+// Converts to upper case first, so that the two lower-case sigmas of Greek are equal.
 const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
-/** Parses one of several values; the error repeats an invalid value only if that is allowed. */
+/** Parses a choice. The error repeats an invalid value only if `mayEcho` allows it. */
 export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;
   return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
@@ -83,8 +87,8 @@ export function parseChoice<T extends string>(text: string, choices: readonly T[
 const MAX_USER_LENGTH = 100;
 
 /**
- * Parses the name of a user who makes a correction or runs a command: 1 to 100 characters. Like the reason,
- * it stays when a person is erased.
+ * Parses the name of a user who runs a command or makes a correction: 1 to 100 characters. The name stays
+ * stored when a person is erased, so it must not contain a national ID.
  */
 export function parseUserName(text: string): string | FieldError {
   const name = parseText(text, MAX_USER_LENGTH);
@@ -93,15 +97,15 @@ export function parseUserName(text: string): string | FieldError {
     : name;
 }
 
-// Telephone numbers, stored in E.164 (`+2507…` for Rwanda)
+// Telephone numbers, stored in E.164 (`+2507…` in Rwanda)
 
 const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567.');
 const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
 export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
- * Parses a mobile number to the stored form. `07…`, `7…` and `2507…`, with spaces, dashes, dots or brackets,
- * count as Rwandan; numbers of other countries must be in E.164 (docs/api.md#members).
+ * Parses a mobile number to E.164. `07…`, `7…` and `2507…` are Rwandan numbers; other numbers must be written
+ * in E.164. Spaces, dashes, dots and brackets are ignored (docs/api.md#members).
  */
 export function parseMobile(text: string): string | FieldError {
   const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
@@ -110,7 +114,7 @@ export function parseMobile(text: string): string | FieldError {
   return E164.test(digits) && !digits.startsWith('+250') ? digits : MOBILE_ERROR;
 }
 
-// Labels of choices, which are also accepted in files
+// Labels of choices, also accepted in files
 
 export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
   // Statuses of members and loans
@@ -161,5 +165,5 @@ export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
   other: say('other'),
 };
 
-/** Returns the label of a choice; any other value unchanged. */
+/** Returns the label of a choice, or any other value unchanged. */
 export const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;

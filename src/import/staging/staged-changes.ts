@@ -29,7 +29,7 @@ export interface Assignment {
 }
 
 const CHANGES_AT_ONCE = 1_000;
-/** Maximum index of a column, because `changed_rows.cells` has one bit for each column. */
+/** Index above those of all columns. `changed_rows.cells` has one bit for each column. */
 export const LAST_PLACE = 63;
 
 /**

@@ -1,4 +1,4 @@
-/** The tables of an import's staging file, and the statements that write and read their rows and faults. */
+/** Tables of an import's staging file, with the statements that write and read rows and faults. */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { hasDerivedReferences, openDerivation } from '../../registry/stores/entry-store.ts';
@@ -12,14 +12,14 @@ import { pack, unpack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 import { stagedColumns } from './targets.ts';
 
-/** Rows per INSERT: a call for each row would cost as much as the row. */
+/** Rows per INSERT, because a call for each row would take as long as the row itself. */
 const ROWS_AT_ONCE = 16;
 const FAULTS_AT_ONCE = 1_000;
 
-/** Message to the operator when the disk or another writer stops an import. */
+/** Message for the operator if the disk or another writer stops an import. */
 export const NOTHING_IMPORTED = 'Nothing of this file was imported';
 
-/** Creates the tables that stay while files come and go. */
+/** Creates the tables that exist for the entire session. */
 export function createSessionTables(db: Connection): void {
   db.exec(`
     CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
@@ -76,10 +76,10 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
 }
 
-/** Creates the tables of one file, in place of those of the file before. */
+/** Creates the tables of one file, replacing those of the previous file. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  // Files that have rejected a row whose reference is derived; null if the row has a reference of its own.
+  // Column for the earlier files that rejected a row without a reference; null if the row has a reference.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   for (const table of [
     'faults',
@@ -98,7 +98,8 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
 }
 
 /**
- * Runs work that writes only to the staging file: a deferred transaction takes no lock on the registry.
+ * Runs work in a deferred transaction that writes only to the staging file, and so takes no write lock on the
+ * registry.
  * @throws RegistryError `unavailable` if the disk is full
  */
 export function inStaging<T>(db: Connection, work: () => T): T {
@@ -110,8 +111,8 @@ export function inStaging<T>(db: Connection, work: () => T): T {
 }
 
 /**
- * @param columns those that the file has: the others are null in every row, and not bound
- * @returns a function that inserts a batch, and returns true if it derived references
+ * @param columns columns of the file; other columns are null in every row and not bound
+ * @returns a function that inserts a batch of rows, and returns true if it derived references
  */
 export function openRowInsert(
   db: Connection,
@@ -143,7 +144,7 @@ export function openRowInsert(
   };
 }
 
-/** @param names of the rows' values, in their order; only those of `boundNames` are bound */
+/** @param names names of the rows' values, in order; only those in `boundNames` are bound */
 function openInsert(
   db: Connection,
   names: readonly string[],
@@ -159,7 +160,7 @@ function openInsert(
     ) as never;
   const insertOne = prepare(1);
   const insertMany = prepare(ROWS_AT_ONCE);
-  // One array for all rows: each run binds and reads it, and never keeps it.
+  // A single array for all statements: each run binds its values and does not keep the array.
   const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
 
   function fill(target: StagedValue[], start: number, { line, values }: StagedRow): void {
@@ -190,8 +191,8 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
 }
 
 /**
- * Lists faults in order of line, page by page: an open iterator would keep this connection from writing
- * between two of them, and its readers wait for disks and pipes.
+ * Lists faults by line, one page at a time. An open iterator would prevent this connection from writing while
+ * the caller waits for a disk or pipe.
  */
 export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
@@ -203,57 +204,57 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
   for (const { id: _id, message, ...fault } of faults) yield { ...fault, message: unpack(message) };
 }
 
-// State of one file that all steps share
+// State of one file, shared by all steps of its import
 
 export interface CheckOptions {
-  /** Accepts a file in which 20 or more national IDs all end in 0. */
+  /** True to accept a file in which at least 20 national IDs all end in 0. */
   readonly acceptTrailingZero?: boolean | undefined;
-  /** Leaves refused rows out; by default, one refused row refuses the file. */
+  /** True to skip refused rows; by default, a single refused row refuses the file. */
   readonly skipInvalid?: boolean | undefined;
   /**
-   * Also writes values that the file sets back to those before a correction over HTTP or by a command; by
-   * default they are kept.
+   * True to overwrite values corrected over HTTP or by a command with the file's earlier values; by default,
+   * the corrected values are kept.
    */
   readonly overwritesCorrections?: boolean | undefined;
-  /** Imports rows of members who were erased; by default they are refused. */
+  /** True to import rows of erased members; by default, such rows are refused. */
   readonly despiteErasure?: boolean | undefined;
-  /** SHA-256 of the bytes of the file, 64 hexadecimal digits, by which an earlier import of them is found. */
+  /** SHA-256 of the file (64 hexadecimal digits), to find an earlier import of the same bytes. */
   readonly sha256?: string | undefined;
   /**
-   * The layout by which the bytes were read, as the import will record it (`map`): another sheet has other
-   * rows.
+   * Layout with which the file is read, as the journal records it (`map`). The same bytes have other rows
+   * with another layout, for example another sheet.
    */
   readonly readAs?: unknown;
   /**
-   * The import of which this file is the newer version: rows that it created and the file no longer has are
-   * removed. Members and cooperatives stay. Not together with `skipInvalid`.
+   * Id of the import that this file replaces as its newer version: entries that the import created and the
+   * file lacks are removed. Members and cooperatives stay. Excludes `skipInvalid`.
    */
   readonly replaces?: number | undefined;
-  /** Time zone in which faults show instants; by default UTC. */
+  /** Time zone of instants in faults; UTC by default. */
   readonly zone?: TimeZone | undefined;
-  /** True for a single row typed by a user, who can be asked about more than the sender of a file. */
+  /** True for a single row typed by a user, who gets additional warnings. */
   readonly isTyped?: boolean | undefined;
 }
 
-/** A file from its staging to its apply; the options of its check are set when it is checked. */
+/** State of a file from staging to apply. The check sets the properties of `CheckOptions`. */
 export interface FileScope extends CheckOptions {
   readonly db: Connection;
   readonly kind: ImportKind;
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
-  /** True if some of its rows had no reference; set when it is checked. */
+  /** True if some rows have no reference; set by the check. */
   readonly hasDerived?: boolean;
-  /** A clock that never steps back. */
+  /** Returns milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** @throws Error unless the staging tables, which all files share, hold this file */
+  /** @throws Error unless the staging tables, which all files of a session share, still contain this file */
   assertCurrent(): void;
-  /** Ends the file, which is no longer current after this. */
+  /** Ends the file, so that `assertCurrent` throws from then on. */
   end(): void;
 }
 
-// Properties of a ledger's rows that identify entries regardless of their references
+// SQL for properties of a ledger's rows that identify entries without their references
 
-/** Kinds of files whose rows belong to members. */
+/** Kinds of files whose rows belong to members: deliveries, loans, payments and savings. */
 export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
 
 export const isLedger = (kind: ImportKind): kind is LedgerKind =>
@@ -261,15 +262,15 @@ export const isLedger = (kind: ImportKind): kind is LedgerKind =>
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
-/** SQL expression for the first second of the day of an instant. */
+/** Returns an SQL expression for the first second of the day of an instant. */
 export const dayOf = (instant: string, { offsetSeconds }: TimeZone): string =>
   `((${instant} + ${offsetSeconds}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${offsetSeconds})`;
 
-/** Condition that an instant is on the day that begins with a second. */
+/** Returns an SQL condition: the instant is on the day that begins with this second. */
 export const isOnDay = (instant: string, day: string): string =>
   `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
 
-/** Column of the file that best tells entries apart: people rarely have equal ones. */
+/** File column that best distinguishes entries, because equal amounts are rare. */
 export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
   production: 'kg',
   loans: 'amount',
@@ -278,7 +279,8 @@ export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
 };
 
 /**
- * SQL expression for the member to whom a row belongs, from its references `p`; null or -1 if none is stored.
+ * Returns an SQL expression for the member of a row, from its resolved references `p`; null or -1 if the
+ * member is not stored.
  */
 export const memberOfRow = (kind: LedgerKind): string =>
   kind === 'payments' ? '(SELECT member_id FROM main.loans WHERE id = p.loan_id)' : 'p.member_id';

@@ -1,49 +1,52 @@
-/** Targets of the columns of import files, and the meaning of an empty cell for a stored row. */
+/** Mapping of file columns to table columns, and the effect of an empty cell on a stored row. */
 
 import { referencesOf, type Table, tableOf } from '../../registry/changes/tables.ts';
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import type { Field } from '../../values/declared-fields.ts';
 import { NOW } from '../../values/declared-fields.ts';
 
-// Opening balance of a loan, and its end, from a loans file (docs/import-reference.md#opening-balances). In
-// each expression `r` is the staged row and `t` the stored loan.
+// SQL for the opening balance of a loan and the end of its period
+// (docs/import-reference.md#opening-balances). `r` is the staged row and `t` the stored loan.
 
-/** True if the row has an opening balance that differs from that of the stored loan. */
+/** SQL condition: the row has another opening balance than the stored loan. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
 
-/** New opening balance of a stored loan. */
+/** SQL expression for the new opening balance of a stored loan. */
 export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.opening_balance_minor)`;
 
-/** End of the opening balance of a new loan; null without one. */
+/** SQL expression for the last day of a new loan's opening balance; null without an opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/** End of the opening balance of a stored loan. It changes only together with the balance. */
+/**
+ * SQL expression for the last day of a stored loan's opening balance. It changes only together with the
+ * balance.
+ */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
-// The targets
+// Targets of each kind of file
 
 export interface TargetColumn {
-  /** Staged column of the file. */
+  /** Column of `staging.rows`. */
   readonly from: string;
   readonly to: string;
   readonly type: 'TEXT' | 'INTEGER';
-  /** Effect of an empty cell on an existing row: clears the column, or keeps the stored value. */
+  /** Effect of an empty cell on a stored row: clear the value or keep it. */
   readonly whenEmpty: 'clear' | 'keep';
-  /** SQL of the value that a new row gets for an empty cell; `@now` is the time of the import. */
+  /** SQL expression for the value of a new row with an empty cell. `@now` is the time of the import. */
   readonly initial?: string;
   /**
-   * SQL over the staged row `r` and the stored row `t`, instead of the two above, where the value also
-   * depends on other columns.
+   * SQL expressions for values that also depend on other columns of the staged row `r` and the stored row
+   * `t`. They replace `whenEmpty` and `initial`.
    */
   readonly decided?: { readonly created: string; readonly changed: string };
-  /** Column of the table that includes this value in a sum and changes by the same amount. */
+  /** Another column of the table, to which the difference between new and old value is added. */
   readonly addsTo?: string;
 }
 
 export interface Target extends Pick<Table, 'table' | 'label' | 'hasTimestamps'> {
   readonly columns: readonly TargetColumn[];
-  /** Columns of the file that identify the row: staged, resolved, never updated. */
+  /** File columns that identify the row. They are staged and resolved, but never updated. */
   readonly keys: readonly { readonly name: string; readonly to?: string }[];
-  /** Columns of resolved references that a new row stores. */
+  /** Columns of `resolved_references` that are stored in a new row. */
   readonly resolved: readonly string[];
 }
 
@@ -89,6 +92,6 @@ function targetOf(kind: ImportKind): Target {
 
 export const TARGETS = byKind(targetOf);
 
-/** Columns of a staged row after its line number, in the order of `StagedRow.values`. */
+/** Returns the columns of a staged row after the line number, in the order of `StagedRow.values`. */
 export const stagedColumns = (kind: ImportKind): { name: string; type: string }[] =>
   FILE_COLUMNS[kind].map(({ name, field }) => ({ name, type: typeOf(field) }));

@@ -1,4 +1,4 @@
-/** Reads the cells of a row, each as its column in this file requires. */
+/** Reads the cells of a row in the format of their columns in this file. */
 
 import {
   cellError,
@@ -28,22 +28,19 @@ import type { NoteKind } from '../reading/notes.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';
 
-/** Facts about an entire file from earlier readings. */
+/** Facts about an entire file, collected when the file was read before. */
 export interface FileSurvey {
-  /** By column; undefined until they are surveyed. */
+  /** Evidence by column; undefined until the file has been scanned. */
   readonly columns?: ReadonlyMap<string, ColumnSurvey> | undefined;
-  /** Columns with too many unknown words for any of them to be shown. */
+  /** Columns with so many unknown words that messages must not show any of them. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Findings in a row; `column` is empty if a finding concerns no single one. */
+/** Findings about a row. `column` is empty if a finding does not concern a single column. */
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /**
-   * Decimal forms in its cells that their columns have not shown before, by place of the column among those
-   * of the kind.
-   */
+  /** Evidence about decimal marks that is new for a column, by index of the column in the kind. */
   readonly evidence: { readonly place: number; readonly form: DecimalForm }[] = [];
 
   fault(column: string, message: Text): void {
@@ -64,7 +61,7 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
-/** A number without separated thousands, as workbooks have it. */
+/** Decimal number without separated thousands, the form of workbooks. */
 const NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
 
 function tooManyDecimals(value: string, shown: string | undefined, count: number): FieldError {
@@ -84,8 +81,8 @@ function tooManyDecimals(value: string, shown: string | undefined, count: number
 }
 
 /**
- * Rounds a number with more decimals than its column has, if the map says so.
- * @param shown the number as the workbook shows it, if that is rounded
+ * Rounds a number with too many decimals for its column if the map says so.
+ * @param shown the number as the workbook displays it, if rounded
  */
 function fitDecimals(
   cell: string,
@@ -94,17 +91,17 @@ function fitDecimals(
 ): string | FieldError {
   if (decimal === undefined) return cell;
   const mark = Math.max(cell.indexOf('.'), cell.indexOf(','));
-  // A short cut for most cells, which fit.
+  // Most cells need no rounding.
   if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !NUMBER.test(cell)) return cell;
   const { isNumber, decimalMark } = context;
   const isComma = cell.includes(',');
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
-  // A rate below one may be a share, which is asked about before its decimals are.
+  // A rate below one may be a fraction; that ambiguity is reported before the number of decimals.
   if (decimal === RATE && Number(number) < 1) return cell;
   if (isNumber && !isRounded) return tooManyDecimals(cell, shown, decimal.fractionDigits);
-  // In a text, the mark before three digits may separate thousands.
+  // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');
   if (!isRounded || !(isNumber || isMark)) return cell;
   context.note('rounded');
@@ -118,7 +115,7 @@ interface RoundedColumn {
   readonly isRounded: boolean;
 }
 
-/** Longest number that is shown. */
+/** Maximum length of a number in a message. */
 const MOST_SHOWN = 30;
 
 const TOO_LONG = new FieldError(
@@ -146,10 +143,10 @@ export function createCellReader(options: CellReaderOptions) {
     return { column, place, words: map?.values.get(name), decimals, context, isRounded };
   });
 
-  /** @returns an empty text where there is no value */
+  /** @returns the text of a cell; empty if the cell has no value */
   function unwrap(cell: string, { column, words }: (typeof columns)[number]): string {
     let text = unwrapText(cell);
-    // The registry's own rejects of a workbook wrap national IDs like this.
+    // The registry itself wraps national IDs this way in the rejects of a workbook.
     if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', column.name);
     text = words?.get(foldHeading(text)) ?? text;
     if (column.isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
@@ -160,7 +157,7 @@ export function createCellReader(options: CellReaderOptions) {
   return {
     /**
      * Reads the cell of a column that the file has.
-     * @param i place of the column among those of the kind
+     * @param i index of the column in the kind
      * @returns null for an empty cell
      */
     read(record: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
@@ -183,17 +180,17 @@ export function createCellReader(options: CellReaderOptions) {
       return fitted instanceof FieldError ? fitted : column.column.parse(fitted, context);
     },
     /**
-     * True after a cell that cannot be read before all of its column are surveyed, or after more
-     * unknown words than may be shown.
+     * Returns true after a cell that cannot be read until its entire column has been scanned, and after more
+     * unknown words than messages may show.
      */
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
-    /** Columns with more unknown words than may be shown. */
+    /** Returns the columns with more unknown words than messages may show. */
     columnsOfUnknownWords: () => columns.filter(hasManyUnknownWords).map(({ column }) => column.name),
-    /** Counts the evidence in a row of the table. A row of totals, which is not accepted, gives none. */
+    /** Adds the evidence of a row that belongs to the table. Must not be called for a row of totals. */
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
-    /** Faults of columns whose decimals contradict each other. */
+    /** Returns faults of columns with contradictory decimal marks. */
     unclearDecimals: () =>
       columns.flatMap(({ column, decimals }) => {
         const message = contradictionOf(decimals);
@@ -216,7 +213,7 @@ const UNCLEAR_BESIDE_POINT =
   'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
   'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
 
-/** @returns undefined if the forms of the column agree */
+/** @returns undefined if the evidence about the column's decimal mark agrees */
 function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   if (!forms.has('comma')) return undefined;
   if (forms.has('point before three')) return UNCLEAR_POINT;
@@ -225,7 +222,7 @@ function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   return forms.has('point') ? UNCLEAR_BESIDE_POINT : undefined;
 }
 
-/** The context of a column, which the reader changes from cell to cell. */
+/** Returns the context of a column. The reader updates `isNumber` for each cell. */
 const columnContext = (
   { context, map, format, survey }: CellReaderOptions,
   column: string,

@@ -1,4 +1,4 @@
-/** Columns of each kind of file, in the order in which they are staged, with the parsers of their cells. */
+/** Columns of each kind of file in the order of staging, with the parsers of their cells. */
 
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import { type DecimalKind, RATE } from '../../values/decimal.ts';
@@ -17,15 +17,18 @@ import {
 import { collectRates, readDecimal } from '../reading/decimals.ts';
 import { WORDS } from '../reading/dictionary-words.ts';
 
-// Cells with one or several mobile numbers, of which the first is kept
+// Cells with several mobile numbers, of which the first is kept
 // (docs/import-reference.md#effects-of-spreadsheets)
 
-/** Allows one space at most between words: an expression for any number of them takes quadratic time. */
+/**
+ * Separator of numbers, with at most one space on each side: a pattern for any number of spaces takes
+ * quadratic time.
+ */
 const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
-/** A text that looks like a telephone number, of a mobile or not. */
+/** Text that looks like any telephone number, mobile or not. */
 const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
 
-/** Reads a mobile number; of several, the first, if all of them look like telephone numbers. */
+/** Reads a mobile number. If all parts of the cell look like telephone numbers, reads the first. */
 export function readMobile(cell: string, context: CellContext): string | FieldError {
   const mobile = parseMobile(cell);
   if (!(mobile instanceof FieldError)) return mobile;
@@ -38,9 +41,10 @@ export function readMobile(cell: string, context: CellContext): string | FieldEr
   return firstMobile;
 }
 
-// National IDs as spreadsheets write them, as 16 digits (docs/import-reference.md#effects-of-spreadsheets)
+// National IDs in the forms of spreadsheets, read as 16 digits
+// (docs/import-reference.md#effects-of-spreadsheets)
 
-/** Spaces between groups of digits, including the no-break spaces of spreadsheets. */
+/** Spaces between groups of digits, including no-break spaces. */
 const SPACES = /\s/g;
 
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
@@ -50,7 +54,7 @@ const NUMBER_FAULT = new FieldError(
 );
 
 function readIdentityCard(cell: string, { isNumber }: CellContext): string | FieldError {
-  // A workbook keeps only 15 digits of a number, whatever the cell shows.
+  // A workbook stores only 15 digits of a number, even if the cell displays more.
   if (isNumber) return NUMBER_FAULT;
   if (isIdentityCard(cell)) return cell;
   const digits = cell.replace(SPACES, '');
@@ -61,21 +65,24 @@ function readIdentityCard(cell: string, { isNumber }: CellContext): string | Fie
 export interface ImportColumn {
   readonly name: string;
   readonly kind: ValueKind['kind'];
-  /** True if the file must have the column, without an empty cell. */
+  /** True if the file must have the column and no cell of it may be empty. */
   readonly isRequired: boolean;
-  /** The only values that the column accepts, if it is one of choices. */
+  /** Valid values of a column of choices. */
   readonly choices?: readonly string[];
-  /** Format of a column of decimals, which are staged and stored in minor units or grams. */
+  /** Format of a column of decimals. Values are staged and stored in minor units or grams. */
   readonly decimal?: DecimalKind;
-  /** Parses a trimmed cell that is not empty. */
+  /** Parses a trimmed, non-empty cell. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
-  /** Adds a cell to the survey of a column whose cells explain each other. */
+  /**
+   * Adds the evidence of a cell to the scan of its column. Defined for columns whose cells can be ambiguous
+   * by themselves.
+   */
   readonly collect?: (cell: string, survey: ColumnSurvey) => void;
 }
 
 const DATES: readonly ImportColumn['kind'][] = ['past_date', 'instant', 'past_instant'];
 
-/** True for a column of dates, with or without a time of day. */
+/** True for a column of dates or date-times. */
 export const isOfDates = ({ kind }: Pick<ImportColumn, 'kind'>): boolean => DATES.includes(kind);
 
 function parserOf(kind: ImportKind, { field, role }: FileColumn): ImportColumn['parse'] {
@@ -116,11 +123,11 @@ export const IMPORT_COLUMNS = byKind((kind) =>
   }),
 );
 
-/** Columns of which a file, and each of its rows, needs the first or all of the others. */
+/** Column that can be replaced by others: a file, and each row, needs either `column` or all of `others`. */
 interface Alternatives {
   readonly column: string;
   readonly others: readonly string[];
-  /** Message for a file that has none of them. */
+  /** Message for a file without any of these columns. */
   readonly missing: string;
 }
 
@@ -141,7 +148,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Columns that a file needs beside those that it has; of alternatives, the first. */
+/** Returns the required columns that a file lacks. Of alternatives, returns the first. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);
@@ -150,13 +157,13 @@ export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): 
   return alternatives.others.every((name) => columns.has(name)) ? names : [...names, alternatives.column];
 }
 
-/** The name of a column for people, with its alternatives: `full_name (or first_name and last_name)`. */
+/** Describes a column for people, with its alternatives: `full_name (or first_name and last_name)`. */
 export function describeColumn(kind: ImportKind, column: string): string {
   const alternatives = ALTERNATIVES[kind];
   return column === alternatives?.column ? `${column} (or ${alternatives.others.join(' and ')})` : column;
 }
 
-/** Lists the columns of a kind for people, with `*` after those that every file and row needs. */
+/** Describes the columns of a kind for people, with `*` after columns that every file and row needs. */
 export const describeColumns = (kind: ImportKind): string =>
   IMPORT_COLUMNS[kind]
     .filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true)

@@ -1,6 +1,4 @@
-/**
- * Compares the totals that a file states with the sums of its rows (docs/import-reference.md#rows-of-totals).
- */
+/** Compares rows of totals in a file with the sums of its rows (docs/import-reference.md#rows-of-totals). */
 
 import { isEmptyWord, trimmedCell } from '../../formats/blanks.ts';
 import { byKind, type ImportKind } from '../../registry/file-columns.ts';
@@ -14,12 +12,12 @@ type Values = readonly StagedValue[];
 
 interface SummedColumn {
   readonly name: string;
-  /** Place among the columns of the kind. */
+  /** Index of the column in the kind. */
   readonly place: number;
   readonly decimal: DecimalKind;
 }
 
-/** Columns of amounts and weights. A sum of rates says nothing. */
+/** Columns of amounts and weights. Sums of rates are meaningless. */
 export const SUMMED = byKind((kind) =>
   IMPORT_COLUMNS[kind].flatMap(({ name, decimal }, place): SummedColumn[] =>
     decimal === undefined || decimal === RATE ? [] : [{ name, place, decimal }],
@@ -29,25 +27,24 @@ export const SUMMED = byKind((kind) =>
 type Factor = readonly [column: string, value: string, factor: number];
 
 /**
- * Rows that the totals of some files count in another way: withdrawals are subtracted, void payments left
- * out.
+ * Rows that some files count differently in their totals: withdrawals are subtracted, void payments omitted.
  */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],
   payments: ['status', 'void', 0],
 };
 
-/** Limits: nobody reads more warnings, or has totals over more sections. */
+/** Maximum number of warnings, and of sections with totals of their own. */
 const [MOST_WARNINGS, MOST_SECTIONS] = [20, 500];
 
 export function createTotalsCheck(kind: ImportKind) {
   const [decisiveColumn, decisiveValue, factor] = FACTORS[kind] ?? [];
   const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === decisiveColumn);
   const columns = SUMMED[kind].map((column) => ({ column, sections: [emptySection()] }));
-  /** Totals above all rows, compared at the end. */
+  /** Rows of totals above all other rows, compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differences: ImportWarning[] = [];
-  /** Totals that could not be compared, by column. */
+  /** Totals that could not be compared because rows are faulty, by column. */
   const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 
@@ -81,11 +78,11 @@ export function createTotalsCheck(kind: ImportKind) {
           section.all += value;
           section.counted += value * share;
         }
-        // The fault of a row with too many or too few cells names no column.
+        // A fault without a column concerns the number of cells, so all values are unknown.
         if (faulty.includes(column.name) || faulty.includes('')) section.unread++;
       }
     },
-    /** Compares the values of a row of totals. */
+    /** Compares a row of totals with the rows before it. */
     compare(line: number, values: Values): void {
       if (isAnyRow)
         compareEach(line, values, (sections) => {
@@ -95,7 +92,7 @@ export function createTotalsCheck(kind: ImportKind) {
         });
       else if (early.length < MOST_WARNINGS) early.push([line, values]);
     },
-    /** Warnings, complete once the file is read. */
+    /** Returns the warnings. Must be called after the entire file has been read. */
     warnings(): ImportWarning[] {
       for (const [line, values] of early) compareEach(line, values);
       return [...differences, ...[...uncompared].map(([column, totals]) => notCompared(column, totals))];
@@ -104,8 +101,8 @@ export function createTotalsCheck(kind: ImportKind) {
 }
 
 /**
- * Sums between two rows of totals, in minor units or grams; exact up to 2^53, which is more than is compared.
- * `unread` is the number of cells whose value is unknown.
+ * Sums of the rows between two rows of totals, in minor units or grams. Exact up to 2^53, more than any
+ * comparison needs. `unread` counts cells with an unknown value.
  */
 const emptySection = () => ({ all: 0, counted: 0, unread: 0 });
 
@@ -118,9 +115,9 @@ const joined = (one: Section, other: Section): Section => ({
 });
 
 /**
- * Adds up the rows since each of the earlier totals, and since the beginning, and looks for the stated sum. A
- * difference of less than a kilogram or franc is taken for rounding.
- * @returns also `last`, the sum of the last section with rows, which was probably meant
+ * Searches for a stated total among the sums of the rows since each earlier row of totals and since the
+ * beginning. Ignores differences of less than a kilogram or franc as rounding.
+ * @returns also `last`, the sum of the last section with rows, which the total was probably meant for
  */
 function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, stated: number) {
   const isStated = (sum: number) => Math.abs(sum - stated) < 10 ** fractionDigits;
@@ -166,12 +163,15 @@ const notCompared = (
   lines: () => lines,
 });
 
-// Rows of totals among or below the other rows of a file (docs/import-reference.md#notes)
+// Detection of rows of totals, between or below the other rows (docs/import-reference.md#notes)
 
 const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
 const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** Columns that identify a row. The cooperative's code may be filled in everywhere, so it does not count. */
+/**
+ * Columns that identify a row. The cooperative's code is not among them, because it may be filled in on every
+ * line.
+ */
 export const IDENTITY: readonly string[] = [
   'code',
   'identity_card',
@@ -182,8 +182,8 @@ export const IDENTITY: readonly string[] = [
 ];
 
 /**
- * Detects a row of totals among those that cannot be read: its first cell says so, and nothing identifies it.
- * Rows without a fault are not examined, so a person called Total stays a person.
+ * True for a row of totals: its first cell contains a word such as `Total`, and no column identifies it. Must
+ * be called only for faulty rows, so that a person named Total is not mistaken for a total.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

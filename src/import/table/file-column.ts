@@ -1,4 +1,6 @@
-/** The column `registry_file`: the files that have rejected a row (docs/import-reference.md#rejects). */
+/**
+ * Column `registry_file` of rejects: the files that have rejected a row (docs/import-reference.md#rejects).
+ */
 
 import { hash } from 'node:crypto';
 import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
@@ -8,13 +10,14 @@ import type { Heading } from './recognise-headings.ts';
 
 const DIGITS = 16;
 const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
-/** Limit of different cells, as the rows of each are looked up separately. */
+/** Maximum number of distinct cells, because the rows of each are looked up separately. */
 const MAX_CELLS = 100;
 
 const CHANGED = 'This cell is not as the rejects had it. Copy it from there, or empty it.';
 
 /**
- * The cell for a row that this file rejects. @param before its cell, if other files have rejected it already
+ * Returns the cell for a row that this file rejects.
+ * @param before the row's previous cell, if other files have rejected the row before
  */
 export function filesOf(sha256: string, before: string): string {
   const file = `sha256:${sha256.slice(0, DIGITS)}`;
@@ -22,8 +25,8 @@ export function filesOf(sha256: string, before: string): string {
 }
 
 /**
- * @param place of the column, -1 for a file without it
- * @returns a reader of the cell of a row, which is undefined for a row that no file has rejected
+ * @param place index of the column; -1 if the file lacks the column
+ * @returns a function that reads the cell of a row; undefined for a row that no file has rejected
  */
 export function createFilesReader(place: number) {
   const distinct = new Set<string>();
@@ -38,16 +41,17 @@ export function createFilesReader(place: number) {
   };
 }
 
-// The column `registry_repeats`: the mark of a row that was rejected because its file has it twice. Imported
-// unchanged, such a row would overwrite the other one (docs/import-reference.md#rejects).
+// Column `registry_repeats` of rejects: the mark of a row that was rejected because it repeats another row of
+// its file. If imported unchanged, such a row would overwrite the other row
+// (docs/import-reference.md#rejects).
 
 const MARK = /^key:[0-9a-f]{16}$/;
-/** Columns that identify a row within its cooperative; the first one that a file has counts. */
+/** Columns that identify a row within its cooperative. The first of them in the file is used. */
 const KEYS = ['code', 'reference', 'identity_card'];
-/** Characters that spreadsheets add to a code or number, and people put between its digits. */
+/** Characters that spreadsheets add to a code or number, or people put between digits. */
 const AROUND = /[\s"'=]/g;
 
-/** @returns a function that makes the mark of a row from the cells that identify it */
+/** @returns a function that returns the mark of a row, a hash of the cells that identify the row */
 export function createMarks(headings: readonly Heading[]): (cells: readonly string[]) => string {
   const placeOf = (name: string) => headings.findIndex(({ column }) => column === name);
   const key = KEYS.map(placeOf).find((place) => place >= 0) ?? -1;
@@ -62,7 +66,7 @@ const REPEATED =
   'This row was rejected because its file has it twice. Correct what tells the two apart, or leave it out; ' +
   'if this one is right, empty this cell.';
 
-/** @param place of the column, -1 for a file without it */
+/** @param place index of the column; -1 if the file lacks the column */
 export function createRepeatCheck(place: number, headings: readonly Heading[]) {
   const markOf = createMarks(headings);
   return ({ cells }: FileRecord, findings: RowFindings): void => {

@@ -1,4 +1,4 @@
-/** Reads the header of a file: the places of its columns, or all its faults. */
+/** Reads the header of a file: positions of its columns, or all its faults. */
 
 import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import { mayEcho } from '../../values/errors.ts';
@@ -28,9 +28,9 @@ import {
 export interface Header {
   readonly line: number;
   readonly headings: readonly Heading[];
-  /** Known columns that the file has, including those with a constant. */
+  /** Known columns of the file, including columns with a constant. */
   readonly columns: ReadonlySet<string>;
-  /** Index of the cell of each column of the kind, in the kind's order; -1 if absent. */
+  /** Index of the cell of each column of the kind, in the kind's order; -1 for an absent column. */
   readonly places: readonly number[];
   /** Index of `registry_file`; -1 if absent. */
   readonly filePlace: number;
@@ -47,14 +47,15 @@ interface HeaderFault {
 
 interface HeaderOptions {
   readonly map?: FileLayout | undefined;
-  /** True if the row was recognised as the header; otherwise an unknown column is a fault. */
+  /** True if the row is certainly the header. Otherwise an unknown column is a fault. */
   readonly isCertain: boolean;
   readonly notes: NoteLog;
 }
 
 /**
- * Reads a header: its columns may be in any order, each once, and none of the required ones may be missing.
- * @throws FileFault with every fault of the header
+ * Reads a header. Columns may be in any order; none may occur twice, and required columns must not be
+ * missing.
+ * @throws FileFault with all faults of the header
  */
 export function readHeader(kind: ImportKind, record: FileRecord, options: HeaderOptions): Header {
   const { line, cells, cellFaults } = record;
@@ -124,7 +125,7 @@ const columnAndConstant = (column: string): HeaderFault => ({
 
 const SEPARATOR_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical lines' } as const;
 
-/** Faults of unknown columns. Those that are ignored get a note instead. */
+/** Returns faults of unknown columns. Adds notes instead for columns that are ignored. */
 function unknownColumns(
   kind: ImportKind,
   line: number,
@@ -160,8 +161,8 @@ function unknownColumns(
 }
 
 /**
- * True if at least half of the headings are known. Otherwise the file may have no header and the row be
- * personal data, of which nothing is shown.
+ * True if at least half of the headings are known. Otherwise the file may have no header, and the row may be
+ * personal data that messages must not show.
  */
 function looksLikeHeader(headings: readonly Heading[]): boolean {
   const written = headings.filter(({ text }) => text !== '');
@@ -169,8 +170,8 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
 }
 
 /**
- * Headings that are unknown, or ignored by the map.
- * @returns positions from 1, and texts unless they may be personal data
+ * Lists the headings that are unknown or ignored by the map.
+ * @returns positions from 1, with texts unless they may be personal data
  */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
@@ -181,8 +182,8 @@ export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
 }
 
 /**
- * True for a single word, as column names are: a person's name has several, a code or a date has other
- * characters.
+ * True for a single word, the form of column names. Names of people have several words, and codes and dates
+ * other characters.
  */
 const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
@@ -193,20 +194,20 @@ function missing(kind: ImportKind, column: string): string {
   return column === alternatives?.column ? alternatives.missing : 'The column is missing.';
 }
 
-// The beginning of the table in a file: the row of its headings (docs/import-reference.md#headings)
+// Search for the row of headings, where the table begins (docs/import-reference.md#headings)
 
-/** Number of recognised headings below which a row may as well be data. */
+/** Minimum number of recognised headings. A row with fewer may be data. */
 const LOWEST_SCORE = 2;
 
 /**
- * @param records from the beginning of the file, as many as are searched
- * @returns the index of the header; it is certain if its headings or the map identify it, and may otherwise
- *   be data, of which nothing is shown
- * @throws FileFault if the map names a line that has no row
+ * @param records records from the beginning of the file, as many as are searched
+ * @returns the index of the header; `isCertain` is true if its headings or the map identify it, otherwise the
+ *   row may be personal data that messages must not show
+ * @throws FileFault if the map names a line without a row
  */
 export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout) {
   const [first] = records;
-  // Corrected rejects: their file begins with its header, wherever the map finds that of the original.
+  // Corrected rejects begin with their header, even if the map names another line for the original file.
   if (first?.cells.some((cell) => addedColumnOf(cell) === FAULTS_COLUMN) === true)
     return { index: 0, isCertain: true };
   if (map?.headerRow !== undefined) {
@@ -214,7 +215,7 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
     if (index >= 0) return { index, isCertain: true };
     throw fileFault(map.headerRow, 'The map expects the header on this line, which has no row.');
   }
-  // A first row of exact names only is the header, whatever follows it.
+  // A first row that consists of exact column names is the header.
   if (first !== undefined && isExact(kind, first.cells)) return { index: 0, isCertain: true };
   const scores = records.slice(0, HEADER_ROWS).map(({ cells }) => scoreHeader(kind, cells, map));
   const best = Math.max(...scores);
@@ -227,7 +228,10 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/** Detects a row with the headings again, as files that were made for printing have it on each page. */
+/**
+ * Returns a function that detects a row repeating the headings. Files made for printing repeat them on each
+ * page.
+ */
 export function createHeaderCheck(
   headings: readonly Pick<Heading, 'text'>[],
 ): (cells: readonly string[]) => boolean {
@@ -238,8 +242,8 @@ export function createHeaderCheck(
 }
 
 /**
- * Passes the batches on, the first of them extended to all rows among which the header is searched. Rows read
- * before an error are passed on before the error.
+ * Yields the batches, the first one extended to all rows in which the header is searched. Rows read before an
+ * error are yielded before the error is thrown.
  */
 export async function* withHeaderRows(
   batches: AsyncIterable<RecordBatch>,
@@ -267,12 +271,12 @@ export async function* withHeaderRows(
   if (!isComplete) yield first();
 }
 
-// Checks the number of cells in a row.
+// Check of the number of cells in a row
 
 /**
- * Detects a row with too few cells for the columns with a heading, or too many for the header. In a text
- * file, even an empty cell is too many, unless the header itself ends with one: a separator within a value,
- * as in `12,500`, has moved the other values. In a workbook a row ends with its last value.
+ * Returns a function that detects a row with too few or too many cells. In a text file, even an empty extra
+ * cell is too many, unless the header ends with an empty cell: a separator inside a value, as in `12,500`,
+ * has shifted the other values. In a workbook, a row ends with its last value.
  */
 export function createWidthCheck(
   { headings }: Header,

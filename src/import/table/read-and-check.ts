@@ -27,12 +27,15 @@ import { EMPTY_FILE, openTable, type Table, visibleRecords } from './table.ts';
 interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
-  /** Makes a fault of everything that would be read leniently or skipped. */
+  /** True to refuse everything that the import would otherwise read leniently or skip. */
   readonly isStrict?: boolean | undefined;
-  /** Leaves out hidden rows and columns of a workbook. */
+  /** True to skip hidden rows and columns of a workbook. */
   readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;
-  /** Called between batches; an exception from it ends the reading. @param bytesRead of the file so far */
+  /**
+   * Called between batches. An exception ends reading.
+   * @param bytesRead number of bytes read so far
+   */
   readonly onBatch: (bytesRead: number) => void;
 }
 
@@ -40,11 +43,14 @@ const FIRST_ROWS = 3;
 
 export type FileFindings = Awaited<ReturnType<typeof readAndCheck>>['findings'];
 
-/** @throws RegistryError `unavailable`; the system's error if the file cannot be read */
+/**
+ * Stages a file and checks it.
+ * @throws RegistryError `unavailable`; the system's error if the file cannot be read
+ */
 export async function readAndCheck(session: ImportSession, source: RecordSource, options: StageOptions) {
   let survey: FileSurvey = { hidden: new Set() };
   let staged = await stageOnce(session, source, options, survey);
-  // Rare: a file with dates in one order, and known words, is read once.
+  // Most files have unambiguous dates and known words, and are read only once.
   while (staged.needsSurvey && staged.table !== undefined) {
     const { table } = staged;
     survey = {
@@ -60,22 +66,26 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
     checked,
     findings: {
       notes,
-      /** Warnings about the rows as they are in the file; those about stored data are with `checked`. */
+      /** Warnings from reading the file itself. Warnings that involve stored data are in `checked`. */
       warnings,
-      /** The first rows, as they were understood. */
+      /** First rows with the values that were read. */
       firstRows,
-      /** Undefined if no header could be read. */
+      /** Header; undefined if no header could be read. */
       header: table?.header,
       isReferenceMissing: table?.isReferenceMissing() === true,
-      /** The cell of a workbook with the fault, such as `C12`; undefined if it is not in a single one. */
+      /**
+       * Returns a fault's cell in a workbook, such as `C12`; undefined if the fault does not concern a single
+       * cell.
+       */
       cellOf: (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, table?.header, fault),
     },
   };
 }
 
 /**
- * @returns also `needsSurvey`, true if the file must be staged again, with the survey that its table asks
- *   for; no table for a file without a readable header
+ * Stages a file once.
+ * @returns also `needsSurvey`, true if the file must be scanned and staged again; `table` is undefined if the
+ *   file has no readable header
  */
 async function stageOnce(
   session: ImportSession,
@@ -111,7 +121,7 @@ async function stageOnce(
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
-/** Surveys an entire file for the evidence that cells give about their columns, before rows are staged. */
+/** Scans an entire file for evidence about its columns, before rows are staged again. */
 async function surveyColumns(
   source: RecordSource,
   header: Header,
@@ -123,7 +133,7 @@ async function surveyColumns(
       : [{ name, collect, place: header.places[i] as number, survey: new ColumnSurvey() }],
   );
   const isWrongWidth = createWidthCheck(header, source.format);
-  // A row outside the table is no evidence about its columns.
+  // Rows outside the table give no evidence about its columns.
   const isRow = ({ line, cells }: FileRecord): boolean =>
     line > header.line && !isWrongWidth(cells) && !isTotalsRow(header.headings, cells);
   try {
@@ -135,7 +145,7 @@ async function surveyColumns(
           if (place >= 0) collect(valueIn(cells, place), survey);
     }
   } catch (error) {
-    // Reported when the rows are read.
+    // The fault is reported when the rows are read.
     if (!(error instanceof FileFault)) throw error;
   }
   return new Map(columns.map(({ name, survey }) => [name, survey]));

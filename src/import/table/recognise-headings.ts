@@ -1,4 +1,4 @@
-/** Recognises the columns that the headings of a file mean. */
+/** Recognises which columns the headings of a file name. */
 
 import {
   ADDED_LABELS,
@@ -16,11 +16,14 @@ import { IMPORT_COLUMNS } from './columns.ts';
 
 type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;
 
-/** @param labels undefined for the name of the column, which is the same in all languages */
+/**
+ * Returns the heading of a column that rejects add.
+ * @param labels language of the label; undefined for the column name, which is the same in all languages
+ */
 export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
   labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
 
-/** Spellings that the heading may have in a corrected file. */
+/** Returns all headings that the added column may have in a corrected file. */
 export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
   ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
 ];
@@ -31,18 +34,21 @@ const ADDED = new Map(
   ),
 );
 
-/** The column of a file of refused rows that a heading names, if any. */
+/** Returns the column of rejects that a heading names, or undefined. */
 export const addedColumnOf = (text: string): AddedColumn | undefined => ADDED.get(text.trim().toLowerCase());
 
-/** The limit of spreadsheets. */
+/** Maximum number of columns of a spreadsheet. */
 export const MAX_COLUMNS = 16_384;
 
 export interface Heading {
-  /** The heading in the file, trimmed; empty for a column without one. */
+  /** Trimmed heading in the file; empty if the column has none. */
   readonly text: string;
-  /** The column of the kind; null if ignored, undefined if not recognised. */
+  /** Column of the kind; null if ignored, undefined if not recognised. */
   readonly column: string | null | undefined;
-  /** Source of the recognition: `name` in any letter case, `map`, or `dictionary`, which is a guess. */
+  /**
+   * How the heading was recognised: as a column `name` in any letter case, by the `map`, or by the
+   * `dictionary`.
+   */
   readonly by?: 'name' | 'map' | 'dictionary';
 }
 
@@ -55,17 +61,19 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   return headings.map((heading, i) => {
     const { text, column, by } = heading;
     if (by !== 'dictionary') return heading;
-    // An export also has the identifying column itself, under its name.
+    // The registry's exports contain both the row id and the identifying column under its own name.
     if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
     if (kind === 'members')
       return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
-    // In a ledger, names are merely compared, so the first one is enough.
+    // A ledger uses names only for comparison, so the first column of names is enough.
     const isFurtherName = column === 'full_name' && i !== columns.indexOf('full_name');
     return isFurtherName ? { text, column: undefined } : heading;
   });
 }
 
-/** Headings of row ids in the registry's own exports, used by cooperatives for their own numbers. */
+/**
+ * Headings of row ids in the registry's exports. Cooperatives use the same headings for their own numbers.
+ */
 const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
 
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
@@ -79,11 +87,14 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
   return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
 }
 
-/** Headings of a single name, such as `Nom`: the family name beside a column of first names. */
+/**
+ * Headings of a column with full names, such as `Nom`, or with family names if the file also has a column of
+ * first names.
+ */
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
-/** Limit of a heading: nobody writes longer ones. */
+/** Maximum length of a heading that is looked up. */
 const MAX_HEADING_CHARACTERS = 200;
 
 function lookUp(kind: ImportKind, text: string): string | undefined {
@@ -98,7 +109,7 @@ function lookUp(kind: ImportKind, text: string): string | undefined {
   return isHarmless === true ? bracketed : undefined;
 }
 
-/** Headings for a column: its name, its labels on the desk, and others in use at cooperatives. */
+/** Returns the headings of a column: its name, its labels on the desk, and others that cooperatives use. */
 export function headingsOf(kind: ImportKind, column: string): string[] {
   const { label = column } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
   const labels = LANGUAGES.map((language) => inLanguage(label, language));
@@ -106,15 +117,15 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
 }
 
 /**
- * True for a text that may be personal data: it is longer than any heading, or has a run of digits that may
- * be part of a national ID. Across spaces the run is longer, as a heading may have two years.
+ * True for a text that may be personal data: longer than any heading, or with six digits in a row, or nine
+ * digits across spaces. Years in a heading have fewer digits.
  */
 export const mayBeData = (text: string): boolean =>
   text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}|(?:\p{Nd}\s*){9}/u.test(text);
 
 const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
 
-/** Columns of a kind by folded heading, in both ways of folding. */
+/** Returns the columns of a kind by heading, folded in both ways (`foldHeading` and `foldPhrase`). */
 export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
   let dictionary = dictionaries.get(kind);
   if (dictionary === undefined) {
@@ -132,8 +143,8 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
 }
 
 /**
- * Number of columns of the kind that the cells name, including those that the map ignores. The header is the
- * row of a file, or of all sheets of a workbook, with the highest score.
+ * Counts the columns that the cells of a row name, including ignored columns of the map. The row with the
+ * highest score in a file, or in all sheets of a workbook, is the header.
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {
   if (cells.length > MAX_COLUMNS) return 0;

@@ -1,4 +1,7 @@
-/** Tells the rows of a table from the other lines of its file (docs/import-reference.md#notes). */
+/**
+ * Separates the rows of a table from other lines of the file, such as totals and signatures
+ * (docs/import-reference.md#notes).
+ */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { FileRecord } from '../files/records.ts';
@@ -8,7 +11,7 @@ import type { RowFindings } from './cell-reader.ts';
 import { type createTotalsCheck, IDENTITY, isTotalsRow } from './compare-totals.ts';
 import { createHeaderCheck, type Header } from './header.ts';
 
-/** A row with its values. */
+/** Row of the table with its values and findings. */
 export interface ReadRow {
   readonly record: FileRecord;
   readonly values: StagedValue[];
@@ -23,21 +26,20 @@ interface TableLinesOptions {
   readonly read: (record: FileRecord) => Omit<ReadRow, 'record'>;
 }
 
-/** Limit of lines below a table: if there are more, they are rows that lack their other cells. */
+/** Maximum number of lines below a table. More lines are rows of the table whose other cells are empty. */
 const MOST_LINES_BELOW = 50;
 
 export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
   const repeatsHeader = createHeaderCheck(header.headings);
   let isAnyRow = false;
   /**
-   * True below a row of totals, and below an empty line after the first row, until the next row of the
-   * table.
+   * True after a row of totals, and after an empty line below the first row, until the next row of the table.
    */
   let mayBeBelow = false;
-  /** Lines that are below the table, unless a row follows them. */
+  /** Lines that are below the table, unless a further row of the table follows. */
   const below: ReadRow[] = [];
   return {
-    /** @returns rows that are certain by now to belong to the table, in their order */
+    /** Reads a line. Returns the rows that now certainly belong to the table, in order. */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
       if (repeatsHeader(cells)) {
@@ -65,11 +67,11 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
       isAnyRow = true;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
-    /** Called for empty lines. */
+    /** Must be called for empty lines, which may end the table. */
     passGap(): void {
       mayBeBelow ||= isAnyRow;
     },
-    /** Ends the file, which decides what is below the table. */
+    /** Ends the file. The remaining lines are below the table and get notes. */
     end(): void {
       for (const { record } of below)
         notes.note('text_below', '', record.line, { text: loneText(record)?.text });
@@ -77,9 +79,9 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
   };
 }
 
-/** Number of columns in which a text below the table may begin. */
+/** Number of columns, from the left, in which a text below the table may begin. */
 const FIRST_COLUMNS = 3;
-/** One word with a digit, such as a member code: its row may have lost its other cells. */
+/** Single word with a digit, such as a member code. Its line may be a row whose other cells are missing. */
 const CODE = /^\S*\p{Nd}\S*$/u;
 
 /** Returns the only text of a line, such as `Fait à Huye, le 3 mai 2026`; undefined for any other line. */
@@ -92,7 +94,7 @@ function loneText({ cells, numbers }: FileRecord) {
 }
 
 const NAMES: readonly string[] = ['full_name', 'first_name', 'last_name', 'name'];
-/** Marks of a sentence, or of a place to sign, which no code has. */
+/** Punctuation of a sentence or of a line for a signature, which codes do not contain. */
 const SENTENCE = /[:,;_…]|\.{3}/;
 const FIRST_WORDS =
   'fait|etabli|dresse|prepare|verifie|approuve|lu|vise|visa|signe|signature|cachet|le|la|pour|note|' +
@@ -100,10 +102,13 @@ const FIRST_WORDS =
   'bikozwe|byakozwe|bikorewe|byateguwe|byemejwe|bigenzuwe|byagenzuwe|umukono|kashe|itariki|' +
   'presidente?|perezida|chairperson|secretaire|secretary|umunyamabanga|umwanditsi|tresoriere?|treasurer|' +
   'umubitsi|comptable|accountant|gerante?|manager|umucungamutungo|umugenzuzi';
-/** First word of texts that cooperatives write below their tables, without accents. */
+/** First words, without accents, of texts that cooperatives write below their tables. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** True for a line with one text that is not the name or code of a row without its other cells. */
+/**
+ * True for a line with a single text, unless the text may be a name or code from a row whose other cells are
+ * missing.
+ */
 function isBelow(record: FileRecord, { headings }: Header): boolean {
   const lone = loneText(record);
   if (lone === undefined) return false;

@@ -1,4 +1,4 @@
-/** Reads the table of a file: finds its header, and turns its records into rows, faults and notes. */
+/** Reads the table of a file: finds the header, and turns records into rows, faults and notes. */
 
 import { composeNames } from '../../registry/members.ts';
 import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
@@ -31,10 +31,10 @@ const PAID_AMOUNT = IMPORT_COLUMNS.loans.findIndex(({ name }) => name === 'paid_
 const PAID_UNTIL = PAID_AMOUNT + 1;
 
 /**
- * Completes the opening balance of a loan: one without a cut-off runs until the import.
- * @param values of a row in which neither of the two cells is faulty
- * @param isConstant true if every row has the same cut-off, which then applies to rows with a paid amount
- *   only
+ * Completes the opening balance of a loan. Without a cut-off date, the balance runs until the import.
+ * @param values values of a row in which neither cell is faulty
+ * @param isConstant true if a constant sets the cut-off for all rows; it then applies only to rows with a
+ *   paid amount
  */
 function completeOpeningBalance(
   values: StagedValue[],
@@ -64,17 +64,17 @@ function createRowReader(options: CellReaderOptions) {
   const hasBalance = kind === 'loans' && OPENING_BALANCE.some((name) => columns.has(name));
   const composed = isMembers ? ['full_name'] : hasBalance ? ['paid_until'] : [];
   const isCutOffConstant = map?.constants.has('paid_until') === true;
-  /** Columns of the current row with a fault. */
+  /** Columns of the current row that have a fault. */
   const faulty = new Set<string>();
   const isAnyFaulty = (names: readonly string[]) => faulty.size > 0 && names.some((name) => faulty.has(name));
   const cellReader = createCellReader(options);
 
   return {
     ...cellReader,
-    /** Columns that the file has, including those composed from others. */
+    /** Columns of the file, including columns composed from others. */
     columns: new Set([...columns, ...composed]),
     /**
-     * Checks one row. The evidence of its cells counts once the row is accepted.
+     * Reads one row. Its evidence counts only after `accept`.
      * @returns values in the order of the kind's columns; null for an empty or invalid cell
      */
     read(record: FileRecord): { values: StagedValue[]; findings: RowFindings } {
@@ -106,7 +106,7 @@ function createRowReader(options: CellReaderOptions) {
   };
 }
 
-/** The constants of all columns; null for a column without one. */
+/** Returns the constant of each column; null for a column without a constant. */
 function readConstants({ kind, header, context, map }: CellReaderOptions): StagedValue[] {
   return IMPORT_COLUMNS[kind].map(({ name, parse }) => {
     const cell = map?.constants.get(name)?.trim() ?? '';
@@ -122,7 +122,7 @@ const positionOf = (column: string): number =>
 const FULL_NAME = positionOf('full_name');
 const FIRST_NAME = positionOf('first_name');
 const LAST_NAME = positionOf('last_name');
-/** Positions that are the same in every kind of entries. */
+/** Positions that are equal in all kinds of entries. */
 const MEMBER_CODE = 1;
 const IDENTITY_CARD = 2;
 
@@ -137,15 +137,15 @@ function composeFullName(values: StagedValue[], findings: RowFindings): void {
 interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
   readonly cells: CellContext;
   readonly notes: NoteLog;
-  /** True if hidden rows and columns are left out. */
+  /** True if hidden rows and columns are skipped. */
   readonly skipsHidden: boolean;
 }
 
 export const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
 
 /**
- * Returns the record without the cells and faults of these columns.
- * @param places undefined if hidden columns are read like the others
+ * Returns the record without the cells and faults of hidden columns.
+ * @param places indexes of the hidden columns; undefined if they are not skipped
  */
 function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
   if (places === undefined || places.size === 0) return record;
@@ -157,7 +157,7 @@ function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']
   };
 }
 
-/** Returns the records of rows that are not hidden, without the cells and faults of hidden columns. */
+/** Returns the records of visible rows, without the cells and faults of hidden columns. */
 export const visibleRecords = (
   records: readonly FileRecord[],
   hiddenColumns: RecordBatch['hiddenColumns'],
@@ -167,14 +167,14 @@ export const visibleRecords = (
 const isEmpty = ({ cells, cellFaults }: FileRecord): boolean =>
   cells.every((cell) => cell.trim() === '') && (cellFaults?.size ?? 0) === 0;
 
-/** Finds and reads the header, and notes what is above it and which of its columns are hidden. */
+/** Finds and reads the header. Adds notes about lines above it and about hidden columns. */
 function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
   const { kind, map, notes, skipsHidden } = options;
   const records = skipsHidden ? visibleRecords(all, hiddenColumns).filter((record) => !isEmpty(record)) : all;
   if (records.length === 0) throw fileFault(1, EMPTY_FILE);
   const { index, isCertain } = findHeader(kind, records, map);
   const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
-  // A map that names the row of the header leaves nothing to guess.
+  // If the map names the header's line, the lines above it need no notes.
   if (map?.headerRow === undefined)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
   const written = all.find(({ line }) => line === header.line)?.cells ?? [];
@@ -188,7 +188,7 @@ export type Table = ReturnType<typeof openTable>;
 
 /**
  * @param first records from the beginning of the file, as many as are searched for the header
- * @throws FileFault with every fault of the header
+ * @throws FileFault with all faults of the header
  */
 export function openTable(first: RecordBatch, options: TableOptions) {
   const { kind, cells, notes, skipsHidden } = options;
@@ -216,7 +216,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
     reader.accept(findings);
     for (const note of findings.notes) notes.note(note.kind, note.column, line);
     noteUnnamed(record);
-    // Faulty rows prove nothing: one with too few cells has unknown values.
+    // Faulty rows are ignored here: the values of a row with too few cells are unknown.
     if (findings.faults.length === 0 && values[reference] === null) isReferenceMissing = true;
     const rejectedFrom = filesOf(record, findings);
     checkRepeat(record, findings);
@@ -227,7 +227,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
   return {
     header,
     columns: reader.columns,
-    /** Reads the next batch; of the first one, the rows after the header. */
+    /** Reads the next batch. From the first batch, only rows after the header are read. */
     read({ records: batch }: RecordBatch) {
       const rows: StagedRow[] = [];
       const faults: ImportFault[] = [];
@@ -248,12 +248,12 @@ export function openTable(first: RecordBatch, options: TableOptions) {
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
-    /** True if the file must be surveyed, and then read again. */
+    /** True if the file must be scanned and then read again. */
     needsSurvey: reader.needsSurvey,
     /** Columns whose unknown words must not be shown when the file is read again. */
     columnsOfUnknownWords: reader.columnsOfUnknownWords,
     isReferenceMissing: () => isReferenceMissing,
-    /** Ends the file. @returns faults of entire columns, and with `--strict` of texts below the table */
+    /** Ends the file. Returns faults of entire columns and, with `--strict`, of texts below the table. */
     end(): ImportFault[] {
       lines.end();
       const unclear = reader.unclearDecimals();
@@ -262,17 +262,19 @@ export function openTable(first: RecordBatch, options: TableOptions) {
         ...unclear.map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
       ];
     },
-    /** Warnings about totals that the rows do not add up to, available after the end. */
+    /** Warnings about totals that differ from the sums of the rows, complete after `end`. */
     warnings: totals.warnings,
   };
 }
 
-/** Notes each column without a heading once, on the first row that has a value in it. */
+/**
+ * Returns a function that adds a note for each column without a heading, on the first row with a value in it.
+ */
 function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
   const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {
     for (const place of places) {
-      // In order: a row may have far fewer cells than the header.
+      // The indexes are in order, so the loop can end: a row may have fewer cells than the header.
       if (place >= cells.length) break;
       if (cells[place]?.trim() === '') continue;
       notes.note('ignored_column', `#${place + 1}`, line);

@@ -47,7 +47,7 @@ const finding = (check: string, faults: readonly string[]): Finding => ({
 
 const counted = (check: string, count: number): Finding => ({ check, fault: null, value: String(count) });
 
-// Consistency of rows with each other and with the records of operations
+// Consistency of rows with each other and with the journal of operations
 
 /** Consistency checks of loans and payments. Each query returns an inconsistent row, or nothing. */
 const LOAN_CHECKS: readonly CountCheck[] = [
@@ -122,7 +122,7 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-// Sequence of changes: completeness and valid rows
+// Events: complete sequence and valid rows
 
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
 /**
@@ -183,7 +183,7 @@ export const EVENT_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-// Indexes of names: exactly the words of all names
+// Indexes of names: each must contain exactly the words of all names
 
 /** Schema of a temporary index, which is built from all names and compared with the stored index. */
 const EXPECTED = {

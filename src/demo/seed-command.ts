@@ -37,7 +37,7 @@ import { formatDate } from '../values/date-time.ts';
 /** This relative path is valid from both `src/` and `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
 
-/** Columns whose dates are shifted. Dates of birth are not: the demo's members do not get younger. */
+/** Columns whose dates are shifted. Dates of birth stay as they are. */
 const MOVED = [
   'registration_date',
   'delivered_at',
@@ -56,7 +56,7 @@ function move(text: string, days: number): string {
 }
 
 /**
- * Writes the demo files to a folder. Writes nothing if the folder has a file with one of their names and
+ * Writes the demo files to a folder. Writes nothing if the folder already has a file of the same name with
  * other content.
  * @param today `YYYY-MM-DD`, which becomes the newest date in the files
  * @returns the name of the first existing file with other content

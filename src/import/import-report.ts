@@ -64,7 +64,6 @@ export interface FileReport {
 }
 
 interface Failure {
-  /** Message for the operator. */
   readonly message: Text;
   readonly error: unknown;
   /** True if the operator can fix the cause; false for an unexpected error. */

@@ -39,15 +39,18 @@ const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
 interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
-  /** True to add a column with the original file, because rows without a reference are matched by it. */
+  /**
+   * True to add a column that identifies the original file. The column is needed to match rows without a
+   * reference.
+   */
   readonly isReferenceMissing?: boolean;
   /** True if any row was refused because it repeats another row. */
   readonly hasRepeats?: boolean;
   /** Language of the reasons. */
   readonly language?: Language;
   /**
-   * Kind of the file, to write added headings and columns in reasons as labels in `language`. Undefined to
-   * write column names.
+   * Kind of the file, if added headings and the columns in reasons are written as labels in `language`;
+   * undefined to write column names.
    */
   readonly labelled?: ImportKind | undefined;
 }

@@ -137,16 +137,14 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
   return text.startsWith('-') ? -seconds : seconds;
 }
 
-/**
- * Returns the last second of a date-time or date in epoch seconds. A date ends at midnight in the time zone.
- */
+/** Parses a date-time to epoch seconds, or a date to the last second of its day in the time zone. */
 export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = parseDateTime(text, zone);
   const isDate = text.length === DATE_LENGTH && typeof epochSeconds === 'number';
   return isDate ? epochSeconds + DAY_SECONDS - 1 : epochSeconds;
 }
 
-/** Returns the epoch seconds of the first midnight of a valid `YYYY-MM-DD` in the time zone. */
+/** Returns the epoch seconds of the midnight at the start of a valid `YYYY-MM-DD` in the time zone. */
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 

@@ -76,7 +76,6 @@ export type Field = ValueKind & {
   readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
   /** Origin of a value that request bodies cannot set. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
-  /** Group of personal data to which the field belongs. */
   readonly group?: FieldGroup;
   /** True if responses omit the field. */
   readonly isHidden?: true;

@@ -150,13 +150,13 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 const MAX_ECHO_CHARACTERS = 32;
 
 /**
- * Six digits in a row, or nine digits in groups: more than a date has, but no more than a telephone number.
+ * Six digits in a row, or nine digits in groups. No date has as many digits, but every telephone number does.
  */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
 /**
- * True if a response may repeat a value sent by a client: it is short and printable, and has no digits that
- * could be part of a national ID (docs/api.md#responses-and-errors).
+ * True if a response may repeat a value sent by a client. The value must be short and printable, without
+ * digits that could be part of a national ID (docs/api.md#responses-and-errors).
  */
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);

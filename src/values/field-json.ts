@@ -54,7 +54,7 @@ export interface FieldContext {
   readonly nowSeconds: number;
 }
 
-/** Handling of a kind of value in bodies and responses. */
+/** Schemas and parser of a kind of value in bodies and responses. */
 export interface FieldKind {
   /** Schema in responses. */
   readonly schema: Schema;
@@ -141,7 +141,7 @@ const withSpaces = (pattern: RegExp): string =>
   pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
 
 /**
- * Returns the handling of an instant in epoch seconds.
+ * Returns the schemas and parser of an instant in epoch seconds.
  * @param latest maximum in epoch seconds; undefined for the time of the request
  */
 const instantField = (description: string, latest?: number): FieldKind =>
@@ -156,7 +156,10 @@ const instantField = (description: string, latest?: number): FieldKind =>
     }),
   );
 
-/** Returns the handling of another resource's id: a string of digits or an integer (docs/api.md#members). */
+/**
+ * Returns the schemas and parser of another resource's id: a string of digits or an integer
+ * (docs/api.md#members).
+ */
 const referenceField = (description: string): FieldKind => ({
   schema: string({ pattern: ID.source, description }),
   bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
@@ -179,8 +182,8 @@ export const decimalSchema = (fractionDigits: number, description: string): Sche
   });
 
 /**
- * Returns the handling of a decimal in minor units. Bodies may have fewer digits after the decimal point than
- * responses.
+ * Returns the schemas and parser of a decimal in minor units. Bodies may have fewer digits after the decimal
+ * point than responses.
  */
 const decimalField = (kind: DecimalKind, description: string): FieldKind =>
   textField(
@@ -208,7 +211,6 @@ export const decimal = <Value>(
 interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
-  /** Groups of personal data in the property. */
   readonly groups?: readonly FieldGroup[];
 }
 
@@ -297,7 +299,6 @@ export function shownObject<Value>(
   return {
     schema: objectWith({ ...of(({ schema }) => schema), ...optional }, Object.keys(properties), { title }),
     serialize: serializeObject(writers),
-    /** Groups of personal data in all properties. */
     groups: FIELD_GROUPS.filter((group) => personal.has(group)),
   };
 }

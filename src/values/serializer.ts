@@ -32,7 +32,7 @@ export const quote = (string: string): string =>
 
 export const quoteOrNull = (string: string | null): string => (string === null ? 'null' : quote(string));
 
-/** Serializers of all fields of a schema's type, each for a string or for any JSON. */
+/** Serializers of all fields of a schema's type. Each writes a string or any other JSON value. */
 export type FieldSerializers<Shape, Value> = {
   readonly [field in keyof Shape]-?: StringField<Value> | Serialize<Value>;
 };

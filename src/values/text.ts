@@ -71,7 +71,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 /** True if two texts differ only in letter case, including accented letters. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
-/** Returns the first text that is equal, ignoring letter case. */
 export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
   texts.find((each) => isSameIgnoringCase(each, text));
 

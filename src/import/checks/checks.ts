@@ -32,8 +32,8 @@ const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code 
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
 /**
- * Checks of the member to whom an entry belongs. Rows with only a national ID have been given the member's
- * code before.
+ * Checks of the member to whom an entry belongs. Rows that name the member only by national ID already have
+ * the member code filled in.
  */
 const MEMBER: readonly Check[] = [
   unknown(
@@ -152,7 +152,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 const ALL_END_IN_ZERO =
   'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
   'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
-/** Minimum number of national IDs. All of fewer IDs may end in 0 by chance. */
+/** Minimum number of national IDs for this check: all of a smaller number may end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
 /**
@@ -170,8 +170,8 @@ export const TRAILING_ZERO: Check = {
 // In a dry run, a cooperative or member of an earlier file has no id yet: -1 replaces the id.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-// In a dry run, an earlier file may give a member another code. EXISTS is evaluated once, because usually
-// there is no earlier file.
+// In a dry run, an earlier file may give a member another code. SQLite evaluates EXISTS only once, and skips
+// the search if there is no earlier file, the usual case.
 const memberId = `coalesce(
   iif((SELECT EXISTS (SELECT 1 FROM staging.known_members)), (SELECT o.id FROM staging.known_members k
      CROSS JOIN main.members o ON o.cooperative_id = c.id AND o.identity_card = k.identity_card

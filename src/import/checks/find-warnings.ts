@@ -1,5 +1,3 @@
-/** Finds the warnings about a checked file, and lists them. */
-
 import type { Connection } from '../../sqlite/connection.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import type { ImportWarning } from '../import-warnings.ts';

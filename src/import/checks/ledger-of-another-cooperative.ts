@@ -1,7 +1,7 @@
 /**
- * Detects a ledger that was imported for the wrong cooperative (docs/import-reference.md#warnings). Codes
- * alone cannot show this, because every cooperative has members 1, 2, 3. Only new rows and rows that change
- * an entry are examined.
+ * Detects a ledger imported for the wrong cooperative (docs/import-reference.md#warnings). Member codes
+ * cannot show this, because most cooperatives number their members 1, 2, 3. Only new rows and rows that
+ * change an entry are examined.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';

@@ -33,7 +33,6 @@ import { type Layout, runImport } from './import-run.ts';
 
 // Layout of the imported files: map files, and the options --map, --cooperative, --sheet and --strict
 
-/** Maximum size of a map file. */
 const MAX_MAP_BYTES = 1024 * 1024;
 
 /** @throws CommandError `usage` */

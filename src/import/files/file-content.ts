@@ -95,7 +95,6 @@ const READ_BYTES = 256 * 1024;
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileContent {
-  /** Size in bytes. */
   readonly bytes: number;
   /** First 64 KiB, or the entire file if it is smaller. */
   readonly head: Buffer;

@@ -176,7 +176,6 @@ interface RepeatedRecord {
   readonly times: number;
 }
 
-/** Number of records per batch. */
 const BATCH = 1_000;
 
 /**

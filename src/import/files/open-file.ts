@@ -164,7 +164,7 @@ async function openContent(
 /** @param cause error with more details than the message */
 const unreadable = (refusal: string, cause?: Error): FormatSource => ({
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
-  // biome-ignore lint/correctness/useYield: a reading that ends before its first batch
+  // biome-ignore lint/correctness/useYield: a generator that throws before its first batch
   async *read() {
     throw fileFault(1, refusal, { cause });
   },

@@ -26,7 +26,6 @@ interface WorkbookOptions {
   readonly scoreHeader: ScoreHeader;
 }
 
-/** Thrown if the requested sheet does not exist. */
 export class UnknownSheetError extends Error {
   constructor(sheets: readonly Sheet[]) {
     super(`The workbook has no such sheet. Its sheets: ${namesOf(sheets)}.`);

@@ -24,7 +24,6 @@ export interface FileRecord {
 /** Records that are read from a file together. The next batch is read only when the caller asks for it. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
-  /** Number of bytes read so far. */
   readonly bytesRead: number;
   /** Indexes of the hidden columns of a workbook. */
   readonly hiddenColumns?: ReadonlySet<number>;
@@ -53,7 +52,6 @@ export type ScoreHeader = (cells: readonly string[]) => number;
 
 /** Open file, which stays readable even if it is renamed or deleted. */
 export interface RecordSource {
-  /** Size of the file in bytes. */
   readonly bytes: number;
   /** SHA-256 of the file, in hex. */
   readonly sha256: string;

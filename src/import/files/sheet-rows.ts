@@ -3,7 +3,6 @@ import { say, type Text } from '../../values/message.ts';
 import { UnreadableWorkbook } from './archive.ts';
 import type { FileRecord } from './records.ts';
 
-/** Maximum row number in a sheet. */
 export const MAX_ROW = 1_048_576;
 /**
  * Maximum number of columns. More columns are a mistake, and a few bytes per row could declare any number of
@@ -123,7 +122,6 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
   }
 
   return {
-    /** Returns the line of the current row. */
     line: () => row.line,
     start(line: number, isHidden: boolean): void {
       row = startRow(line, isHidden);

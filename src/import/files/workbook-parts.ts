@@ -120,7 +120,7 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
   return ids.map((id) => numberStyleOf(Number(id), codes.get(id)));
 }
 
-/** How a cell's number format interprets and rounds the stored number. */
+/** Interpretation and rounding of a stored number by the number format of its cell. */
 interface NumberStyle {
   readonly kind: 'number' | 'date' | 'percent';
   /** Displayed digits after the decimal point; undefined for a format that displays as many as fit. */

@@ -2,10 +2,7 @@
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { formatDecimal } from '../../values/decimal.ts';
 
-/**
- * Day 0 of the date system that starts in 1900, in epoch seconds. The next constant is day 0 of the other
- * system.
- */
+/** Day 0 of the usual date system, in epoch seconds. `EPOCH_1904` is day 0 of the other date system. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;
 
 const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;

@@ -251,7 +251,6 @@ function headingField(
   });
 }
 
-/** Returns fields for the questions that the file leaves open. */
 async function openQuestions(
   visit: Visit,
   fileName: string,

@@ -12,7 +12,6 @@ import type { MapProposal } from '../reading/propose-map.ts';
 /** Maximum number of messages, and of characters of error output, that are kept for display. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
 
-/** User, language and start time of a command. */
 export interface RunAs {
   /** User recorded with the changes, such as `root` or `N. N. (root)`. */
   readonly user: string;
@@ -65,7 +64,6 @@ export class CommandRun {
   proposal: MapProposal | undefined;
   firstRows: readonly FirstRow[] = [];
   changes: readonly ColumnChanges[] = [];
-  /** Names of people, by line of the file. */
   names: { readonly [line: number]: string } = {};
   /** Sheets of a workbook, if the import could not choose one. */
   sheets: readonly string[] | undefined;
@@ -244,7 +242,8 @@ export class CommandQueue {
   }
 
   /**
-   * Starts waiting runs up to the maximum, and ends the oldest runs that wait for confirmation beyond theirs.
+   * Starts queued runs up to `MOST_AT_WORK`. Ends the oldest runs that wait for confirmation if there are
+   * more than `MOST_ASKING`.
    */
   private goOn(): void {
     for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);

@@ -53,7 +53,6 @@ export interface DeskFile {
   check?: CommandRun | undefined;
 }
 
-/** State of a file on disk. */
 interface SavedFile extends Pick<DeskFile, 'name' | 'kind' | 'sheets' | 'given' | 'choices'> {
   /** Epoch of the registry's events when the file was checked. */
   readonly epoch: string;

@@ -71,7 +71,6 @@ const dropping = (visit: Visit): Html =>
 <p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
   });
 
-/** Returns links to the templates in the language of the page. */
 const templates = (visit: Visit): Html =>
   html`<p>${visit.say('Templates:')} ${IMPORT_KINDS.map(
     (kind, i) =>

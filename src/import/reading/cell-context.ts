@@ -52,7 +52,7 @@ export type DecimalForm =
   | 'comma'
   /** Commas that separate thousands */
   | 'thousands'
-  /** `12,500`, with a comma that the file reads in one of these two ways */
+  /** `12,500`, which is read either as `comma` or as `thousands` */
   | 'comma before three'
   /** `1250.5` */
   | 'point'

@@ -180,7 +180,6 @@ const TEXTS: { readonly [kind in ImportKind]: { readonly [column: string]: strin
   },
 };
 
-/** Known headings by kind and column. */
 export const HEADINGS = byKind(
   (kind): Headings =>
     Object.fromEntries(Object.entries(TEXTS[kind]).map(([column, text]) => [column, listed(text)])),

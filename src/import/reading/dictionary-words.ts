@@ -104,7 +104,6 @@ export const TRANSACTION_KIND_WORDS: Words<TransactionKind> = {
   withdrawal: ['withdrawals', 'withdraw', 'retrait', 'kubikuza'],
 };
 
-/** Words for choices, by kind and field. */
 export const WORDS: { readonly [kind in ImportKind]?: { readonly [field: string]: Words<string> } } = {
   cooperatives: { sector: SECTOR_WORDS, status: COOPERATIVE_STATUS_WORDS },
   members: { role: ROLE_WORDS, status: MEMBER_STATUS_WORDS },

@@ -42,7 +42,6 @@ export interface FileLayout {
   readonly dates?: DateOrder;
   readonly decimal?: DecimalMark;
   readonly encoding?: Encoding;
-  /** Line number of the header. */
   readonly headerRow?: number;
   readonly sheet?: string;
 }

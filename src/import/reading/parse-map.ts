@@ -24,7 +24,6 @@ interface MapEntry {
   readonly value: Node;
 }
 
-/** Descriptions of syntax errors, by the parser's code. */
 const SYNTAX_FAULTS: { readonly [code: string]: string } = {
   PropertyNameExpected: 'a key in double quotes is expected',
   ValueExpected: 'a value is expected',

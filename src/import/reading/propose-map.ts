@@ -145,7 +145,8 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
 const NAME_SCORE = 2;
 
 /**
- * Guesses the kind that recognises the most headings. Missing required columns reduce a kind's score.
+ * Guesses the kind of a file: the kind with the most recognised headings. Missing required columns reduce the
+ * score of a kind.
  * @param name name of the file as users know it; by default, the name in the path
  * @throws FileFault if the file cannot be read
  */

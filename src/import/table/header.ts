@@ -36,7 +36,6 @@ export interface Header {
   readonly filePlace: number;
   /** Index of `registry_repeats`; -1 if absent. */
   readonly repeatsPlace: number;
-  /** True for a file of rejects. */
   readonly isOfRejects: boolean;
 }
 

@@ -43,10 +43,7 @@ const FIRST_ROWS = 3;
 
 export type FileFindings = Awaited<ReturnType<typeof readAndCheck>>['findings'];
 
-/**
- * Stages a file and checks it.
- * @throws RegistryError `unavailable`; the system's error if the file cannot be read
- */
+/** @throws RegistryError `unavailable`; the system's error if the file cannot be read */
 export async function readAndCheck(session: ImportSession, source: RecordSource, options: StageOptions) {
   let survey: FileSurvey = { hidden: new Set() };
   let staged = await stageOnce(session, source, options, survey);

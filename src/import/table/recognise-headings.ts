@@ -1,4 +1,4 @@
-/** Recognises which columns the headings of a file name. */
+/** Recognises the columns named by the headings of a file. */
 
 import {
   ADDED_LABELS,
@@ -34,7 +34,7 @@ const ADDED = new Map(
   ),
 );
 
-/** Returns the column of rejects that a heading names, or undefined. */
+/** Returns the added column that a heading of a rejects file names, or undefined. */
 export const addedColumnOf = (text: string): AddedColumn | undefined => ADDED.get(text.trim().toLowerCase());
 
 /** Maximum number of columns of a spreadsheet. */
@@ -45,10 +45,7 @@ export interface Heading {
   readonly text: string;
   /** Column of the kind; null if ignored, undefined if not recognised. */
   readonly column: string | null | undefined;
-  /**
-   * How the heading was recognised: as a column `name` in any letter case, by the `map`, or by the
-   * `dictionary`.
-   */
+  /** Source of the recognition: a column `name` in any letter case, the `map`, or the `dictionary`. */
   readonly by?: 'name' | 'map' | 'dictionary';
 }
 
@@ -61,7 +58,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   return headings.map((heading, i) => {
     const { text, column, by } = heading;
     if (by !== 'dictionary') return heading;
-    // The registry's exports contain both the row id and the identifying column under its own name.
+    // The registry's exports have the identifying column under its own name too, so the row id is ignored.
     if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
     if (kind === 'members')
       return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
@@ -143,7 +140,7 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
 }
 
 /**
- * Counts the columns that the cells of a row name, including ignored columns of the map. The row with the
+ * Counts the columns named by the cells of a row, including columns that the map ignores. The row with the
  * highest score in a file, or in all sheets of a workbook, is the header.
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {

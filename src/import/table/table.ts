@@ -25,7 +25,6 @@ import { createTableLines, type ReadRow } from './table-lines.ts';
 // Opening balances: amounts paid on loans before payments were recorded
 // (docs/import-reference.md#opening-balances)
 
-/** Columns of an opening balance. */
 const OPENING_BALANCE = ['paid_amount', 'paid_until'];
 const PAID_AMOUNT = IMPORT_COLUMNS.loans.findIndex(({ name }) => name === 'paid_amount');
 const PAID_UNTIL = PAID_AMOUNT + 1;
@@ -137,7 +136,6 @@ function composeFullName(values: StagedValue[], findings: RowFindings): void {
 interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
   readonly cells: CellContext;
   readonly notes: NoteLog;
-  /** True if hidden rows and columns are skipped. */
   readonly skipsHidden: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Verifies the stored read model of every member by computing it again from the deliveries, loans and
- * savings.
- */
+/** Verifies the stored read model by computing it again from the deliveries, loans and savings. */
 
 import type { ReadModelColumn } from '../registry/changes/tables.ts';
 import { type ProductionSummary, subtractExpired } from '../registry/entries.ts';
@@ -28,10 +25,7 @@ const TABLES = [
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
-/**
- * Skips columns that lookups do not serve because they are stale or in another format.
- * @returns a description of the first wrong column
- */
+/** Returns a description of the first wrong column. Skips columns that lookups compute anyway. */
 export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
   for (const [column, table] of TABLES) {
     const without = db.value<number | undefined>(

@@ -71,9 +71,7 @@ const LOAN_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-/**
- * Checks that replaced national IDs and merged members lead to existing rows. No query returns a national ID.
- */
+/** Checks that replaced national IDs and merged members lead to rows. No query returns a national ID. */
 const REDIRECT_CHECKS: readonly CountCheck[] = [
   {
     name: 'replaced national IDs',
@@ -97,9 +95,7 @@ const ROWS = TABLES.map(
     `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
 );
 
-/**
- * Checks that the journal of operations agrees with the rows. Rows may have been removed since an operation.
- */
+/** Checks that the journal agrees with the rows, some of which may have been removed since. */
 const OPERATION_CHECKS: readonly CountCheck[] = [
   {
     name: 'rows of imports',
@@ -125,19 +121,14 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
 // Events: complete sequence and valid rows
 
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
-/**
- * SQL WHEN clauses with the lowest bit mask that is invalid for each entity: one bit above its last field.
- */
+/** SQL WHEN clauses with the lowest invalid bit mask of each entity: one bit above its last field. */
 const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
 /** SQL list of table names, in the order of the event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/**
- * Tables without events of their own: a change to a row is an event of its member, who may have been merged
- * or moved since.
- */
+/** Tables whose changes are events of the member, who may have been merged or moved since. */
 const PARTS = "'production', 'savings'";
 /** SQL condition: the change `c` is recent enough to have an event, but has none. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
@@ -145,10 +136,7 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/**
- * SELECT of the newest change made over HTTP. The `+` keeps SQLite from an index that would read every
- * change.
- */
+/** SELECT of the newest change over HTTP. The `+` keeps SQLite from an index that would read all changes. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
@@ -350,10 +338,7 @@ function checkIntegrity(db: Connection): string {
   }
 }
 
-/**
- * Checks all files of a registry, read-only.
- * @throws StorageError `unusable` if there is no registry of this release
- */
+/** @throws StorageError `unusable` if there is no registry of this release */
 export function checkStorage(storage: Storage): readonly Finding[] {
   const file = storage.pathForOpening();
   const [keysFile, webhooksFile] = [keysFileOf(file), webhooksFileOf(file)];

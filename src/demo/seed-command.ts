@@ -211,9 +211,7 @@ async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
-/**
- * Imports the demo files into an empty database. Returns false, without a change, if the database has data.
- */
+/** Imports the demo files into an empty database. Returns false if the database has data. */
 async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
   const session = openImportSession(storage);
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));

@@ -8,19 +8,13 @@ import { say, type Text } from '../values/message.ts';
 /** Maximum length of a cell, including spaces. Longer cells count as empty: no valid value is as long. */
 export const MAX_CELL_CHARACTERS = 1_000;
 
-/**
- * Returns a trimmed cell, or an empty text if the cell is too long.
- * @param place index of the cell; -1 if the file lacks the column
- */
+/** Returns a trimmed cell; empty if it is too long. @param place -1 if the file lacks the column */
 export function trimmedCell(cells: readonly string[], place: number): string {
   const cell = cells[place] ?? '';
   return cell.length > MAX_CELL_CHARACTERS ? '' : cell.trim();
 }
 
-/**
- * Returns the text in a cell, or an empty text if the cell has no value.
- * @param place index of the cell; -1 if the file lacks the column
- */
+/** Returns the text in a cell; empty without a value. @param place -1 if the file lacks the column */
 export function valueIn(cells: readonly string[], place: number): string {
   const text = unwrapText(trimmedCell(cells, place));
   return isEmptyWord(text) || isErrorText(text) ? '' : text;
@@ -65,10 +59,7 @@ export function unwrapText(cell: string): string {
   return APOSTROPHE_TEXT.test(cell) ? cell.slice(1).trim() : cell;
 }
 
-/**
- * Returns false for most cells by their first character alone; true if the cell may be an empty word or a
- * wrapped text.
- */
+/** False for most cells by their first character; true if `isEmptyWord` or `unwrapText` may apply. */
 export function mayBeSpecial(cell: string): boolean {
   const first = cell.charCodeAt(0);
   // Apostrophe and minus sort before the digits. The rest are the equals sign, N, n and dashes.

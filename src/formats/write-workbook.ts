@@ -42,9 +42,7 @@ function toSerial(text: string): Cell {
   return days < FIRST_DAY ? text : days;
 }
 
-/**
- * Escapes texts such as `_x0041_`, which a workbook would read as A, and characters that XML cannot contain.
- */
+/** Escapes texts such as `_x0041_`, which workbooks read as A, and characters that XML cannot contain. */
 const asWorkbookText = (text: string): string =>
   text
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
@@ -62,10 +60,7 @@ export async function writeSheet(name: string, columns: ColumnDef[], rows: Itera
   return writeXlsxStream(rows, { name, columns, freezePane: { rows: 1 } });
 }
 
-/**
- * Writes a workbook of figures with translated headings.
- * @param name name of the sheet
- */
+/** Writes a workbook of figures with translated headings. @param name name of the sheet */
 export function sheetOf(name: string, headings: readonly string[], rows: readonly (string | number)[][]) {
   const columns = headings.map((header) => ({ header: asWorkbookText(header), width: WIDTHS.text }));
   const toFigure = (value: string | number) =>

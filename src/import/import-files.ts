@@ -1,7 +1,4 @@
-/**
- * Imports files one after another. Each file is read and checked completely before it is written, in one
- * transaction.
- */
+/** Imports files one after another. Each is checked completely, then written in one transaction. */
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,10 +34,7 @@ export interface ImportOptions extends CheckOptions {
   readonly asks?: boolean | undefined;
   /** True to import a file despite warnings that would stop it. */
   readonly acceptsWarnings?: boolean | undefined;
-  /**
-   * Name of the user, for the journal: `REGISTRY_USER` with the name of the system account, or the user of
-   * the desk.
-   */
+  /** User for the journal: `REGISTRY_USER` with the system account, or the user of the desk. */
   readonly systemUser: string;
   /** Signal that ends the import before the next step of the current file. Files imported before stay. */
   readonly signal?: AbortSignal;

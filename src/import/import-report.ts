@@ -19,10 +19,7 @@ export interface ImportFile {
   readonly entered?: RecordSource;
 }
 
-/**
- * Returns the name of a file without its folder. National IDs are hidden, because the name is printed and
- * stored.
- */
+/** Returns a file's name without folder and national IDs, because the name is printed and stored. */
 export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
   hideIdentityCards(name ?? basename(path));
 
@@ -43,10 +40,7 @@ export interface FileReport {
   readonly rows: number;
   readonly refusedRows: number;
   readonly faults: number;
-  /**
-   * True if a fault concerns the entire file instead of single rows: its header, its bytes, or all national
-   * IDs.
-   */
+  /** True if a fault concerns the entire file, such as its header, its bytes or all national IDs. */
   readonly isFileFaulty: boolean;
   readonly notes: readonly ImportNote[];
   /** Changes that the import made, or would make in a dry run or for a stopped file. */
@@ -126,10 +120,7 @@ export interface FirstRow {
   readonly values: { readonly [column: string]: string | number };
 }
 
-/**
- * Changes of stored values in a column: their number, and a few examples. Examples never contain national
- * IDs.
- */
+/** Changed stored values of a column: their number, and examples, which are never national IDs. */
 export interface ColumnChanges {
   readonly column: string;
   readonly count: number;

@@ -1,10 +1,7 @@
 /** Kinds of warnings about an imported file, and the interface of a warning. */
 import type { Text } from '../values/message.ts';
 
-/**
- * Kinds of warnings (docs/import-reference.md#warnings). If `stops` is true, the user must confirm the
- * warning.
- */
+/** Kinds of warnings (docs/import-reference.md#warnings). The user must confirm those that stop a file. */
 export const WARNINGS = {
   ended_status: { stops: true },
   many_changes: { stops: true },

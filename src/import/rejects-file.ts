@@ -31,18 +31,12 @@ import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-
 
 // Rows of the rejects, written so that an import reads them like the original rows
 
-/**
- * Returns the prefix of reasons that are not under their heading, because the row has another width than the
- * header.
- */
+/** Returns the prefix of reasons in a row of another width, which are not under their heading. */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
 interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
-  /**
-   * True to add a column that identifies the original file. The column is needed to match rows without a
-   * reference.
-   */
+  /** True to name the original file in a column, which later helps to match rows without a reference. */
   readonly isReferenceMissing?: boolean;
   /** True if any row was refused because it repeats another row. */
   readonly hasRepeats?: boolean;
@@ -97,10 +91,7 @@ function createRejectedRows(
     );
   }
 
-  /**
-   * Returns the cells of a row of another width unpadded, because padding could move values into wrong
-   * columns.
-   */
+  /** Returns a row of another width unpadded, because padding could move values into wrong columns. */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
     const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
     return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;
@@ -200,11 +191,7 @@ export async function createRejectsFile(path: string, language: Language, labell
   };
 }
 
-/**
- * Writes refused rows, each batch before the next one is read.
- * @param faults in order of line
- * @returns true if any row was written
- */
+/** Writes the refused rows. @param faults in order of line @returns true if any row was written */
 export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
   faults: Iterable<ImportFault>,
@@ -250,10 +237,7 @@ export async function writeRejects(
 const layoutOf = ({ format }: RecordSource): { encoding: Encoding; separator: string } =>
   format.type === 'workbook' ? { encoding: 'utf-8', separator: ',' } : format;
 
-/**
- * Returns the byte order mark for the rejects. UTF-16 always gets one, because it would not be recognised
- * without.
- */
+/** Returns the byte order mark for the rejects, without which UTF-16 would not be recognised. */
 const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
   format.type === 'workbook' || format.hasMark || encoding.startsWith('utf-16')
     ? markOf(encoding)

@@ -108,10 +108,7 @@ function sheetToFill(kind: ImportKind, translate: Translate): WriteSheet {
   };
 }
 
-/**
- * Returns a drop-down list that also permits other words.
- * @param place index of the column, below 26
- */
+/** Returns a drop-down list that also permits other words. @param place index of the column, below 26 */
 function listOf(choices: readonly string[], place: number, translate: Translate): DataValidation {
   const letter = String.fromCharCode('A'.charCodeAt(0) + place);
   return {
@@ -169,10 +166,7 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   };
 }
 
-/**
- * @param language language of the headings and choices
- * @returns the bytes of a workbook that an import reads without a map
- */
+/** @param language language of the headings and choices; an import needs no map for any language */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
   const { writeXlsx } = await import('hucre/xlsx');
   const translate = into(language);

@@ -1,7 +1,4 @@
-/**
- * Dates, stored as `YYYY-MM-DD` texts, and instants, stored as epoch seconds and shown with the offset of the
- * registry's time zone.
- */
+/** Dates (`YYYY-MM-DD` texts) and instants (epoch seconds, shown with the registry's offset). */
 import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
@@ -41,10 +38,7 @@ const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
 const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
 const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
 
-/**
- * Returns the error of a parser if the date is well-formed but out of range; otherwise undefined.
- * @param parsed result of a parser
- */
+/** Returns the error of a well-formed date that is out of range; undefined for any other result. */
 export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
   parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
 
@@ -96,10 +90,7 @@ export function parseDate(text: string): string | FieldError {
   return text < FIRST_DATE ? EARLY_ERROR : text;
 }
 
-/**
- * Validates a date that must not be after today.
- * @param today `YYYY-MM-DD`
- */
+/** Validates a date that must not be after today. @param today `YYYY-MM-DD` */
 export function parsePastDate(text: string, today: string): string | FieldError {
   const date = parseDate(text);
   return typeof date === 'string' && date > today ? FUTURE_ERROR : date;

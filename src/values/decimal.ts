@@ -1,17 +1,11 @@
-/**
- * Money, weights and rates: stored as exact integers of minor units, shown as decimal strings, never
- * floating-point numbers.
- */
+/** Money, weights and rates: exact integers of minor units when stored, decimal strings when shown. */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
 
 export interface DecimalKind {
   /** Digits after the decimal point. The stored integer is the value times 10 to this power. */
   readonly fractionDigits: number;
-  /**
-   * Maximum number of digits before the decimal point. With `fractionDigits`, this keeps every stored integer
-   * below 2^53.
-   */
+  /** Maximum digits before the decimal point, few enough that all stored integers are below 2^53. */
   readonly integerDigits: number;
   readonly minimum: 'positive' | 'zero';
   /** Maximum in minor units, if lower than the digits allow. */

@@ -2,16 +2,10 @@
 
 import type { Text } from './message.ts';
 
-/**
- * Messages by field name. `non_field_errors` has messages about the entire value
- * (docs/api.md#responses-and-errors).
- */
+/** Messages by field; `non_field_errors` for the entire value (docs/api.md#responses-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
-/**
- * Invalid field value. Parsers return this error instead of throwing it, because an import parses millions of
- * values.
- */
+/** Invalid field value, returned by parsers instead of thrown, because imports parse millions of values. */
 export class FieldError {
   /** English text. */
   readonly message: string;
@@ -81,10 +75,7 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/**
- * Message for a second membership in a cooperative. It reveals a membership, so it counts as access by
- * national ID.
- */
+/** Message that reveals a membership, so a response with it counts as access by national ID. */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
@@ -149,9 +140,7 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 
 const MAX_ECHO_CHARACTERS = 32;
 
-/**
- * Six digits in a row, or nine digits in groups. No date has as many digits, but every telephone number does.
- */
+/** Six digits in a row, or nine in groups: more than in a date, as many as in a telephone number. */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
 /**
@@ -162,10 +151,7 @@ export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
 }
 
-/**
- * Like `mayEcho`, for a cell of a file. Refuses two words of letters too, because a cell in a wrong column
- * may be a name.
- */
+/** Like `mayEcho`, for a cell of a file, in which two words of letters may be a misplaced name. */
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
@@ -175,10 +161,7 @@ export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
 
-/**
- * Returns the message of Django REST framework for an id that does not exist.
- * @param id the id as sent by the client
- */
+/** Returns the message of Django REST framework for an unknown id. @param id as sent by the client */
 export const unknownReference = (id: string | number): string =>
   mayEcho(String(id)) ? `Invalid pk "${id}" - object does not exist.` : 'Invalid pk - object does not exist.';
 
@@ -217,9 +200,6 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/**
- * Passes a value to `work`: in the same event-loop iteration if it is available, otherwise once its promise
- * resolves.
- */
+/** Passes a value to `work`, in the same event-loop iteration if the value is available. */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);

@@ -61,10 +61,7 @@ export interface FieldKind {
   /** Schema in bodies, if bodies accept more than responses show; by default, `schema`. */
   readonly bodySchema?: Schema;
   readonly deprecated?: Deprecation;
-  /**
-   * Validates a value other than null and undefined.
-   * @returns the value to store
-   */
+  /** Validates a value other than null and undefined. @returns the value to store */
   readonly parse: (value: unknown, context: FieldContext) => unknown | FieldError;
 }
 
@@ -119,10 +116,7 @@ function kindOfValue(field: Field): FieldKind {
   }
 }
 
-/**
- * @param parse parses a non-blank string
- * @param bodySchema schema for bodies, if bodies accept more than responses show
- */
+/** @param bodySchema schema for bodies, if bodies accept more than responses show */
 const textField = (
   schema: Schema,
   parse: (value: string, context: FieldContext) => unknown | FieldError,
@@ -156,10 +150,7 @@ const instantField = (description: string, latest?: number): FieldKind =>
     }),
   );
 
-/**
- * Returns the schemas and parser of another resource's id: a string of digits or an integer
- * (docs/api.md#members).
- */
+/** Returns the schemas and parser of an id: a string of digits or an integer (docs/api.md#members). */
 const referenceField = (description: string): FieldKind => ({
   schema: string({ pattern: ID.source, description }),
   bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
@@ -181,10 +172,7 @@ export const decimalSchema = (fractionDigits: number, description: string): Sche
     examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
   });
 
-/**
- * Returns the schemas and parser of a decimal in minor units. Bodies may have fewer digits after the decimal
- * point than responses.
- */
+/** Returns the schemas and parser of a decimal. Bodies may have fewer decimals than responses. */
 const decimalField = (kind: DecimalKind, description: string): FieldKind =>
   textField(
     decimalSchema(kind.fractionDigits, description),

@@ -16,9 +16,7 @@ export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
 
 type Catalogue = { readonly [template: string]: string };
 
-/**
- * Translations by English template. CONTRIBUTING.md describes how speakers of a language can correct them.
- */
+/** Translations by English template. CONTRIBUTING.md says how speakers of a language correct them. */
 export const CATALOGUES: { readonly [language in Exclude<Language, 'en'>]: Catalogue } = {
   fr: french,
   rw: kinyarwanda,
@@ -49,10 +47,7 @@ const wordings = Object.fromEntries(
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 
-/**
- * Returns the text for a page. In French, no-break spaces keep `:`, `?` and similar marks on the line of
- * their word.
- */
+/** Returns the text for a page, with French no-break spaces before marks such as `:` and `?`. */
 export function onPage(text: Text, language: Language, write?: Wording['write']): string {
   const said = inLanguage(text, language, write);
   return language === 'fr' ? said.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0') : said;
@@ -61,10 +56,7 @@ export function onPage(text: Text, language: Language, write?: Wording['write'])
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 
-/**
- * Returns the language of a locale such as `fr_RW.UTF-8`, from the first of these variables that is set, in
- * POSIX order.
- */
+/** Returns the language of the locale, such as `fr_RW.UTF-8`, in the first variable set (POSIX order). */
 export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
   const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
   return findLanguage(name.toLowerCase()) ?? 'en';

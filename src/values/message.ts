@@ -52,10 +52,7 @@ export class Message {
 }
 
 type NameOf<Place extends string> = Place extends `${infer Name}|${string}` ? Name : Place;
-/**
- * Names of a template's placeholders. A template concatenated with `+` has the type `string`, so its
- * placeholders are not checked.
- */
+/** Names of a template's placeholders, unchecked for a template concatenated with `+`. */
 type PlaceOf<Template extends string> = string extends Template
   ? string
   : Template extends `${string}{${infer Place}}${infer Rest}`

@@ -31,10 +31,7 @@ export function splitShortWords(text: string): SplitWords {
   return long.length === 0 || short.length === 0 ? { text, short: [] } : { text: long.join(' '), short };
 }
 
-/**
- * True if each beginning is the beginning of a word in the name.
- * @param beginnings in lower case, without accents
- */
+/** True if a name has words with these beginnings, which are in lower case without accents. */
 export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean =>
   beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
 

@@ -58,10 +58,7 @@ export function parseCooperativeCode(text: string): string | FieldError {
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
-/**
- * Parses the code of an existing cooperative in any letter case, because codes never contain lower-case
- * letters.
- */
+/** Parses an existing cooperative's code in any letter case, because codes have no lower case. */
 export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
 
 /** Formats a number with its noun: `1 delivery`, `2 deliveries`. */

@@ -3,10 +3,7 @@ import { SAME_AS_LINE } from '../files/records.ts';
 
 export interface Check {
   readonly column: string;
-  /**
-   * SELECT of `line, message` for the faulty rows. May use `r.cooperative_id` and `r.member_id` of
-   * `resolved_references`.
-   */
+  /** SELECT of `line, message` for faulty rows `r`; may use the ids of `resolved_references`. */
   readonly sql: string;
   /** Column that the file must have for this check to run. */
   readonly onlyWith?: string;
@@ -15,10 +12,7 @@ export interface Check {
 /** Returns a text as an SQL literal. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/**
- * Returns an SQL expression that builds a message in the format of `pack`.
- * @param values SQL expressions for the placeholders
- */
+/** Returns SQL that builds a message in the format of `pack`. @param values SQL for the placeholders */
 export const saying = (template: string, values: { readonly [place: string]: string }): string => {
   const places = Object.entries(values).map(([place, value]) => `${quoted(place)}, ${value}`);
   return `${quoted(template)} || char(10) || json_object(${places.join(', ')})`;
@@ -62,10 +56,7 @@ export const shared = (
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });
 
-/**
- * Refuses rows that meet a condition.
- * @param from further tables, joined to `p` and `r`
- */
+/** Refuses rows that meet a condition. @param from further tables, joined to `p` and `r` */
 export const where = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
   sql: `SELECT p.line, ${quoted(message)}

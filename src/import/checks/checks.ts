@@ -1,6 +1,4 @@
-/**
- * SQL checks of a staged file: references to stored rows, and uniqueness in the file and among stored rows.
- */
+/** SQL checks of a staged file: references, and uniqueness in the file and among stored rows. */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { IS_ANOTHER_BALANCE } from '../staging/targets.ts';
@@ -14,9 +12,7 @@ const COOPERATIVE = unknown(
   'There is no cooperative with this code. Import the cooperatives first.',
   'p.cooperative_id IS NULL',
 );
-/**
- * Refuses another opening balance for a loan that has payments (docs/import-reference.md#opening-balances).
- */
+/** Refuses a new opening balance of a loan with payments (docs/import-reference.md#opening-balances). */
 const OPENING_BALANCE: Check = {
   ...where(
     'paid_amount',
@@ -31,10 +27,7 @@ const OPENING_BALANCE: Check = {
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/**
- * Checks of the member to whom an entry belongs. Rows that name the member only by national ID already have
- * the member code filled in.
- */
+/** Checks of an entry's member. Rows with only a national ID already have the member code filled in. */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -183,9 +176,7 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/**
- * SELECTs that resolve each staged row: the ids of the rows it refers to, and of the stored row it updates.
- */
+/** SELECTs of the stored rows that each staged row refers to, and of the row that it updates. */
 export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,

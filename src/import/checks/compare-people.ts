@@ -2,10 +2,7 @@
 
 import { countTypos } from '../../values/search-words.ts';
 
-/**
- * Maximum size of a group that may be a family: people who share a phone, or a name and date of birth in one
- * cooperative.
- */
+/** Maximum size of a group, with one phone or with one name and date of birth, that may be a family. */
 export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;
@@ -50,14 +47,10 @@ const fold = (name: string): string =>
   (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
 export const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 
-/**
- * Returns the words of a name, including initials and numbers, in lower case without accents and apostrophes.
- */
+/** Returns the words of a name, with initials and numbers, in lower case without accents. */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
 
-/**
- * Returns a key that is equal for names with the same words in any order; the name itself if it has no words.
- */
+/** Returns a key that is equal for names with the same words; the name itself if it has no words. */
 export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
 
 /** True if two names have a word of at least two letters in common, regardless of case and accents. */

@@ -83,10 +83,7 @@ const EQUAL = 'owner, first, second, third';
 const place = (order: string): string =>
   `row_number() OVER (PARTITION BY ${EQUAL} ORDER BY ${order}) AS place`;
 
-/**
- * Matches the rows of one original file with equal entries, one to one, skipping entries that already match a
- * row.
- */
+/** Matches the rows of one original file, one to one, with equal entries that match no other row. */
 function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
   db.run(
     `UPDATE staging.resolved_references AS p SET id = found.id FROM (
@@ -133,9 +130,7 @@ function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): vo
   );
 }
 
-/**
- * Records which stored entries the file's accepted rows matched, for the later import of its refused rows.
- */
+/** Records the stored entries that accepted rows matched, for the later import of the refused rows. */
 export const keepRepeatedRows = (db: Connection, operationId: number): void =>
   void db.run(
     `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)

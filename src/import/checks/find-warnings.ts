@@ -37,9 +37,7 @@ export function hasNewStops(db: Connection, lastId: number): boolean {
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/**
- * Stages rows that name a member of another cooperative: new rows, and rows that change an identity or code.
- */
+/** Stages rows that name a member of another cooperative and are new or change an identity or code. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;

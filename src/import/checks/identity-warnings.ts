@@ -17,10 +17,7 @@ import { CROWD, isMistyped, type MemberOfFile, nameKeyOf } from './compare-peopl
 
 const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
 
-/**
- * @returns undefined unless two members share a phone and at least one of them is new or changes name or
- *   phone
- */
+/** @returns undefined unless two members share a phone and one is new or changes name or phone */
 export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   const isChanged = db.has(`(${CHANGED})`);
   if (!columns.has('mobile') && !isChanged) return undefined;
@@ -58,10 +55,7 @@ interface Pooled extends MemberOfFile {
   readonly fullName: string;
 }
 
-/**
- * @returns lines of members who share name and phone with another member and may be the same person with a
- *   mistyped national ID
- */
+/** Returns lines of members whose national ID is probably another member's with one mistyped digit. */
 function findMistyped(pool: readonly Pooled[]): number[] {
   const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
   return [...alike.values()].flatMap((group) => {
@@ -86,10 +80,7 @@ const findSharedPhones = (db: Connection, phones: string): void =>
 const NAMED = 5;
 const LONG_DIGITS = `*${'[0-9]'.repeat(6)}*`;
 
-/**
- * SQL expression for a member in a message: cooperative and member code, or the line if the code may be a
- * national ID or phone number.
- */
+/** SQL expression for a member in a message: the codes, or the line if the code may be personal data. */
 const MEMBER = `iif(length(member_code) > 32 OR member_code GLOB '${LONG_DIGITS}', 'line ' || line,
   cooperative_code || '/' || member_code)`;
 
@@ -108,10 +99,7 @@ export function contradictedCardsSql({ columns }: FileScope): string | undefined
 const OTHER_YEAR = '{n|# national ID contradicts|# national IDs contradict} the year of birth: {members}.';
 const OTHER_GENDER = '{n|# national ID contradicts|# national IDs contradict} the gender: {members}.';
 
-/**
- * Skips national IDs that start with a digit other than 1 to 3: they are invalid, so their other digits prove
- * nothing.
- */
+/** Skips national IDs with a first digit other than 1 to 3, because they are invalid. */
 const selectContradicted = (message: string, condition: string): string => `SELECT line, detail FROM (WITH
   found AS MATERIALIZED (SELECT line, cooperative_code, member_code FROM staging.rows
     WHERE ${condition} AND identity_card >= '1' AND identity_card < '4'),

@@ -42,10 +42,7 @@ const SAME_ENTRIES_IMPORTED =
 /** SQL condition: the row `p` is new or changes its stored entry. */
 const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
 
-/**
- * Returns SELECTs of `line, detail` for the warning. `stageNames` must run before.
- * @returns undefined if there is nothing to search
- */
+/** Returns SELECTs of `line, detail`, or undefined. `stageNames` must run before. */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
@@ -77,18 +74,12 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/**
- * SELECT of cooperatives in which at least half of the members in the file, and at least three, have other
- * names.
- */
+/** SELECT of cooperatives in which half of the members in the file, and at least three, have other names. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/**
- * SQL expression for the code of the cooperative whose members have the same codes and most of the names in
- * the file.
- */
+/** SQL expression for the cooperative whose members with the same codes have most of the names. */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -158,16 +149,10 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
     FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
-/**
- * SQL condition that identifies a loan by its start date, because cooperatives number their loans
- * differently.
- */
+/** SQL condition for a loan by start date, because cooperatives number their loans differently. */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
-/**
- * JOIN of the entries `t` of other cooperatives that equal a row.
- * @param isOther returns a condition on a cooperative's id
- */
+/** JOIN of other cooperatives' entries `t` that equal a row. @param isOther condition on the id */
 function storedElsewhere(
   { columns, zone = UTC }: FileScope,
   kind: LedgerKind,
@@ -204,10 +189,7 @@ export const SAMPLE = `WITH ends AS
     WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
   FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
 
-/**
- * Finds pairs of a cooperative in the file and another cooperative that has at least half of its sampled
- * rows.
- */
+/** Finds, for each cooperative in the file, others that have at least half of its sampled rows. */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
   return scope.db.rows<{ own: number; other: number }>(
     `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows

@@ -29,9 +29,7 @@ const REMOVED =
 /** Maximum number of rows named in the message that refuses a replacement. */
 const LISTED = 3;
 
-/**
- * SELECT of the ids of rows created by an import, or by any import that it replaced, directly or indirectly.
- */
+/** SELECT of the ids of rows created by an import or by any earlier import that it replaced. */
 const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE versions (id) AS (SELECT ${id}
     UNION SELECT f.replaces FROM versions v CROSS JOIN main.imported_files f ON f.operation_id = v.id
     WHERE f.replaces IS NOT NULL)
@@ -68,9 +66,7 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
   return undefined;
 }
 
-/**
- * SQL condition: the stored row `t` belongs to an erased person. Such rows stay because sums include them.
- */
+/** SQL condition: the stored row `t` belongs to an erased person. Such rows stay for the sums. */
 const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
   WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
 
@@ -132,10 +128,7 @@ export function removeMissing({ db, kind, replaces }: FileScope, by: Recording):
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
-/**
- * Removes accounts of the replaced import that no longer have transactions. Must run after the file is
- * written.
- */
+/** Removes the replaced import's accounts without transactions. Must run after the file is written. */
 export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
@@ -161,10 +154,7 @@ export function addMembersOfMissing({ db, kind }: FileScope): void {
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
 }
 
-/**
- * Returns a SELECT of `line, detail` that warns if rows would be removed; undefined unless the file replaces
- * an import.
- */
+/** Returns a SELECT of `line, detail` for rows to remove; undefined unless the file replaces an import. */
 export function removedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
   const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
@@ -182,10 +172,7 @@ export function openMissing(scope: FileScope) {
     count: db.count('staging.missing'),
     /** True if the import removes the missing rows. Members and cooperatives are never removed. */
     areRemoved: isLedger(kind),
-    /**
-     * Lists the stored rows by id, with values in the order of the kind's columns. Must be read before the
-     * rows are removed.
-     */
+    /** Lists the rows by id, in the order of the kind's columns. Must be read before they are removed. */
     list(): Iterable<readonly StagedValue[]> {
       assertCurrent();
       return listMissing(db, kind);

@@ -15,10 +15,7 @@ import { dayOf, type FileScope, isOnDay, UTC } from '../staging/staging-tables.t
 /** Maximum number of entries that the warning shows together with their stored version. */
 const SHOWN = 3;
 
-/**
- * For each kind: the condition for an entry and its stored version, the values of both to show, and the
- * messages.
- */
+/** Condition for an entry and its stored version, values of both to show, and messages. */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
@@ -62,18 +59,12 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
   return detailsSql(kind, zone);
 }
 
-/**
- * SQL expression for the newest import in the chain of replacements of import `g`. Later versions have higher
- * ids.
- */
+/** SQL expression for the newest replacement of import `g`. Later versions have higher ids. */
 const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
     UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
   SELECT max(id) FROM versions`;
 
-/**
- * SELECT of lines, each with a JSON detail: the import, its first few entries, and a flag for further
- * entries.
- */
+/** SELECT of lines with a JSON detail: the import, its first entries, and a flag for further entries. */
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;

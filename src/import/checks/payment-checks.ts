@@ -10,10 +10,7 @@ import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/targets.ts';
 import { type Check, quoted, unknown, where } from './check-statements.ts';
 
-/**
- * SQL expression for the id of the loan `l`. In a dry run, a loan of an earlier file has no id yet: -1
- * replaces the id.
- */
+/** SQL expression for a loan's id; -1 for a loan of an earlier dry-run file, which has no id yet. */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
   WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
 
@@ -27,10 +24,7 @@ export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
   FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
   LEFT JOIN main.loans t ON t.id = p.id`;
 
-/**
- * JOIN of a row's loan, stored (`l`) or from an earlier file of a dry run (`k`), and of the stored payment
- * `t`.
- */
+/** JOIN of a row's stored loan `l` or loan `k` of an earlier dry-run file, and its stored payment `t`. */
 const WITH_LOAN = `LEFT JOIN main.loans l ON l.id = p.loan_id
   LEFT JOIN staging.known_loans k
     ON k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference

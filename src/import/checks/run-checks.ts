@@ -27,10 +27,7 @@ import { findMissing, separateOwners } from './missing-rows.ts';
 // Files that still contain a replaced national ID: the rows belong to the person who has the current ID
 // (docs/correcting.md#a-wrong-national-id)
 
-/**
- * Replaces former national IDs in the staged rows with the current ones. Runs again if another process has
- * written to the registry.
- */
+/** Replaces former national IDs in the staged rows. Runs again if another process has written. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
   if (!db.has('main.former_identity_cards')) return;

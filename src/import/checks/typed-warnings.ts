@@ -10,10 +10,7 @@ import { say, type Text, Written } from '../../values/message.ts';
 import type { WarningKind } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 
-/**
- * @param needs columns that the row must have
- * @param sql SELECT of `line` and the detail for the message
- */
+/** @param needs columns that the row must have @param sql SELECT of `line` and the detail for the message */
 const typedWarning = (
   kind: WarningKind,
   needs: readonly string[],
@@ -43,10 +40,7 @@ const beforeRegistration = (instant: string) =>
       say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
   );
 
-/**
- * Warns of a stored entry with the same day and amount but another reference.
- * @param stored JOIN of the stored entry `t`
- */
+/** Warns of a stored entry with equal day and amount but another reference. @param stored JOIN of `t` */
 const sameEntry = (needs: readonly string[], stored: string) =>
   typedWarning(
     'same_entry',

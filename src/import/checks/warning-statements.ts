@@ -213,9 +213,7 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/**
- * SELECT of new rows for people whom a correction moved to another cooperative together with their entries.
- */
+/** SELECT of new rows for people whom a correction moved to another cooperative with their entries. */
 const MOVED = `SELECT DISTINCT e.line,
     json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -260,10 +258,7 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
 
-/**
- * Minimum plausible interest, in hundredths of a per cent. A smaller value is probably a fraction: 0.18 for
- * 18 %.
- */
+/** Minimum plausible interest, in hundredths of a per cent: 0.18 is probably a fraction for 18 %. */
 const LEAST_INTEREST = 100;
 
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {

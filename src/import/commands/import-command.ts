@@ -201,20 +201,14 @@ function sortHeadings({ headings }: MapProposal) {
     ignored: headings
       .filter(({ column, isNameable }) => isNameable && column === null)
       .map(({ text }) => text),
-    /**
-     * Positions (from 1) of ignored headings that are not shown, because they are duplicates or may be
-     * personal data.
-     */
+    /** Positions, from 1, of ignored headings that are duplicates or may be personal data. */
     unnamed: headings.flatMap(({ text, column, isNameable }, place) =>
       text === '' || isNameable || column !== null ? [] : [place + 1],
     ),
   };
 }
 
-/**
- * Returns the JSON document for programs: the map, and the nulls in it that the operator must replace,
- * because an import refuses them.
- */
+/** Returns the JSON document for programs: the map, and its nulls, which an import refuses. */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);

@@ -52,9 +52,7 @@ export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));
 
 const INDENT = ' '.repeat(8);
-/**
- * Properties of a file's JSON object that are known once the file is checked, in their order in the document.
- */
+/** JSON properties of a file that are known once the file is checked, in their order in the document. */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
 /** Streams one JSON document, so that the list of faults is never in memory as a whole. */

@@ -1,6 +1,4 @@
-/**
- * Runs one import: opens the files and the import session, stops on a signal, and always closes everything.
- */
+/** Runs one import: opens its files and session, stops on a signal, and always closes everything. */
 
 import { rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -77,10 +75,7 @@ const CHANGE_COLUMNS = ['line', 'row', 'column', 'old', 'new'];
 /** Returns all columns of the kind, so that an operator can complete the rows and import them again. */
 const absentColumns = ({ kind }: ImportFile) => IMPORT_COLUMNS[kind].map(({ name }) => name);
 
-/**
- * Opens the side files that the options name.
- * @throws CommandError `usage` as `openSideFile`
- */
+/** Opens the side files that the options name. @throws CommandError `usage` as `openSideFile` */
 async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideFiles: SideFiles) {
   const { rejects, changes, absent } = run.options;
   const [first] = files;

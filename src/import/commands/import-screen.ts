@@ -1,7 +1,4 @@
-/**
- * Prints the progress and results of an import for the operator, and sends them to the desk if the desk
- * started the command.
- */
+/** Prints the progress and results of an import, and sends them to the desk if it started the command. */
 
 import { valueIn } from '../../formats/blanks.ts';
 import { countEntities } from '../../journal/change-texts.ts';
@@ -124,10 +121,7 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-/**
- * @param isWatched true if an operator reads the output before the import; otherwise headings that may be
- *   names of people are hidden
- */
+/** @param isWatched true if an operator sees the output first; false hides headings that may be names */
 function* describeFindings(
   check: FileCheck,
   { options, zone }: ImportRun,
@@ -270,10 +264,7 @@ interface EqualFaults {
   readonly lines: number[];
 }
 
-/**
- * Groups equal faults, in the order in which each first occurs. Different faults beyond `SHOWN_FAULTS` are
- * left out.
- */
+/** Groups equal faults in the order of their first lines, up to `SHOWN_FAULTS` different faults. */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {
@@ -336,10 +327,7 @@ function describeFault(
     : say('{file} line {line}, column {column}: {message}', fields);
 }
 
-/**
- * Describes stored values that the import keeps, although the file has others, because a user changed them
- * after an earlier import.
- */
+/** Describes stored values that the import keeps because they were corrected by hand. */
 function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding> {
   for (const { line, column } of Iterator.from(accepted.listKept()).take(SHOWN_FAULTS)) {
     const text = say(
@@ -375,10 +363,7 @@ const CODES = [
 ];
 const VALUES = ['kg', 'product', 'kind', 'amount'];
 
-/**
- * Describes the missing rows. Shows codes only for members and cooperatives, and amounts too for entries,
- * which would be removed.
- */
+/** Describes the missing rows: by codes, and also by amounts if the rows would be removed. */
 function* describeMissing(
   { file }: FileCheck,
   { missing }: AcceptedFile,
@@ -491,10 +476,7 @@ const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
 
 const MOST_CHARACTERS = 80;
 
-/**
- * Reads the file again, up to the last of the lines.
- * @returns names by line, for rows that have a name
- */
+/** Reads the file again, up to the last of the lines. @returns names by line, for rows that have a name */
 async function namesOn(
   lines: ReadonlySet<number>,
   { source, findings: { header } }: FileCheck,

@@ -6,10 +6,7 @@ import { type Entry, fromFdPromise } from 'yauzl';
 
 /** Maximum size of all parts when unpacked, because a small archive may unpack to any size. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/**
- * Maximum length of a text, twice the limit of Excel. Any number of cells may refer to one text, and each
- * cell is read.
- */
+/** Maximum length of a text, twice that of Excel. Any number of cells may refer to the same text. */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
 /** Maximum number of parts. A workbook has a few for each sheet and picture. */
@@ -96,14 +93,9 @@ interface XmlEvents {
   text?(text: string): void;
 }
 
-/**
- * Maximum number of attributes of an element, because sax keeps them in memory. Workbooks use about a dozen.
- */
+/** Maximum attributes of an element, because sax keeps them in memory. Workbooks use about a dozen. */
 const MAX_ATTRIBUTES = 1_000;
-/**
- * Maximum depth of nested elements, because sax keeps open elements in memory. Workbooks use about ten
- * levels.
- */
+/** Maximum depth of elements, because sax keeps open ones in memory. Workbooks use about ten levels. */
 const MAX_DEPTH = 100;
 
 /**

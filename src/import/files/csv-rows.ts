@@ -72,10 +72,7 @@ function addRecord(records: FileRecord[], line: number, lastLine: number, cells:
   records.push(line === lastLine ? { line, cells } : { line, lastLine, cells });
 }
 
-/**
- * Returns the start of the line with the next quote, or the end of the text.
- * @param at start of a line
- */
+/** Returns the start of the line with the next quote, or the end of the text. @param at start of a line */
 function startOfQuotedLine(text: string, at: number): number {
   const quote = text.indexOf('"', at);
   if (quote < 0) return text.length;
@@ -148,10 +145,7 @@ export function detectSeparator(head: string, isComplete: boolean, scoreHeader: 
   return best?.separator ?? ',';
 }
 
-/**
- * Returns the number of rows with the most common number of cells, and that number of cells. Ignores rows of
- * one cell.
- */
+/** Returns the number of rows with the most common width, and that width. Ignores rows of one cell. */
 function regularity(rows: readonly (readonly string[])[]): [number, number] {
   const counts = new Map<number, number>();
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
@@ -172,10 +166,7 @@ const firstRows = (text: string, separator: string): (readonly string[])[] =>
     .records.slice(0, ROWS)
     .map(({ cells }) => cells);
 
-/**
- * Returns the separator named by a first line such as `sep=;`, which Excel writes; undefined without such a
- * line.
- */
+/** Returns the separator named by a first line such as `sep=;`, which Excel writes, or undefined. */
 export function namedSeparator(head: string): string | undefined {
   const [line = ''] = head.split(LINE_END, 1);
   return /^"?sep=([,;\t|])"?$/i.exec(line)?.[1];

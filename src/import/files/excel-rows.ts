@@ -68,10 +68,7 @@ const ROWS = 'sheetData';
 /** Maximum length of the `sheetData` tag, including a namespace prefix. */
 const LONGEST_TAG = 200;
 
-/**
- * Yields the XML before and after the rows. Skips the rows without parsing, because they are most of the
- * sheet.
- */
+/** Yields the XML before and after the rows. Skips the rows, which are most of it, without parsing. */
 async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part: 'before' | 'rows' | 'after' = 'before';
   let rest: Buffer = Buffer.alloc(0);
@@ -106,9 +103,7 @@ async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   yield rest;
 }
 
-/**
- * Returns the start of the closing tag of the rows, or -1. A text may contain the tag's name but never a `<`.
- */
+/** Returns the start of the closing tag of the rows, or -1. Texts may contain its name but no `<`. */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; at++) {
     at = bytes.indexOf(`${ROWS}>`, at);
@@ -127,9 +122,7 @@ type StoredCell = ReturnType<typeof startCell>;
 const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>) => ({
   /** Cell reference such as `B7`. */
   place,
-  /**
-   * Cell type (ECMA-376 part 1, 18.18.11): `n` number, `s` shared text, `str` text of a formula, and others.
-   */
+  /** Cell type (ECMA-376 part 1, 18.18.11), such as `n` number, `s` shared text, `str` text of a formula. */
   type,
   /** Index of the cell's style. */
   style: Number(style ?? Number.NaN),
@@ -251,9 +244,7 @@ export async function* readExcelRows(
   yield { records, unpackedBytes };
 }
 
-/**
- * Returns the line of the next row. Rows must be in order; a row without a number follows the previous row.
- */
+/** Returns the line of the next row. Lines must increase; a row without a number follows the last. */
 function lineAfter(lastLine: number, number: string | undefined): number {
   const line = number === undefined ? lastLine + 1 : Number(number);
   if (!Number.isInteger(line) || line <= lastLine || line > MAX_ROW) throw new UnreadableWorkbook();

@@ -105,10 +105,7 @@ export interface FileContent {
   readonly hasNul: boolean;
 }
 
-/**
- * Reads a file once, from start to end.
- * @throws the system's error
- */
+/** Reads a file once, from start to end. @throws the system's error */
 export async function scanContent(handle: FileHandle): Promise<FileContent> {
   const hash = createHash('sha256');
   const heads: Buffer[] = [];
@@ -139,10 +136,7 @@ function endOfLastCharacter(bytes: Buffer): number {
   return bytes.length;
 }
 
-/**
- * Reads a file in chunks. A read stream would close the handle if reading stops early, but writing the
- * rejects reads the file again.
- */
+/** Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early. */
 export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
@@ -213,8 +207,5 @@ const BYTES = new Map(
   Array.from({ length: 0x20 }, (_, i) => [WINDOWS_1252.decode(Buffer.from([0x80 + i])), 0x80 + i]),
 );
 
-/**
- * Encodes a character in Windows-1252. Other characters become `?`, but a Windows-1252 file cannot contain
- * any.
- */
+/** Encodes a character in Windows-1252; `?` for a character that such a file cannot contain. */
 const inWindows = (character: string): string => String.fromCharCode(BYTES.get(character) ?? 0x3f);

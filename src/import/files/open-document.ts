@@ -38,10 +38,7 @@ const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
 /** Maximum length of the tag that opens a sheet. */
 const LONGEST_TAG = 16_384;
 
-/**
- * Finds the sheets by searching for their tags, which is much faster than parsing the XML.
- * @throws UnreadableWorkbook
- */
+/** Finds the sheets by their tags, without the cost of parsing. @throws UnreadableWorkbook */
 export async function listDocumentSheets(archive: Archive): Promise<DocumentSheet[]> {
   const sheets: DocumentSheet[] = [];
   let open: { name: string; start: number } | undefined;
@@ -87,10 +84,7 @@ function nameIn(tag: string): string {
 
 const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/**
- * Reads the XML of several sheets in one pass over the part. Each sheet is XML by itself.
- * @param sheets in the order of the part
- */
+/** Reads the XML of sheets in one pass over their part. @param sheets in the order of the part */
 async function* bytesOf(
   archive: Archive,
   sheets: readonly DocumentSheet[],
@@ -168,9 +162,7 @@ function timeText(duration: string): string {
 
 // The rows of a sheet
 
-/**
- * Row that the file stores once with a number of repetitions: a few bytes may represent all rows of a sheet.
- */
+/** Row stored once with a number of repetitions: a few bytes may represent all rows of a sheet. */
 interface RepeatedRecord {
   readonly record: FileRecord;
   readonly times: number;
@@ -258,10 +250,7 @@ function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {
   yield records;
 }
 
-/**
- * Collects the texts of cells, one cell after another.
- * @param line returns the current line
- */
+/** Collects the texts of cells, one cell after another. @param line returns the current line */
 function createCellText(line: () => number) {
   let text = '';
   let [paragraphs, isInParagraph] = [0, false];

@@ -72,10 +72,7 @@ interface WorkbookReader {
    * error, because another sheet may be chosen. It is reported when that sheet is read.
    */
   readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
-  /**
-   * Reads the rows of a sheet, and skips empty rows. Yields all rows before a fault, then throws.
-   * @throws UnreadableWorkbook
-   */
+  /** Yields the non-empty rows of a sheet, up to a fault. @throws UnreadableWorkbook for the fault */
   readRows(sheet: Sheet, layout: SheetLayout): AsyncIterable<SheetBatch>;
 }
 

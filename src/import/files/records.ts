@@ -1,6 +1,4 @@
-/**
- * Records: the form into which all file formats are read. A record is a row of texts with its line number.
- */
+/** Records, the form into which all file formats are read: rows of texts with line numbers. */
 import type { Text } from '../../values/message.ts';
 
 export interface FileRecord {
@@ -29,10 +27,7 @@ export interface RecordBatch {
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
-/**
- * Number of first rows in which the header is searched, because titles may precede it. Empty rows do not
- * count.
- */
+/** Number of first non-empty rows in which the header is searched, because titles may precede it. */
 export const HEADER_ROWS = 20;
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';

@@ -4,15 +4,9 @@ import { UnreadableWorkbook } from './archive.ts';
 import type { FileRecord } from './records.ts';
 
 export const MAX_ROW = 1_048_576;
-/**
- * Maximum number of columns. More columns are a mistake, and a few bytes per row could declare any number of
- * them.
- */
+/** Maximum number of columns. More are a mistake, which a few bytes per row could cause. */
 export const MAX_COLUMNS = 1_000;
-/**
- * Maximum number of characters in a sheet, because a small file can refer to one shared text from any number
- * of cells.
- */
+/** Maximum characters of a sheet, because a small file can repeat a text in any number of cells. */
 const MAX_CHARACTERS = 1_000_000_000;
 const TOO_MUCH_TEXT =
   'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
@@ -46,10 +40,7 @@ export interface MergedRange {
 
 /** Facts about a sheet that are known before its rows are read. */
 export interface SheetLayout {
-  /**
-   * Minimum number of cells in a record. Shorter rows are padded, because a sheet does not store empty cells
-   * at the end of a row.
-   */
+  /** Minimum number of cells in a record. Sheets omit empty cells at the end of a row. */
   readonly width: number;
   /** Line of the header. Cells merged from the header or a line above it do not share their value. */
   readonly headerLine: number;
@@ -126,10 +117,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     start(line: number, isHidden: boolean): void {
       row = startRow(line, isHidden);
     },
-    /**
-     * Adds a cell to the right of the previous cells.
-     * @throws UnreadableWorkbook for too many columns or characters
-     */
+    /** Adds a cell to the right of the others. @throws UnreadableWorkbook if the sheet is too large */
     add(index: number, content: CellContent): void {
       if (content.text === '' && content.fault === undefined) return;
       if (index >= MAX_COLUMNS) throw refuseRow(row.line, `a value beyond column ${MAX_COLUMNS}`);
@@ -171,10 +159,7 @@ const mergedWith = (column: number): Text =>
     { letter: columnLetters(column) },
   );
 
-/**
- * Returns the letters of a workbook's column: `A` to `Z`, `AA`, …
- * @param place column index, from 0
- */
+/** Returns the letters of a workbook's column: `A` to `Z`, `AA`, … @param place column index, from 0 */
 export function columnLetters(place: number): string {
   const last = String.fromCharCode(65 + (place % 26));
   return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;

@@ -1,7 +1,4 @@
-/**
- * Reads the parts of an Excel workbook other than the rows: names of sheets, shared texts, number formats,
- * and the epoch of dates.
- */
+/** Reads names of sheets, shared texts, number formats and the epoch of dates of an Excel workbook. */
 import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
 
 /** Maximum number of relationships, formats or styles. No spreadsheet program writes as many. */
@@ -64,10 +61,7 @@ async function relationsOf(archive: Archive, path: string) {
   return relations;
 }
 
-/**
- * Resolves the target of a relationship, which is relative to the folder of the part or to the archive's
- * root.
- */
+/** Resolves the target of a relationship, relative to its part's folder or the archive's root. */
 const resolve = (folder: string, target: string): string =>
   new URL(target.replaceAll('%', '%25'), `part:///${folder}`).pathname.slice(1).replaceAll('%25', '%');
 
@@ -136,19 +130,14 @@ const BUILT_IN_DIGITS: ReadonlyMap<number, number> = new Map([
   ...[2, 4, 7, 8, 10, 39, 40].map((id) => [id, 2] as const),
 ]);
 
-/**
- * Returns true for built-in date formats (ECMA-376 part 1, 18.8.30). Ids 27 to 58 occur in Asian editions.
- */
+/** True for built-in date formats (ECMA-376 part 1, 18.8.30). Ids 27 to 58 occur in Asian editions. */
 const isBuiltInDate = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || id === 45 || id === 47 || (id >= 50 && id <= 58);
 
 /** Maximum length of a format code in Excel. */
 const MAX_CODE_CHARACTERS = 255;
 
-/**
- * @param id format id
- * @param code format code in the workbook, such as `dd/mm/yyyy hh:mm`; undefined for a built-in format
- */
+/** @param code format code such as `dd/mm/yyyy hh:mm`; undefined for a built-in format */
 function numberStyleOf(id: number, code: string | undefined): NumberStyle {
   if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return PLAIN;
   if (code === undefined) {

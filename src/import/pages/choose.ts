@@ -25,9 +25,7 @@ const FIELD = {
   word: (column: string, place: number) => `word-${column}-${place}`,
 } as const;
 
-/**
- * Returns the indexes of the headings shown in the form: all recognised headings, and the first unknown ones.
- */
+/** Returns the indexes of headings in the form: all recognised ones, and the first unknown ones. */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
@@ -127,10 +125,7 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
 
 type Choice = readonly [value: string, label: string];
 
-/**
- * Maximum number of cooperatives or earlier imports in a list. If there are more cooperatives, the user types
- * a code instead.
- */
+/** Maximum length of a list of cooperatives or imports. With more cooperatives, the user types a code. */
 const MOST_CHOICES = 500;
 
 const labelOf = (visit: Visit, name: string): string => visit.translate(nameOf(name));
@@ -302,10 +297,7 @@ async function openQuestions(
   return questions;
 }
 
-/**
- * @param texts texts about the file; if they contain the code of exactly one cooperative, the field suggests
- *   it
- */
+/** @param texts texts that suggest a cooperative if they contain exactly one code */
 async function cooperativeField(
   visit: Visit,
   name: string,

@@ -1,7 +1,4 @@
-/**
- * Runs a command in a separate process, so that the desk stays responsive and can show the command's
- * messages.
- */
+/** Runs a command in a separate process and collects its messages, while the desk stays responsive. */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
 import type { Language } from '../../values/language.ts';
@@ -204,10 +201,7 @@ export class CommandRun {
 
 // Queue of the desk's commands, of which a few run at a time
 
-/**
- * Maximum number of working commands, each a process with an open registry, and of commands that wait for
- * confirmation.
- */
+/** Maximum number of working commands, each an own process, and of commands waiting for confirmation. */
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 
 /** Commands that take too long for a page request and print one JSON document. */
@@ -241,10 +235,7 @@ export class CommandQueue {
     return run;
   }
 
-  /**
-   * Starts queued runs up to `MOST_AT_WORK`. Ends the oldest runs that wait for confirmation if there are
-   * more than `MOST_ASKING`.
-   */
+  /** Starts queued runs up to `MOST_AT_WORK`, and ends the oldest asking runs beyond `MOST_ASKING`. */
   private goOn(): void {
     for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
     const runs = [...this.runs];
@@ -253,10 +244,7 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /**
-   * Returns the last run of `imports undo` for an import. The command shows its changes and waits for
-   * confirmation.
-   */
+  /** Returns the last run of `imports undo`, which shows its changes and waits for confirmation. */
   undoOf(importId: number): CommandRun | undefined {
     return this.undos.get(importId);
   }

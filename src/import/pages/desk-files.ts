@@ -41,9 +41,7 @@ export interface DeskFile {
   kind: ImportKind | undefined;
   /** Run of `import map`, which suggests a map. */
   proposing: CommandRun;
-  /**
-   * Sheets of a workbook, from an earlier suggestion, because the suggestion for the chosen sheet may fail.
-   */
+  /** Sheets from an earlier suggestion, because the suggestion for the chosen sheet may fail. */
   sheets?: readonly string[] | undefined;
   /** Last submitted choices. For a file of refused rows, initially the choices of the original file. */
   given?: ImportChoices | undefined;
@@ -66,10 +64,7 @@ const STATE = 'state.json';
 const MAX_NAME_CHARACTERS = 120;
 
 interface DeskFilesOptions extends QueueOptions {
-  /**
-   * Folder with a subfolder for each file, which holds its bytes and state. Only its owner can read the
-   * folder.
-   */
+  /** Folder, readable by its owner only, with a subfolder for the bytes and state of each file. */
   readonly folder: string;
   /** Epoch of the registry's events. Findings and imports from another epoch are not shown. */
   readonly epoch: string;
@@ -121,10 +116,7 @@ export class DeskFiles {
     };
   }
 
-  /**
-   * Reads the state of a file. After a power failure the state may be empty; the file itself can then be read
-   * again.
-   */
+  /** Reads the state of a file. An empty state, left by a power failure, is replaced by a new one. */
   private readState(id: number): SavedFile {
     try {
       return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
@@ -248,10 +240,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /**
-   * Confirms the import of a checked file. Checks the file again if the check has ended or belongs to another
-   * user.
-   */
+  /** Confirms a checked file's import, or checks again if the check has ended or is another user's. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();
@@ -307,10 +296,7 @@ export class DeskFiles {
 
 export const isImported = ({ check }: DeskFile): boolean => check?.report?.outcome === 'imported';
 
-/**
- * True if a file contains the refused rows of another file: the same headings, followed by the column of
- * reasons.
- */
+/** True for refused rows of another file: the same headings, followed by the column of reasons. */
 function isOfRejects({ headings }: MapProposal, original: MapProposal | undefined): boolean {
   if (original === undefined) return false;
   const added = headings.slice(original.headings.length);
@@ -320,10 +306,7 @@ function isOfRejects({ headings }: MapProposal, original: MapProposal | undefine
   );
 }
 
-/**
- * Returns a file name for display, without the path that some browsers add, control characters and national
- * IDs.
- */
+/** Returns a name for display, without the path, control characters and national IDs. */
 const displayName = (name: string): string => {
   const last = name.replace(/^.*[/\\]/su, '').replace(/\p{C}/gu, '');
   return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';

@@ -43,10 +43,7 @@ const kindForm = (visit: Visit, file: DeskFile): Html =>
     )}${sheetChoice(visit, file)}`,
   });
 
-/**
- * Returns a field for the sheet. The name is typed if the sheets are unknown, for example in an unreadable
- * workbook.
- */
+/** Returns a list of sheets, or a text field if an unreadable workbook's sheets are unknown. */
 function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
   const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
@@ -161,10 +158,7 @@ const CHANGED = say('The data has changed in the meantime. Check it again.');
 
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
-/**
- * Wraps an action on a file so that it runs only if no command is working on the file and the file is not
- * imported.
- */
+/** Wraps an action so that it runs only on a file that is not imported and has no working command. */
 const settled =
   (act: FileAction<ReturnType<Action>>): Action =>
   (visit, fields) => {

@@ -153,20 +153,14 @@ const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(t
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => item(visit, text))}</ul>`;
 
-/**
- * @param beside names of people
- * @returns false for a message that the desk omits
- */
+/** @param beside names of people @returns false for a message that the desk omits */
 function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | false {
   const shown = atDesk(text);
   const names = beside.length > 0 && html`<br><small>${beside.join(' · ')}</small>`;
   return shown !== undefined && html`<li>${sentence(visit, shown)}${names}</li>`;
 }
 
-/**
- * Returns a section with the messages of one part, or false if there are none.
- * @param look style class of the section
- */
+/** Returns a section with the messages of a part; false without messages. @param look style class */
 function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
   const items = run.messagesOf(name).flatMap(({ text, lines }) => {
     // Names of people on these lines, as written in the file.
@@ -246,10 +240,7 @@ ${sentences(visit, notes)}</details>`
 }`;
 }
 
-/**
- * Returns a link to the refused rows, or false without such a file: faults of columns produce no rows to
- * correct.
- */
+/** Returns a link to the refused rows; false without such a file, as after faults of columns. */
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(deskFilesOf(visit).rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(

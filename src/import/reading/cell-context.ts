@@ -14,10 +14,7 @@ import type { NoteKind } from './notes.ts';
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/**
- * Evidence about the order of dates in a column. An ISO date such as `2024-03-31` gives none, because it is
- * always clear.
- */
+/** Evidence about the order of dates in a column. ISO dates such as `2024-03-31` give none. */
 type DateForm =
   /** `31/3/2024` */
   | 'day first'
@@ -74,10 +71,7 @@ export interface CellContext {
   readonly isSeparatedBySemicolons: boolean;
   /** True for a cell that a workbook stores as a number. */
   readonly isNumber: boolean;
-  /**
-   * Unknown words found so far in a column of choices, folded; undefined if messages must not show any of
-   * them.
-   */
+  /** Unknown words of a column of choices so far, folded; undefined if messages must not show any. */
   readonly unknownWords: Set<string> | undefined;
   /** Undefined until the column has been scanned. */
   readonly survey: ColumnSurvey | undefined;
@@ -151,9 +145,7 @@ export const meaningsOf = <T extends string>(
     }),
   );
 
-/**
- * Maximum number of unknown words in a column of choices. With more, the column may contain names of people.
- */
+/** Maximum number of unknown words in a column of choices. More may be names of people. */
 export const MOST_UNKNOWN_WORDS = 3;
 
 function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {

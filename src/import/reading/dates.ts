@@ -83,10 +83,7 @@ const CONTRADICTORY_FAULT = new FieldError(
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
 );
 
-/**
- * Reads a date such as `2024-03-31` or `31/03/2024`, or the day of a date-time in the registry's time zone.
- * Refuses future dates.
- */
+/** Reads a date, or the day of a date-time in the registry's time zone. Refuses future dates. */
 export const readPastDate = (cell: string, context: CellContext) => readDay(cell, context, OLDEST);
 
 export const readBirthDate = (cell: string, context: CellContext) => readDay(cell, context, CENTURY);
@@ -103,10 +100,7 @@ function readDay(cell: string, context: CellContext, oldest: number): string | F
   return date > today ? FUTURE_ERROR : date;
 }
 
-/**
- * Reads a date or date-time into epoch seconds. The registry's time zone applies unless the cell has an
- * offset.
- */
+/** Reads a date or date-time to epoch seconds, in the registry's time zone unless it has an offset. */
 export function readDateTime(cell: string, context: CellContext): number | FieldError {
   const iso = toIso(cell, context, OLDEST);
   if (iso instanceof FieldError) return iso;
@@ -227,10 +221,7 @@ function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | 
   return parts;
 }
 
-/**
- * Completes a two-digit year with the century that puts the date in the past.
- * @param oldest maximum age in years
- */
+/** Completes a two-digit year so that the date is in the past. @param oldest maximum age in years */
 function pastYear(
   cell: string,
   { year, monthAndDay, oldest }: { year: string; monthAndDay: string; oldest: number },

@@ -1,7 +1,4 @@
-/**
- * Parses amounts in the forms of people and spreadsheets into minor units
- * (docs/import-reference.md#decimals).
- */
+/** Parses amounts as people and spreadsheets write them (docs/import-reference.md#decimals). */
 import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../values/decimal.ts';
 import { FieldError } from '../../values/errors.ts';
 import { say } from '../../values/message.ts';
@@ -50,10 +47,7 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/**
- * Returns a reader that converts an amount to minor units. The amount may have separated thousands and a
- * unit.
- */
+/** Returns a reader of amounts in minor units, which may have separated thousands and a unit. */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);
@@ -192,10 +186,7 @@ export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | und
   return forms.has('unclear') ? null : undefined;
 }
 
-/**
- * Reads numbers with a decimal comma: `1250,50`, `1.250,50` or `1 250,50`. The point in `12.500` separates
- * thousands.
- */
+/** Reads `1250,50`, `1.250,50` or `1 250,50`. The point in `12.500` separates thousands. */
 function readCommaStyle(cell: string, kind: DecimalKind): number | FieldError {
   const isOfStyle = WHOLE.test(cell) || DECIMAL_COMMA.test(cell) || GROUPS_OF_COMMA_STYLE.test(cell);
   if (isOfStyle) return parseDecimal(cell.replace(GROUPING_OF_COMMA_STYLE, '').replace(',', '.'), kind);

@@ -185,9 +185,7 @@ export const HEADINGS = byKind(
     Object.fromEntries(Object.entries(TEXTS[kind]).map(([column, text]) => [column, listed(text)])),
 );
 
-/**
- * Headings of a column with full names, or with family names if the file also has a column of first names.
- */
+/** Headings of full names, or of family names if the file also has a column of first names. */
 export const SINGLE_NAMES = ['Nom', 'Noms', 'Name', 'Izina'];
 
 /** Texts in brackets that may follow a heading without changing its meaning, as in `Montant (Frw)`. */

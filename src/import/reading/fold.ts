@@ -23,10 +23,7 @@ export function foldHeading(text: string): string {
   return folded === '' ? text.normalize('NFKC').trim() : folded;
 }
 
-/**
- * Splits a text into phrases.
- * @param text phrases separated by `|` or line breaks
- */
+/** Splits a text into phrases. @param text phrases separated by `|` or line breaks */
 export const listed = (text: string): string[] =>
   text
     .split(/[|\n]/)

@@ -17,9 +17,7 @@ import { foldHeading, nearestName } from './fold.ts';
 
 // Ambiguities in the cells of known columns: order of dates, decimal mark, unknown words
 
-/**
- * Maximum number of distinct words in a column of choices. With more, the column may contain personal data.
- */
+/** Maximum number of distinct words in a column of choices. More may be personal data. */
 const MOST_WORDS = 20;
 
 export interface UnknownWords {
@@ -149,10 +147,7 @@ const NEARLY_ALL = 0.95;
 /** Minimum number of values for a guess from values. */
 const FEWEST_VALUES = 3;
 const FEWEST_NAMES = 5;
-/**
- * Maximum number of unknown columns that are examined, more than any real ledger has. Ten thousand would take
- * minutes.
- */
+/** Maximum number of unknown columns examined. Ten thousand would take minutes. */
 const MOST_GUESSED = 200;
 
 export function guessColumns(headings: readonly UnknownHeading[], context: GuessContext): Guess[] {
@@ -166,10 +161,7 @@ export function guessColumns(headings: readonly UnknownHeading[], context: Guess
   return [...byValues, ...bySpelling];
 }
 
-/**
- * Returns guesses for headings that have exactly one candidate column, if that column is not a candidate of
- * another heading.
- */
+/** Returns guesses for headings with a single candidate that is not a candidate of another heading. */
 function unique(
   headings: readonly UnknownHeading[],
   by: Guess['by'],
@@ -256,10 +248,7 @@ const YOUNGEST = 15;
 /** Age in years that at least a quarter of the members have reached, but hardly any cooperative. */
 const OLD = 50;
 
-/**
- * @param isOnly true if the kind has no other column of dates; otherwise the years must show which column it
- *   is
- */
+/** @param isOnly true if the kind has one column of dates; otherwise the years must show which */
 function areDatesOf(
   column: ImportColumn,
   values: readonly string[],
@@ -279,9 +268,7 @@ function areDatesOf(
   return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/**
- * Returns the column whose known heading differs by a typo, if the column accepts nearly all of the values.
- */
+/** Returns the column with a heading one typo away, if the column accepts nearly all values. */
 function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,
@@ -297,10 +284,7 @@ export interface PlacedHeading {
   readonly text: string;
   readonly column: string | null;
   readonly by?: 'name' | 'dictionary' | Guess['by'];
-  /**
-   * True if a map can name the heading: it is not blank or data, and no other heading is folded to the same
-   * text.
-   */
+  /** True if a map can name the heading: a text that is not data and not folded like another heading. */
   readonly isNameable: boolean;
 }
 

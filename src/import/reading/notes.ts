@@ -1,7 +1,4 @@
-/**
- * Notes about cells and rows that were read leniently or skipped, counted by kind and column, with their
- * lines.
- */
+/** Notes about cells and rows read leniently or skipped, counted by kind and column, with lines. */
 
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { Text } from '../../values/message.ts';

@@ -1,6 +1,4 @@
-/**
- * Parses a map document into a file layout, or into a list of all its faults (docs/import-reference.md#maps).
- */
+/** Parses a map document into a file layout or a list of its faults (docs/import-reference.md#maps). */
 
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
@@ -36,10 +34,7 @@ const SYNTAX_FAULTS: { readonly [code: string]: string } = {
   UnexpectedEndOfString: 'a closing quote is expected',
 };
 
-/**
- * Parses a document into a tree, or returns its first syntax fault. Later syntax faults usually follow from
- * the first.
- */
+/** Parses a document into a tree, or returns its first syntax fault, which usually causes the others. */
 function parseMapJson(text: string): Node | MapFault {
   const errors: ParseError[] = [];
   let tree: Node | undefined;
@@ -61,9 +56,7 @@ function parseMapJson(text: string): Node | MapFault {
   };
 }
 
-/**
- * Returns the entries of an object. Reports a fault if the node is not an object, and for each repeated key.
- */
+/** Returns the entries of an object. Other nodes and repeated keys are faults. */
 function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
@@ -83,9 +76,7 @@ function entriesOf(node: Node, path: string, onFault: (path: string, message: st
 
 const PLAIN_KEY = /^[\p{L}\p{N}_-]+$/u;
 
-/**
- * Returns the path of an entry. A key that may be personal data is replaced by its position: `columns[#3]`.
- */
+/** Returns the path of an entry, with the position of a key that may be personal data: `columns[#3]`. */
 function pathTo(path: string, key: string, index: number): string {
   if (!mayEcho(key)) return `${path}[#${index + 1}]`;
   if (!PLAIN_KEY.test(key)) return `${path}[${JSON.stringify(key)}]`;

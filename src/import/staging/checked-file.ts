@@ -51,10 +51,7 @@ const ofField = (kind: ImportKind, h: string): string =>
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
-/**
- * Keeps stored values that depend on others: a void payment stays void, and a kept opening balance keeps its
- * last day (`paid_until`).
- */
+/** Keeps void payments void, and the last day (`paid_until`) of a kept opening balance. */
 function keepRelated(scope: FileScope): void {
   const cells = RELATED[scope.kind];
   if (cells !== undefined) leaveStored(scope, cells);
@@ -124,10 +121,7 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
 /** Fills `staging.paid_amounts`. Must run after the file's changes are staged. */
 function stagePaidAmounts(scope: FileScope): void {
   const bitOf = new Map(assignmentsOf(scope).map(({ column, bit }) => [column, bit]));
-  /**
-   * Returns SQL for a value of a changed payment: the file's value if this cell changes, otherwise the stored
-   * value.
-   */
+  /** Returns SQL for a value of a changed payment: from the file if the cell changes, else as stored. */
   const changed = (column: string, stored: string) =>
     `iif(c.cells & ${bitOf.get(column) ?? 0}, r.${column}, t.${stored})`;
   scope.db.exec(`DELETE FROM staging.paid_amounts;

@@ -1,7 +1,4 @@
-/**
- * Import session: a staging file attached to the registry's connection, in which files are staged one after
- * another.
- */
+/** Import session: a staging file on the registry's connection, for one imported file after another. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -60,20 +57,14 @@ const JOURNAL = '-journal';
 /** Age below which an empty staging file may belong to a running import that has not locked it yet. */
 const FRESH_MS = 10_000;
 
-/**
- * Creates an empty staging file that only its owner can read. SQLite itself would create it readable by
- * others.
- */
+/** Creates an empty file that only its owner can read. SQLite would create it readable by others. */
 export function createStagingFile(databaseFile: string): string {
   const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
   createPrivateFile(file);
   return file;
 }
 
-/**
- * Attaches the file as `staging`. Its settings give up durability, because the file is discarded after a
- * crash.
- */
+/** Attaches the file as `staging`, without durability, because it is discarded after a crash. */
 export function attachStaging(db: Connection, file: string): void {
   db.run('ATTACH ? AS staging', [file]);
   for (const setting of [
@@ -103,10 +94,7 @@ export function removeStaleStagingAt(databaseFile: string): number {
   return stale.length;
 }
 
-/**
- * Counts the running imports of all processes, and the size of their staging files. Their staged data is
- * locked and cannot be read.
- */
+/** Counts the running imports of all processes, and the bytes of their (locked) staging files. */
 export function readRunningImports(databaseFile: string) {
   const files = listStaging(databaseFile).filter(isInUse);
   const sizes = files.map(sizeOf);
@@ -206,9 +194,7 @@ function readFormerMembers({ db, kind }: FileScope): void {
     FROM ${FOUND} AND ${HAS_FORMER_NUMBER} AND r.member_code IS NULL`);
 }
 
-/**
- * Opens the staging of a file. Rows and faults arrive in batches, so that memory does not grow with the file.
- */
+/** Opens the staging of a file. Rows come in batches, so that memory does not grow with the file. */
 export function openStaging(scope: FileScope) {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
@@ -222,10 +208,7 @@ export function openStaging(scope: FileScope) {
   };
 
   return {
-    /**
-     * @param rows in order of line, within and across batches, including rows with faults, so that the checks
-     *   see all rows
-     */
+    /** @param rows in order of line across batches, with faulty rows, so that the checks see all rows */
     addRows(rows: readonly StagedRow[]): void {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;

@@ -15,10 +15,7 @@ export interface Assignment {
   readonly column: string;
   /** Column of the table. The history uses its field name (`fieldOfColumn`). */
   readonly to: string;
-  /**
-   * SQL expression for the value to store. May use the staged row `r`, its resolved references `p` and the
-   * stored row `t`.
-   */
+  /** SQL expression for the value to store, from the rows `r` (staged), `p` (resolved) and `t` (stored). */
   readonly value: string;
   /** SQL expressions for the old and new value in lists of changes. */
   readonly listed: { readonly old: string; readonly new: string };
@@ -67,10 +64,7 @@ function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): O
   return { column: from, to, value, addsTo, listed: { old: `t.${to}`, new: value } };
 }
 
-/**
- * Assignment of another account. Changes list the account's number, because a new account has no id until the
- * apply.
- */
+/** Assignment of another account, listed by number because a new account has no id until the apply. */
 const ACCOUNT: Omit<Assignment, 'bit'> = {
   column: 'account_number',
   to: 'account_id',
@@ -161,10 +155,7 @@ export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
 
 type ListedChange = StagedChange & { readonly id: number };
 
-/**
- * Lists changes by line, then by column, one page at a time.
- * @param table `kept` for values that are kept instead of written
- */
+/** Lists changes by line and column, page by page. @param table `kept` for values not written */
 export function* listChanges(
   { db, kind }: FileScope,
   table: 'changes' | 'kept' = 'changes',

@@ -278,9 +278,6 @@ export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
   savings: 'amount',
 };
 
-/**
- * Returns an SQL expression for the member of a row, from its resolved references `p`; null or -1 if the
- * member is not stored.
- */
+/** Returns SQL for the member of a row with references `p`; null or -1 if the member is not stored. */
 export const memberOfRow = (kind: LedgerKind): string =>
   kind === 'payments' ? '(SELECT member_id FROM main.loans WHERE id = p.loan_id)' : 'p.member_id';

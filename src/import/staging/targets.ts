@@ -16,10 +16,7 @@ export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.open
 
 /** SQL expression for the last day of a new loan's opening balance; null without an opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/**
- * SQL expression for the last day of a stored loan's opening balance. It changes only together with the
- * balance.
- */
+/** SQL expression for the last day of a stored loan's opening balance; changes only with the balance. */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
 // Targets of each kind of file

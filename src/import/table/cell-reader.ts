@@ -155,11 +155,7 @@ export function createCellReader(options: CellReaderOptions) {
   }
 
   return {
-    /**
-     * Reads the cell of a column that the file has.
-     * @param i index of the column in the kind
-     * @returns null for an empty cell
-     */
+    /** Reads a cell; null if empty. @param i index in the kind of a column that the file has */
     read(record: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
       const { cells, numbers, cellFaults, mergedCells } = record;
       const column = columns[i] as (typeof columns)[number];

@@ -20,10 +20,7 @@ import { WORDS } from '../reading/dictionary-words.ts';
 // Cells with several mobile numbers, of which the first is kept
 // (docs/import-reference.md#effects-of-spreadsheets)
 
-/**
- * Separator of numbers, with at most one space on each side: a pattern for any number of spaces takes
- * quadratic time.
- */
+/** Separator of numbers. A pattern for more than one space on each side takes quadratic time. */
 const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
 /** Text that looks like any telephone number, mobile or not. */
 const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
@@ -73,10 +70,7 @@ export interface ImportColumn {
   readonly decimal?: DecimalKind;
   /** Parses a trimmed, non-empty cell. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
-  /**
-   * Adds the evidence of a cell to the scan of its column. Defined for columns whose cells can be ambiguous
-   * by themselves.
-   */
+  /** Adds the evidence of a cell to the scan of a column whose cells can be ambiguous by themselves. */
   readonly collect?: (cell: string, survey: ColumnSurvey) => void;
 }
 

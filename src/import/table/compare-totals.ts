@@ -26,9 +26,7 @@ export const SUMMED = byKind((kind) =>
 
 type Factor = readonly [column: string, value: string, factor: number];
 
-/**
- * Rows that some files count differently in their totals: withdrawals are subtracted, void payments omitted.
- */
+/** Rows that some files count differently in totals: withdrawals subtracted, void payments omitted. */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],
   payments: ['status', 'void', 0],
@@ -168,10 +166,7 @@ const notCompared = (
 const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
 const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/**
- * Columns that identify a row. The cooperative's code is not among them, because it may be filled in on every
- * line.
- */
+/** Columns that identify a row, without the cooperative's code, which may be filled in on every line. */
 export const IDENTITY: readonly string[] = [
   'code',
   'identity_card',

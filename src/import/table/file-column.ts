@@ -1,6 +1,4 @@
-/**
- * Column `registry_file` of rejects: the files that have rejected a row (docs/import-reference.md#rejects).
- */
+/** Column `registry_file`: the files that have rejected a row (docs/import-reference.md#rejects). */
 
 import { hash } from 'node:crypto';
 import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
@@ -15,10 +13,7 @@ const MAX_CELLS = 100;
 
 const CHANGED = 'This cell is not as the rejects had it. Copy it from there, or empty it.';
 
-/**
- * Returns the cell for a row that this file rejects.
- * @param before the row's previous cell, if other files have rejected the row before
- */
+/** Returns the cell for a row that this file rejects. @param before cell from earlier rejections */
 export function filesOf(sha256: string, before: string): string {
   const file = `sha256:${sha256.slice(0, DIGITS)}`;
   return FILES.test(before) ? `${before} ${file}` : file;

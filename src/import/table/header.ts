@@ -168,10 +168,7 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
   return 2 * written.filter(({ column }) => column !== undefined).length >= written.length;
 }
 
-/**
- * Lists the headings that are unknown or ignored by the map.
- * @returns positions from 1, with texts unless they may be personal data
- */
+/** Lists unknown or ignored headings: positions from 1, and texts unless they may be personal data. */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {
@@ -180,10 +177,7 @@ export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   });
 }
 
-/**
- * True for a single word, the form of column names. Names of people have several words, and codes and dates
- * other characters.
- */
+/** True for a single word, like a column name and unlike names of people, codes and dates. */
 const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
 function missing(kind: ImportKind, column: string): string {
@@ -227,10 +221,7 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/**
- * Returns a function that detects a row repeating the headings. Files made for printing repeat them on each
- * page.
- */
+/** Returns a function that detects repeated headings, which files made for printing have on each page. */
 export function createHeaderCheck(
   headings: readonly Pick<Heading, 'text'>[],
 ): (cells: readonly string[]) => boolean {

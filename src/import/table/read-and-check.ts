@@ -32,10 +32,7 @@ interface StageOptions extends CheckOptions {
   /** True to skip hidden rows and columns of a workbook. */
   readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;
-  /**
-   * Called between batches. An exception ends reading.
-   * @param bytesRead number of bytes read so far
-   */
+  /** Called between batches. An exception ends reading. @param bytesRead number of bytes read so far */
   readonly onBatch: (bytesRead: number) => void;
 }
 
@@ -70,10 +67,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
       /** Header; undefined if no header could be read. */
       header: table?.header,
       isReferenceMissing: table?.isReferenceMissing() === true,
-      /**
-       * Returns a fault's cell in a workbook, such as `C12`; undefined if the fault does not concern a single
-       * cell.
-       */
+      /** Returns a fault's cell in a workbook, such as `C12`; undefined if there is no single cell. */
       cellOf: (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, table?.header, fault),
     },
   };

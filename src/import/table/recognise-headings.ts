@@ -68,9 +68,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   });
 }
 
-/**
- * Headings of row ids in the registry's exports. Cooperatives use the same headings for their own numbers.
- */
+/** Headings of row ids in the registry's exports. Cooperatives use them for their own numbers. */
 const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
 
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
@@ -84,10 +82,7 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
   return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
 }
 
-/**
- * Headings of a column with full names, such as `Nom`, or with family names if the file also has a column of
- * first names.
- */
+/** Headings of full names, or of family names if the file also has a column of first names. */
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 

@@ -1,7 +1,4 @@
-/**
- * Separates the rows of a table from other lines of the file, such as totals and signatures
- * (docs/import-reference.md#notes).
- */
+/** Separates rows from other lines, such as totals and signatures (docs/import-reference.md#notes). */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { FileRecord } from '../files/records.ts';
@@ -32,9 +29,7 @@ const MOST_LINES_BELOW = 50;
 export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
   const repeatsHeader = createHeaderCheck(header.headings);
   let isAnyRow = false;
-  /**
-   * True after a row of totals, and after an empty line below the first row, until the next row of the table.
-   */
+  /** True after a row of totals, and after an empty line below a row, until the next row. */
   let mayBeBelow = false;
   /** Lines that are below the table, unless a further row of the table follows. */
   const below: ReadRow[] = [];
@@ -105,10 +100,7 @@ const FIRST_WORDS =
 /** First words, without accents, of texts that cooperatives write below their tables. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/**
- * True for a line with a single text, unless the text may be a name or code from a row whose other cells are
- * missing.
- */
+/** True for a line with a single text, unless that may be the name or code of an incomplete row. */
 function isBelow(record: FileRecord, { headings }: Header): boolean {
   const lone = loneText(record);
   if (lone === undefined) return false;

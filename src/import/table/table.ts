@@ -265,9 +265,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
   };
 }
 
-/**
- * Returns a function that adds a note for each column without a heading, on the first row with a value in it.
- */
+/** Returns a function that notes each column without a heading, on the first row with a value in it. */
 function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
   const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {

@@ -114,7 +114,7 @@ export type ReportNews = Pick<
   'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
 >;
 
-/** First row of the file as the import read it: stored form of the values, without the national ID. */
+/** One of the first rows as the import read it, with values in stored form, without the national ID. */
 export interface FirstRow {
   readonly line: number;
   readonly values: { readonly [column: string]: string | number };

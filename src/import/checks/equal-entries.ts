@@ -1,7 +1,7 @@
 /**
- * Matches rows without a reference to stored entries of the same member with the same values. Each stored
- * entry matches one row, so two equal rows are two entries. Names and codes of members and cooperatives are
- * not compared (docs/import-reference.md#entries-without-a-reference).
+ * Matches rows that have no reference with stored entries of the same member and values. Each stored entry
+ * matches one row, so two equal rows are two entries. Names and codes of members and cooperatives are not
+ * compared (docs/import-reference.md#entries-without-a-reference).
  */
 
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
@@ -12,9 +12,9 @@ import { TARGETS } from '../staging/targets.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {
-  /** Column of `resolved_references`, and of the entries' table, with the owner's id. */
+  /** Column with the owner's id, in `resolved_references` and in the table of entries. */
   readonly owner: 'member_id' | 'account_id';
-  /** File columns whose values distinguish the entries of one owner, as far as an index covers them. */
+  /** File columns that distinguish the entries of an owner, as far as an index covers them. */
   readonly values: readonly string[];
   /** SQL expression for the member id of an entry `t`. */
   readonly member: string;
@@ -45,8 +45,8 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
     .join(' AND ');
 
 /**
- * Matches rows without a reference to stored entries. A row that was imported before with the same content
- * has the same derived reference, and matches that entry if its member is still the same.
+ * Matches rows that have no reference with stored entries. A row imported before with the same content has
+ * the same derived reference, and matches that entry if its member is still the same.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
@@ -106,7 +106,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages id ranges of entries that are taken: those created from the accepted rows of the original files. */
+/** Stages the entries created from the accepted rows of the original files, as ranges of ids. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;

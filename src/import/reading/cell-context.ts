@@ -73,7 +73,7 @@ export interface CellContext {
   readonly isNumber: boolean;
   /** Unknown words of a column of choices so far, folded; undefined if messages must not show any. */
   readonly unknownWords: Set<string> | undefined;
-  /** Undefined until the column has been scanned. */
+  /** Evidence from the entire column; undefined until the column has been scanned. */
   readonly survey: ColumnSurvey | undefined;
   /** Requests a scan of the entire column, without which the cell cannot be read. */
   askForSurvey(): void;

@@ -35,7 +35,7 @@ export interface FileLayout {
   readonly columns: ReadonlyMap<string, string | null>;
   /** Columns whose numbers are rounded to the number of decimals that the column allows. */
   readonly rounded?: ReadonlySet<string>;
-  /** Cells that apply to every row, by column. */
+  /** Constants, by column: each is the cell of every row. */
   readonly constants: ReadonlyMap<string, string>;
   /** Values of the registry, by column and folded word of the file. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;

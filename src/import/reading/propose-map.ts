@@ -141,7 +141,7 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   savings: /savings|épargne|epargne|ubwizigame|kuzigama/i,
 };
 
-/** Score of a matching file name, in recognised headings. */
+/** Number of recognised headings that a matching file name counts as. */
 const NAME_SCORE = 2;
 
 /**

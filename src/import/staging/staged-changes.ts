@@ -26,7 +26,7 @@ export interface Assignment {
 }
 
 const CHANGES_AT_ONCE = 1_000;
-/** Index above those of all columns. `changed_rows.cells` has one bit for each column. */
+/** Index higher than that of any column. `changed_rows.cells` has one bit for each column. */
 export const LAST_PLACE = 63;
 
 /**

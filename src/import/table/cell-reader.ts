@@ -40,7 +40,7 @@ export interface FileSurvey {
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /** Evidence about decimal marks that is new for a column, by index of the column in the kind. */
+  /** New evidence about decimal marks. `place` is the index of the column among the kind's columns. */
   readonly evidence: { readonly place: number; readonly form: DecimalForm }[] = [];
 
   fault(column: string, message: Text): void {
@@ -155,7 +155,7 @@ export function createCellReader(options: CellReaderOptions) {
   }
 
   return {
-    /** Reads a cell; null if empty. @param i index in the kind of a column that the file has */
+    /** Reads a cell; null if empty. @param i index among the kind's columns of a column in the file */
     read(record: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
       const { cells, numbers, cellFaults, mergedCells } = record;
       const column = columns[i] as (typeof columns)[number];

@@ -142,7 +142,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Returns the required columns that a file lacks. Of alternatives, returns the first. */
+/** Returns the required columns that a file lacks. For alternatives, returns the first column. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);

@@ -12,7 +12,7 @@ type Values = readonly StagedValue[];
 
 interface SummedColumn {
   readonly name: string;
-  /** Index of the column in the kind. */
+  /** Index of the column among the kind's columns. */
   readonly place: number;
   readonly decimal: DecimalKind;
 }

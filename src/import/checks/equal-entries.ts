@@ -106,7 +106,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages the entries created from the accepted rows of the original files, as ranges of ids. */
+/** Stages the entries of the accepted rows of the original files, as ranges of ids. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;

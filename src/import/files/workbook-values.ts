@@ -28,9 +28,7 @@ export function dateText(serial: number, is1904: boolean): string | undefined {
 
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19);
 
-/**
- * Removes a time of midnight, which spreadsheets add to dates. Columns of date-times read a date as midnight.
- */
+/** Removes the time of midnight from a date. Columns of date-times read a date as midnight. */
 const withoutMidnight = (text: string): string => text.replace(/T00:00:00$/, '');
 
 /** Rounds an ISO date-time such as `2024-03-31T08:30:00.999`, found in cells of type date, to the second. */

@@ -201,7 +201,7 @@ export class CommandRun {
 
 // Queue of the desk's commands, of which a few run at a time
 
-/** Maximum number of working commands, each an own process, and of commands waiting for confirmation. */
+/** Maximum number of working commands, each a separate process, and of commands that ask. */
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 
 /** Commands that take too long for a page request and print one JSON document. */

@@ -51,7 +51,7 @@ const ofField = (kind: ImportKind, h: string): string =>
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
-/** Keeps void payments void, and the last day (`paid_until`) of a kept opening balance. */
+/** Keeps void payments void, and keeps the end (`paid_until`) of an opening balance that is kept. */
 function keepRelated(scope: FileScope): void {
   const cells = RELATED[scope.kind];
   if (cells !== undefined) leaveStored(scope, cells);

@@ -5,8 +5,8 @@ import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../re
 import type { Field } from '../../values/declared-fields.ts';
 import { NOW } from '../../values/declared-fields.ts';
 
-// SQL for the opening balance of a loan and the end of its period
-// (docs/import-reference.md#opening-balances). `r` is the staged row and `t` the stored loan.
+// SQL for the opening balance of a loan and its end (docs/import-reference.md#opening-balances). `r` is the
+// staged row and `t` the stored loan.
 
 /** SQL condition: the row has another opening balance than the stored loan. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
@@ -14,9 +14,9 @@ export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor
 /** SQL expression for the new opening balance of a stored loan. */
 export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.opening_balance_minor)`;
 
-/** SQL expression for the last day of a new loan's opening balance; null without an opening balance. */
+/** SQL expression for the end of a new loan's opening balance; null without an opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/** SQL expression for the last day of a stored loan's opening balance; changes only with the balance. */
+/** SQL expression for the end of a stored loan's opening balance. It changes only with the balance. */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
 // Targets of each kind of file

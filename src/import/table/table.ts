@@ -30,10 +30,9 @@ const PAID_AMOUNT = IMPORT_COLUMNS.loans.findIndex(({ name }) => name === 'paid_
 const PAID_UNTIL = PAID_AMOUNT + 1;
 
 /**
- * Completes the opening balance of a loan. Without a cut-off date, the balance runs until the import.
+ * Completes the opening balance of a loan. Without `paid_until`, the balance runs until the import.
  * @param values values of a row in which neither cell is faulty
- * @param isConstant true if a constant sets the cut-off for all rows; it then applies only to rows with a
- *   paid amount
+ * @param isConstant true if a constant sets `paid_until`, which then applies only to rows with a paid amount
  */
 function completeOpeningBalance(
   values: StagedValue[],

@@ -74,7 +74,7 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** SELECT of cooperatives in which half of the members in the file, and at least three, have other names. */
+/** SELECT of cooperatives in which at least half, and three, of the members in the file have other names. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;

@@ -68,8 +68,8 @@ export async function openWorkbook(
 interface WorkbookReader {
   readonly sheets: readonly Sheet[];
   /**
-   * Reads the first rows of each sheet, and skips empty rows. A fault ends the rows of its sheet without an
-   * error, because another sheet may be chosen. It is reported when that sheet is read.
+   * Reads the first rows of each sheet, without empty ones. A fault ends the rows of its sheet, and is
+   * reported only when that sheet is read, because another sheet may be chosen.
    */
   readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
   /** Yields the non-empty rows of a sheet, up to a fault. @throws UnreadableWorkbook for the fault */

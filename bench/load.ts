@@ -1,6 +1,6 @@
 /** Starts servers in their own processes and measures them with wrk. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -93,7 +93,11 @@ export const startRegistry = (
   folder: string,
   settings: { [name: string]: string } = {},
 ): Promise<Server> =>
-  startServer([REGISTRY, 'serve'], { REGISTRY_DB: databaseFile, ...AS_BY_NPM, ...settings }, folder);
+  startServer(
+    [REGISTRY, 'serve', ...(existsSync(databaseFile) ? [] : ['--create'])],
+    { REGISTRY_DB: databaseFile, ...AS_BY_NPM, ...settings },
+    folder,
+  );
 
 /** As the README starts it, npm included. */
 export const startByNpm = (databaseFile: string, folder: string): Promise<Server> =>

@@ -15,6 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { accessByUser } from '../access/access-ledger.ts';
+import { namedRegistry } from '../runtime/config.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { type Awaitable, RegistryError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
@@ -360,12 +361,13 @@ class DeskPages {
   }
 
   private layout(language: Language, title: Text, body: Html, around?: Around): Html {
-    return layout({ language, registry: this.options.config.registryName, title, body, around });
+    return layout({ language, config: this.options.config, title, body, around });
   }
 
   /** Renders a page without a session. */
   private notice(language: Language, [heading, ...sentences]: Notice): Html {
-    const texts = sentences.map((text) => html`<p>${withCommands(onPage(text, language))}</p>`);
+    const db = namedRegistry(this.options.config);
+    const texts = sentences.map((text) => html`<p>${withCommands(onPage(text, language), db)}</p>`);
     return this.layout(language, heading, html`<h1>${onPage(heading, language)}</h1>${texts}`);
   }
 

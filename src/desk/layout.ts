@@ -1,5 +1,6 @@
 /** The frame of every page: menu, search box, languages. */
 
+import { type Config, namedRegistry } from '../runtime/config.ts';
 import { type Html, html } from '../values/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language, onPage } from '../values/language.ts';
 import type { Text } from '../values/message.ts';
@@ -24,7 +25,7 @@ export interface Around {
 
 interface Framed {
   readonly language: Language;
-  readonly registry: string | undefined;
+  readonly config: Pick<Config, 'storage' | 'registryName'>;
   readonly title: Text;
   readonly body: Html;
   readonly around?: Around | undefined;
@@ -32,7 +33,8 @@ interface Framed {
 
 type Say = (text: Text) => string;
 
-export function layout({ language, registry, title, body, around }: Framed): Html {
+export function layout({ language, config, title, body, around }: Framed): Html {
+  const { registryName: registry } = config;
   const say: Say = (text) => onPage(text, language);
   return html`<html lang="${language}">
 <head>
@@ -49,7 +51,7 @@ export function layout({ language, registry, title, body, around }: Framed): Htm
 ${registry !== undefined && html`<p class="registry">${registry}</p>`}
 ${around && head(say, around)}
 <main id="main" tabindex="-1">
-${around?.notice && done(say, around.notice)}
+${around?.notice && done(say, around.notice, namedRegistry(config))}
 ${body}
 </main>
 ${around && foot(say, around, language)}
@@ -59,8 +61,8 @@ ${around && idle(say)}
 }
 
 /** Confirms the last action, with a link to undo it. */
-const done = (say: Say, { text, operationId, another }: ActionNotice): Html =>
-  html`<p class="told" role="status">${withCommands(say(text))}${
+const done = (say: Say, { text, operationId, another }: ActionNotice, db: string | undefined): Html =>
+  html`<p class="told" role="status">${withCommands(say(text), db)}${
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
   }${another !== undefined && html` <a href="${another}">${say('Enter another')}</a>`}</p>`;
 

@@ -167,12 +167,15 @@ export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
     hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
   }</p>`;
 
-/** Renders backticks in a sentence as code: `registry …` becomes the command as typed. */
-export const withCommands = (sentence: string): Html =>
+/**
+ * Renders backticks in a sentence as code: `registry …` becomes the command as typed.
+ * @param db registry on which the commands act, unless it is the one of the settings
+ */
+export const withCommands = (sentence: string, db?: string): Html =>
   html`${sentence
     .split('`')
     .map((part, i) =>
       i % 2 === 0
         ? part
-        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typedCommand(command))}</code>`,
+        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typedCommand(command, db))}</code>`,
     )}`;

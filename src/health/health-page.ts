@@ -7,7 +7,7 @@ import type { Page, Screen, Visit } from '../desk/screen.ts';
 import { type CommandRun, runAs } from '../import/pages/command-run.ts';
 import { deskFilesOf } from '../import/pages/desk-files.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
-import { SETTINGS } from '../runtime/config.ts';
+import { namedRegistry } from '../runtime/config.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
@@ -41,10 +41,8 @@ ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
 export const readVisitedFacts = (
   { desk: { storage, config, clock } }: Visit,
   added: readonly ReadAdded[],
-): Promise<StatusFacts> => {
-  const db = config.storage === SETTINGS.REGISTRY_DB.default ? undefined : config.storage;
-  return readFacts(storage, config, clock, (command) => typedCommand(command, db), added);
-};
+): Promise<StatusFacts> =>
+  readFacts(storage, config, clock, (command) => typedCommand(command, namedRegistry(config)), added);
 
 type Entries = readonly (readonly [label: string, value: HtmlValue])[];
 

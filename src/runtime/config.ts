@@ -113,6 +113,10 @@ export interface SocketAddress {
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** Returns the location that a typed command names with `--db`; undefined for the default of REGISTRY_DB. */
+export const namedRegistry = ({ storage }: Pick<Config, 'storage'>): string | undefined =>
+  storage === SETTINGS.REGISTRY_DB.default ? undefined : storage;
+
 export interface PublicUrl {
   /** Scheme and host, such as `https://host`. */
   readonly origin: string;

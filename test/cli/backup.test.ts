@@ -213,6 +213,10 @@ test('a file of a part that this program does not have is named, verified, and s
   assert.equal(readFileSync(file, 'utf8'), 'notes');
   writeFileSync(file, 'other');
   assert.match((await verify(backup)).out, /^registry\.notes\.db: its content has changed/m);
+  // It takes no room where it is not restored.
+  forge(backup, (text) => text.replace('.notes.db","bytes":5', '.notes.db","bytes":1000000000000000'));
+  const third = await command(['restore', backup, '--db', join(root, 'third', 'registry.db')]);
+  assert.equal(third.status, 0, third.err);
 });
 
 const edit = (folder: string, from: string | RegExp, to: string) => {

@@ -17,6 +17,7 @@ import {
 } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
+import { namedRegistry } from '../../runtime/config.ts';
 import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
@@ -207,6 +208,7 @@ function changesOf(visit: Visit, log: Journal, id: number, isTyped: boolean): Ht
     isMore &&
     html`<p>${withCommands(
       visit.say('There are more: `registry imports changes {id}` lists all of them.', { id }),
+      namedRegistry(visit.desk.config),
     )}</p>`
   }`;
 }

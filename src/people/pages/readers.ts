@@ -15,6 +15,7 @@ import {
 import { openPersonTraces } from '../../ledger/person-traces.ts';
 import { findVisited, nameOfPerson, personPath, showing } from '../../registry/pages/find-visited.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
+import { namedRegistry } from '../../runtime/config.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
 
@@ -57,6 +58,7 @@ ${
   older > 0 &&
   html`<p><small>${withCommands(
     visit.say('{n} older entries: `registry ledger person` lists them.', { n: older }),
+    namedRegistry(visit.desk.config),
   )}</small></p>`
 }
 ${isKeyLost && html`<p><small>${visit.translate(KEY_LOST)}</small></p>`}

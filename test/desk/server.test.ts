@@ -42,7 +42,7 @@ test('a session ends after half an hour without a request, or when it is left', 
   clock.advance(30 * 60_000);
   const closed = await browser.get('/');
   assert.equal(closed.status, 401);
-  assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
+  assert.match(closed.text, /Run <code>npm run -s registry -- desk --db [^ <]*<\/code> again/);
   assert.match(closed.text, /Open &quot;Registry desk&quot; among the programs of this machine/);
   assert.match(closed.text, /ask its administrator for a new link/);
   const again = await enter();

@@ -4,7 +4,7 @@ import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
 import { REFUSALS } from './access/api-keys.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
-import { openCreate } from './http/declare/preconditions.ts';
+import { openCreate } from './http/declare/idempotency-keys.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
 import { createMiddleware, OFTEN } from './http/server/middleware.ts';
 import { openOverloadGuard } from './http/server/refuse-overload.ts';

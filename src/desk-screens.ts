@@ -2,7 +2,7 @@
 
 import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
 import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
-import { foundPage, startPage } from './browse/found.ts';
+import { foundPage, startPage } from './browse/start-page.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
 import type { Screen } from './desk/screen.ts';
 import {
@@ -16,7 +16,7 @@ import { healthPage } from './health/health-page.ts';
 import { DeskFiles } from './import/pages/desk-files.ts';
 import { IMPORT_FILE, REJECTS } from './import/pages/file.ts';
 import { IMPORT, TEMPLATE } from './import/pages/import-page.ts';
-import { RECORDED_IMPORT } from './import/pages/recorded.ts';
+import { RECORDED_IMPORT } from './import/pages/recorded-import.ts';
 import { openJournal } from './journal/undo.ts';
 import { KEY, KEYS } from './keys/key-pages.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';

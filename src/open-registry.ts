@@ -8,7 +8,6 @@ import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
 import { typedCommand } from './runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
-import { type IdempotentWrites, openIdempotentWrites } from './sqlite/entity-store.ts';
 import {
   type CommitMeasure,
   type EndOfIteration,
@@ -16,6 +15,7 @@ import {
   MovedError,
   ReadSnapshot,
 } from './sqlite/group-commit.ts';
+import { type IdempotentWrites, openIdempotentWrites } from './sqlite/idempotent-writes.ts';
 import { openDatabase } from './sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from './sqlite/schemas.ts';

@@ -97,11 +97,11 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   summarize: {
     description: 'refresh the read model if it is out of date, after an upgrade or a killed import',
-    load: async () => (await import('./health/refresh-stored.ts')).declareSummarize,
+    load: async () => (await import('./health/derived-data-commands.ts')).declareSummarize,
   },
   'time-zone': {
     description: 'show the time zone of the registry; with --to, change it',
-    load: async () => (await import('./health/refresh-stored.ts')).declareTimeZone,
+    load: async () => (await import('./health/derived-data-commands.ts')).declareTimeZone,
   },
 };
 

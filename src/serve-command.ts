@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from './compose.ts';
-import { removeStaleStaging } from './import/staging/session.ts';
+import { removeStaleStaging } from './import/staging/import-session.ts';
 import { type CliContext, noRegistryHere, tell } from './terminal/context.ts';
 import { newRegistryNote } from './terminal/output.ts';
 import { showingNobody } from './terminal/record-reading.ts';

@@ -190,7 +190,7 @@ const NOT_TOLD = ['OpenAPI 3.1.'];
 /** What commands and the desk say to the person before them is in their own pages and tests. */
 const NOT_FOR_CLIENTS = new RegExp(
   '^(?:terminal|desk|demo|browse|entering|embedding|health|keys|metrics|webhooks|runtime)/' +
-    '|command|write-spool|pages/|-text|^[^/]*$',
+    '|command|disk-buffer|pages/|-text|^[^/]*$',
 );
 
 interface ErrorText {

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { COUNTED } from '../check/check.ts';
-import { removeStaleStagingAt } from '../import/staging/session.ts';
+import { removeStaleStagingAt } from '../import/staging/import-session.ts';
 import { keepRemovedId } from '../journal/change-sets.ts';
 import { copyReadable, restoreLedger } from '../ledger/ledger-copy.ts';
 import { isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';

@@ -20,7 +20,7 @@ import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
 import { createCsvRows } from '../import/files/csv-rows.ts';
 import { importFiles, listImportFiles } from '../import/import-files.ts';
-import { openImportSession } from '../import/staging/session.ts';
+import { openImportSession } from '../import/staging/import-session.ts';
 import { createKeys } from '../keys/key-operations.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFolder, openPrivateFile } from '../runtime/process.ts';

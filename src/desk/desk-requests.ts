@@ -23,11 +23,11 @@ import { hideIdentityCards } from '../values/identity-card.ts';
 import { findLanguage, type Language, onPage } from '../values/language.ts';
 import { type InPlaces, Message, say, type Text, type Values } from '../values/message.ts';
 import { type Around, layout } from './layout.ts';
+import { writingIn } from './localized-formats.ts';
 import { withCommands } from './parts.ts';
 import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-form.ts';
 import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
-import { writingIn } from './writing.ts';
 
 // Pages without a session: the reason, and how to come back (docs/desk.md#coming-back)
 

@@ -12,7 +12,7 @@ import type { Awaitable } from '../values/errors.ts';
 import type { Html } from '../values/html.ts';
 import type { Language } from '../values/language.ts';
 import type { InPlaces, Message, Text } from '../values/message.ts';
-import type { Writing } from './writing.ts';
+import type { Writing } from './localized-formats.ts';
 
 // Numbers that represent persons and searches in addresses, which browsers keep: one set per session
 

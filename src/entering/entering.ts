@@ -6,7 +6,7 @@
 import { fields, form as formOf, table } from '../desk/parts.ts';
 import type { Answer, Form, Page, Screen, Shows, Visit } from '../desk/screen.ts';
 import { type Entered, enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
-import { openImportSession } from '../import/staging/session.ts';
+import { openImportSession } from '../import/staging/import-session.ts';
 import { FILE_COLUMNS } from '../registry/file-columns.ts';
 import { describeMember, nameOf, writeStored } from '../registry/pages/stored-values.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';

@@ -21,7 +21,7 @@ import { type ShownProperties, shownObject } from '../values/field-json.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import type { Schema } from '../values/schema.ts';
 import { labelOf } from '../values/text.ts';
-import type { ExportedOwner, ExportedRow, ExportedRows, ExportFilter } from './open-export-session.ts';
+import type { ExportedOwner, ExportedRow, ExportedRows } from './open-export-session.ts';
 
 // Exported objects by kind: those of the API, and entries with their members
 
@@ -141,19 +141,4 @@ function labelledColumns(kind: ImportKind, language: Language): Columns<Exported
       read: field.kind === 'choice' ? read : column.read,
     };
   });
-}
-
-// Export requests
-
-export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
-export type TextFormat = (typeof TEXT_FORMATS)[number];
-export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
-export type FileFormat = (typeof FILE_FORMATS)[number];
-
-export interface ExportRequest {
-  readonly kind: ImportKind;
-  readonly format: TextFormat;
-  readonly filter: ExportFilter;
-  /** For people: language of the headings and choices of a CSV file. */
-  readonly labels?: Language | undefined;
 }

@@ -14,8 +14,7 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
 import { counted } from '../values/text.ts';
-import { FILE_FORMATS, type FileFormat } from './export-columns.ts';
-import { type ExportedFile, exportedParts } from './exported-parts.ts';
+import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
 import { type ExportFilter, type ExportSnapshot, openExportSession } from './open-export-session.ts';
 
 /** Format by the file name's extension; CSV for others. */

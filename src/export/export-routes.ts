@@ -16,10 +16,10 @@ import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { choiceOf } from '../values/schema.ts';
 import { parseChoice } from '../values/text.ts';
-import { EXPORTED, type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-columns.ts';
+import { openSpool, Spool } from './disk-buffer.ts';
+import { EXPORTED } from './export-columns.ts';
+import { type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-formats.ts';
 import type { ExportTasks } from './export-thread.ts';
-import { openSpool } from './open-export-session.ts';
-import { Spool } from './write-spool.ts';
 
 /*
  * A thread writes each export to an unnamed file, which is then sent as fast as the client takes it: slow

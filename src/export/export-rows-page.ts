@@ -8,10 +8,9 @@ import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
-import type { FileFormat } from './export-columns.ts';
-import { exportedParts } from './exported-parts.ts';
-import { openExportSession, openSpool } from './open-export-session.ts';
-import { Spool, writeToSpool } from './write-spool.ts';
+import { openSpool, Spool, writeToSpool } from './disk-buffer.ts';
+import { exportedParts, type FileFormat } from './export-formats.ts';
+import { openExportSession } from './open-export-session.ts';
 
 const TYPES: { readonly [format in FileFormat]?: string } = {
   csv: 'text/csv; charset=utf-8',

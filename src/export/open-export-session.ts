@@ -26,7 +26,6 @@ import {
 } from '../registry/stores/rows.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
-import { openSpoolAt } from '../sqlite/durable-files.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
@@ -195,10 +194,3 @@ export function openExportSession(storage: Storage) {
     close: () => db.close(),
   };
 }
-
-/**
- * Opens a file on the registry's disk that no other process can open and that disappears once closed.
- * @returns the descriptor, to be closed by the caller
- * @throws the system's error
- */
-export const openSpool = (storage: Storage): number => openSpoolAt(storage.pathForOpening());

@@ -2,7 +2,7 @@
 
 import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
-import { asTextCell } from './blanks.ts';
+import { asTextCell } from './spreadsheet-cells.ts';
 
 /** Maximum number of rows, so that people can still work with the workbook. */
 export const MOST_WORKBOOK_ROWS = 100_000;

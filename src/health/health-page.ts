@@ -11,18 +11,18 @@ import { namedRegistry } from '../runtime/config.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
-import { expiringSoon, findAttention, readFacts, refusedOften, type StatusFacts } from './attention.ts';
-import type { Attention, ReadAdded } from './registry-status.ts';
+import { expiringSoon, findIssues, refusedOften } from './issues.ts';
+import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
 // Issues with the command that resolves each
 
 /** Pages on which an issue can be resolved. */
-const PLACES: { readonly [about in Attention['about']]?: readonly [path: string, name: Message] } = {
+const PLACES: { readonly [about in Issue['about']]?: readonly [path: string, name: Message] } = {
   backup: ['/health', say('Back up now')],
   keys: ['/keys', say('Keys')],
 };
 
-export const attention = (visit: Visit, issues: readonly Attention[]): Html =>
+export const attention = (visit: Visit, issues: readonly Issue[]): Html =>
   issues.length === 0
     ? html`<p>${visit.say('Nothing needs attention.')}</p>`
     : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${issues.map(
@@ -42,7 +42,7 @@ export const readVisitedFacts = (
   { desk: { storage, config, clock } }: Visit,
   added: readonly ReadAdded[],
 ): Promise<StatusFacts> =>
-  readFacts(storage, config, clock, (command) => typedCommand(command, namedRegistry(config)), added);
+  readStatusFacts(storage, config, clock, (command) => typedCommand(command, namedRegistry(config)), added);
 
 type Entries = readonly (readonly [label: string, value: HtmlValue])[];
 
@@ -179,7 +179,7 @@ async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: R
       ? backup !== undefined && backedUp(visit, backup)
       : html`<p class="refused" role="alert">${refused.fault}</p>`;
   return {
-    body: html`${heading}${outcome}${attention(visit, findAttention(facts))}
+    body: html`${heading}${outcome}${attention(visit, findIssues(facts))}
 ${conditionOf(visit, facts)}
 <div class="beside forms"><section class="card">${backups(visit, facts, refused)}</section>
 <section class="card">${checks(visit, check)}</section></div>`,

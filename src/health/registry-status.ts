@@ -1,15 +1,29 @@
-/** Reads the condition of a registry, in a few milliseconds whatever its size, for `status` and metrics. */
+/**
+ * Reads the facts about a registry that `status`, the desk and metrics show, in a few milliseconds whatever
+ * its size.
+ */
+import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import type { ApiKey } from '../access/api-keys.ts';
+import { isServed } from '../backup/in-use.ts';
 import { findLastBackup, type LastBackup } from '../backup/numbered-backups.ts';
 import type { Visit } from '../desk/screen.ts';
-import { type RegistrySize, readRunningImports, readSize } from '../import/staging/session.ts';
+import { type RegistrySize, readRunningImports, readSize } from '../import/staging/import-session.ts';
 import { findOperation, type Operation } from '../journal/operations.ts';
+import { findLostKeys, type LedgerStatus, readLedgerStatus } from '../ledger/open-ledger.ts';
 import { IS_STALE } from '../registry/changes/tables.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { IS_OUT_OF_DATE } from '../registry/stores/refresh-read-model.ts';
+import type { Config } from '../runtime/config.ts';
+import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
-import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes, sizeOf } from '../sqlite/registry-files.ts';
+import {
+  DATABASE_FILES,
+  ledgerFolderOf,
+  RESERVED_BYTES,
+  readFreeBytes,
+  sizeOf,
+} from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import {
   readSequence,
@@ -60,7 +74,7 @@ export const STALE_COUNTED = 10_000;
 
 // Status of modules, each of which reads its own
 
-export interface Attention {
+export interface Issue {
   readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
   readonly text: Message;
   readonly command: string;
@@ -82,7 +96,7 @@ export interface AddedStatus {
   /** The module's part of the document of `--json`. */
   readonly document: object;
   /** @returns the issues, worst first */
-  readonly attention: (facts: FactsForIssues) => readonly Attention[];
+  readonly issues: (facts: FactsForIssues) => readonly Issue[];
   /** A section of the desk's page. */
   readonly section: (visit: Visit) => Html | false;
   /** @returns values by the names of metrics */
@@ -159,4 +173,56 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelS
       `SELECT coalesce((SELECT max(id) FROM members) - min(first_id) + 1, 0) FROM unindexed_names`,
     ),
   };
+}
+
+// Facts for `status`, the desk's health page and their issues
+
+/** Facts that `status` and the desk show. */
+export interface StatusFacts extends FactsForIssues {
+  readonly location: string;
+  readonly condition: RegistryStatus;
+  readonly ledgerFolder: string;
+  readonly isLedgerOn: boolean;
+  /** Undefined if there is no ledger yet. */
+  readonly ledger: LedgerStatus | undefined;
+  /** The keys' file if keys that were in use are missing. */
+  readonly lostKeysFile: string | undefined;
+  readonly uses: readonly KeyUse[];
+  readonly zone: TimeZone;
+}
+
+/**
+ * @param command formats a command for the same registry
+ * @throws StorageError (as a rejection) when there is no registry of this release
+ */
+export async function readStatusFacts(
+  storage: Storage,
+  config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
+  clock: Clock,
+  command: StatusFacts['command'],
+  added: readonly ReadAdded[],
+): Promise<StatusFacts> {
+  const now = nowSeconds(clock);
+  // Checked before this process opens any file itself.
+  const isOpen = isServed(storage.location);
+  const condition = await readStatus(storage, added);
+  const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
+  try {
+    return {
+      location: storage.location,
+      condition,
+      isLedgerOn: config.accessLedger,
+      ledgerFolder: ledgerFolderOf(storage.location),
+      ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
+      lostKeysFile: findLostKeys(storage.checkedPath()),
+      keys: store?.list(now) ?? [],
+      uses: store?.uses(now) ?? [],
+      isServed: isOpen,
+      now,
+      zone: config.zone,
+      command,
+    };
+  } finally {
+    store?.close();
+  }
 }

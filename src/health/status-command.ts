@@ -13,8 +13,8 @@ import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { counted } from '../values/text.ts';
-import { expiringSoon, findAttention, readFacts, refusedOften, type StatusFacts } from './attention.ts';
-import type { Attention, ReadAdded } from './registry-status.ts';
+import { expiringSoon, findIssues, refusedOften } from './issues.ts';
+import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
 /** @param added what modules add to it */
 export const declareStatus =
@@ -23,8 +23,8 @@ export const declareStatus =
     addPrintOptions(showingNobody(command)).action(
       acting(context, async ({ config, storage, clock, options, show }) => {
         const toCommand = (text: string) => typedCommand(text, options.db);
-        const facts = await readFacts(storage, config, clock, toCommand, added);
-        const attention = findAttention(facts);
+        const facts = await readStatusFacts(storage, config, clock, toCommand, added);
+        const attention = findIssues(facts);
         show(describeStatus(facts, attention), formatStatus(facts, attention));
         if (attention.length > 0) throw new CommandError(EXIT.refused, '');
       }),
@@ -52,7 +52,7 @@ function wrap(text: string, indent: string, start = indent): string {
 }
 
 /** Formats one screen: the issues, then the facts. */
-function formatStatus(facts: StatusFacts, attention: readonly Attention[]): string {
+function formatStatus(facts: StatusFacts, attention: readonly Issue[]): string {
   const { location, isServed, now, zone } = facts;
   const service = isServed ? 'The service or another process has it open' : 'The service is not running';
   const head = `${location} at ${formatDateTime(now, zone)}. ${service}.\n\n`;
@@ -64,7 +64,7 @@ function formatStatus(facts: StatusFacts, attention: readonly Attention[]): stri
   return `${head}${issues}\n${lines.join('')}`;
 }
 
-const formatAttention = ({ about, text, command }: Attention): string =>
+const formatAttention = ({ about, text, command }: Issue): string =>
   `${wrap(`${about}: ${text}`, '    ', '  ')}      ${command}\n`;
 
 const ROWS = [
@@ -141,7 +141,7 @@ function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
 }
 
 /** Builds the document of `--json`. */
-function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
+function describeStatus(facts: StatusFacts, attention: readonly Issue[]) {
   const { location, condition, keys, uses, isServed, ledger, zone, now } = facts;
   const last = condition.lastBackup;
   return {

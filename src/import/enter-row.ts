@@ -7,7 +7,7 @@ import type { ImportKind } from '../registry/file-columns.ts';
 import type { Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
 import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
-import type { ImportSession } from './staging/session.ts';
+import type { ImportSession } from './staging/import-session.ts';
 
 /** Line number of the typed row, after a header on line 1. */
 const LINE = 2;

@@ -14,7 +14,7 @@ import type { RecordSource } from './files/records.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';
-import type { ImportSession } from './staging/session.ts';
+import type { ImportSession } from './staging/import-session.ts';
 import type { CheckOptions } from './staging/staging-tables.ts';
 import { readAndCheck } from './table/read-and-check.ts';
 import { scoreHeader } from './table/recognise-headings.ts';

@@ -8,6 +8,7 @@ import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import { isBusy, isDiskFull, toUnavailable } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import { emptyLog } from '../sqlite/write-ahead-log.ts';
 import { lastChange } from './operations.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -117,7 +118,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
     indexNames(db, { pause: letOthersWrite });
     refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
     // Without this, the write-ahead log would stay as large as a large import made it.
-    db.emptyLog(WAIT_MS.command);
+    emptyLog(db, WAIT_MS.command);
     return undefined;
   } catch (error) {
     // Not an error: lookups compute stale read models, searches wait for names, and `check` reports both.

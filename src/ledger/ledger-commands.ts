@@ -24,7 +24,7 @@ import {
 import { FieldError } from '../values/errors.ts';
 import { type Message, say, type Text } from '../values/message.ts';
 import { type EntryFilter, findEntries, findKeyAccesses, type KeyAccesses } from './key-accesses.ts';
-import { openLedgerReader, type VerifiedChain } from './ledger-reader.ts';
+import { openLedgerReader } from './ledger-reader.ts';
 import { pruneLedger } from './open-ledger.ts';
 import {
   describeAccess,
@@ -40,6 +40,7 @@ import {
 } from './person-accesses.ts';
 import { openPersonTraces } from './person-traces.ts';
 import { findOldFiles } from './retention.ts';
+import type { VerifiedChain } from './verify-ledger.ts';
 
 function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
   const { pages, exports, exportedCodes, unknown, withoutKey } = counts;

@@ -6,13 +6,14 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
-import { beginSnapshot, closeSnapshots, copySnapshot, leaveLogMode } from '../sqlite/copy-database.ts';
+import { beginSnapshot, closeSnapshots, copySnapshot } from '../sqlite/copy-database.ts';
 import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
 import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
+import { leaveLogMode } from '../sqlite/write-ahead-log.ts';
 import { hashBatch } from './ledger-entries.ts';
 import {
   createLedgerFolder,

@@ -144,17 +144,6 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Parses a batch's entries. @param text if not empty, only lines that contain this text are parsed */
-export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
-  const entries: LedgerEntry[] = [];
-  for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
-    if (!line.includes(text)) continue;
-    const sequence = first + i;
-    entries.push({ chain, origin, sequence, receipt: receiptOf(sequence, hash), ...JSON.parse(line) });
-  }
-  return entries;
-}
-
 /** Value used as the previous hash of a chain's first batch. */
 export const NO_HASH = '0'.repeat(64);
 
@@ -169,26 +158,8 @@ export const hashBatch = (
     `${previous}\n{"origin":"${origin}","first":${first},"count":${count},"key":"${keyId}"}\n${lines}`,
   );
 
-const RECEIPT_DIGITS = 32;
-
-/** Returns the client's receipt: the entry's sequence and the first half of its batch's hash. */
-export const receiptOf = (sequence: number, batchHash: string): string =>
-  `${sequence}-${batchHash.slice(0, RECEIPT_DIGITS)}`;
-
-/** @returns undefined for text that is not a receipt */
-export function parseReceipt(text: string): { sequence: number; hash: string } | undefined {
-  const [, sequence, digits] = /^([1-9][0-9]{0,14})-([0-9a-f]{32})$/i.exec(text.trim()) ?? [];
-  return sequence === undefined || digits === undefined
-    ? undefined
-    : { sequence: Number(sequence), hash: digits.toLowerCase() };
-}
-
 /** Sequence of the first entry and hash of a batch that is on disk. */
 export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
-
-/** @param count number of accesses */
-export const toReceipts = ({ first, hash }: RecordedBatch, count: number): string[] =>
-  Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));
 
 const RETRY_AFTER_SECONDS = 2;
 

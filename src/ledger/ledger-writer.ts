@@ -20,6 +20,7 @@ import {
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
 import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
 import { StorageError, unusable } from '../sqlite/storage-error.ts';
+import { removeLog, restartLog } from '../sqlite/write-ahead-log.ts';
 import {
   type HashPerson,
   hashBatch,
@@ -403,7 +404,7 @@ export function closePart(db: Connection): Head {
     return { last, lastHash };
   });
   giveBackReserve(db);
-  leaveLog(db);
+  removeLog(db);
   return end;
 }
 
@@ -425,16 +426,6 @@ export function closeOpenFile(databaseFile: string): void {
   }
 }
 
-/** Removes the write-ahead log, unless another process is using the file. */
-function leaveLog(db: Connection): void {
-  try {
-    db.setLockTimeout(0);
-    db.raw.pragma('journal_mode = DELETE');
-  } catch (error) {
-    if (!isBusy(error)) throw error;
-  }
-}
-
 /**
  * Stops the growth of the file on a nearly full disk. Accesses then use the free pages first, then the
  * reserve, and the rest of the disk last.
@@ -452,12 +443,11 @@ function keepToReserve(file: OpenFile): void {
  * then frees the reserve step by step, and finally allows the use of the remaining disk.
  */
 function* makeRoom(file: OpenFile): Generator<void, void> {
-  const emptyLog = () => void file.db.raw.pragma('wal_checkpoint(RESTART)');
   try {
-    emptyLog();
+    restartLog(file.db);
     yield;
     for (let step = 0; step <= STEPS; step++) {
-      emptyLog();
+      restartLog(file.db);
       if (!freeReserve(file.db)) break;
       yield;
     }

@@ -6,6 +6,7 @@
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { isDiskFull } from '../sqlite/sqlite-errors.ts';
+import { copyLog, restartLog } from '../sqlite/write-ahead-log.ts';
 
 const STEP_BYTES = 1024 ** 2;
 /** Number of steps in a complete reserve. */
@@ -96,14 +97,14 @@ export class Reserve {
 function grow(db: Connection): void {
   if (!db.has(`ledger_reserve WHERE id = ${GROWTH_ID}`))
     addPages(db, GROWTH_ID, STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES);
-  else db.raw.pragma('wal_checkpoint(PASSIVE)');
+  else copyLog(db);
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
 /** Adds a row and writes its pages to disk. After a failure, the row stays to keep the pages unused. */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
-  db.raw.pragma('wal_checkpoint(PASSIVE)');
+  copyLog(db);
 }
 
 /** Frees one step of the reserve. @returns false if the reserve is empty */
@@ -121,7 +122,7 @@ function write(db: Connection, work: () => unknown): void {
     db.transaction.immediate(work);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    db.raw.pragma('wal_checkpoint(RESTART)');
+    restartLog(db);
     db.transaction.immediate(work);
   }
 }

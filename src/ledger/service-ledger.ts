@@ -6,9 +6,10 @@
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import { encodeAccesses, toReceipts, unrecorded } from './ledger-entries.ts';
+import { encodeAccesses, unrecorded } from './ledger-entries.ts';
 import type { Appended, LedgerTasks } from './ledger-thread.ts';
 import { LedgerWriter } from './ledger-writer.ts';
+import { toReceipts } from './receipts.ts';
 
 interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };

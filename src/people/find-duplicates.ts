@@ -13,8 +13,7 @@ import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { say } from '../values/message.ts';
-import { findMember } from './corrections/members-merge.ts';
-import { type Correction, refuse, repeated } from './corrections/run-correction.ts';
+import { type Correction, findMember, refuse, repeated } from './corrections/run-correction.ts';
 import { findContradictions } from './find-contradictions.ts';
 import {
   type Crowd,

@@ -1,5 +1,6 @@
 /** An open SQLite database: statements, transactions and settings. */
 import type Database from 'better-sqlite3';
+import { LOG_SIZE_LIMIT_BYTES } from './write-ahead-log.ts';
 
 // Lock timeouts and pragmas
 
@@ -24,11 +25,10 @@ export interface ConnectionSettings {
 }
 
 const CACHE_KIB = 16 * 1024;
-const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Returns each pragma, with the value to expect when it is read back. `busy_timeout` is not included, because
- * it depends on the work. For staging, see import/staging/session.ts.
+ * it depends on the work. For staging, see import/staging/import-session.ts.
  */
 export function pragmasOf({
   readOnly = false,
@@ -47,7 +47,7 @@ export function pragmasOf({
     pragma('cell_size_check', 'ON', 1),
     pragma('temp_store', tempStore, tempStore === 'FILE' ? 1 : 2),
     pragma('secure_delete', secureDelete, secureDelete === 'FAST' ? 2 : 1),
-    pragma('journal_size_limit', String(JOURNAL_SIZE_LIMIT_BYTES), JOURNAL_SIZE_LIMIT_BYTES),
+    pragma('journal_size_limit', String(LOG_SIZE_LIMIT_BYTES), LOG_SIZE_LIMIT_BYTES),
     pragma('cache_size', String(-cacheKiB), -cacheKiB),
     pragma('query_only', readOnly ? 'ON' : 'OFF', readOnly ? 1 : 0),
   ];
@@ -300,21 +300,6 @@ export class Connection {
   /** Sets the milliseconds for which SQLite may block the thread while another process holds the lock. */
   setLockTimeout(waitMs: number): void {
     this.raw.pragma(`busy_timeout = ${waitMs}`);
-  }
-
-  /**
-   * Empties the write-ahead log of the main file as far as readers allow, without delaying other writers.
-   * @param waitMs lock timeout to set afterwards
-   */
-  emptyLog(waitMs: number): void {
-    // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
-    this.raw.pragma('main.wal_checkpoint(PASSIVE)');
-    this.setLockTimeout(0);
-    try {
-      this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-    } finally {
-      this.setLockTimeout(waitMs);
-    }
   }
 
   /** Returns each setting whose actual value differs from the value set, as `name: value`. */

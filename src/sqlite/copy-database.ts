@@ -5,12 +5,12 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import Database from 'better-sqlite3';
 import { type Connection, WAIT_MS } from './connection.ts';
 import { createPrivateFile, syncPath } from './durable-files.ts';
 import { openDatabase, readVersion } from './open-database.ts';
 import { DATABASE_FILES, type DatabaseFile } from './registry-files.ts';
 import { StorageError } from './storage-error.ts';
+import { leaveLogMode } from './write-ahead-log.ts';
 
 export interface Snapshot {
   readonly file: DatabaseFile;
@@ -84,14 +84,4 @@ export async function copySnapshot(
   });
   leaveLogMode(target);
   syncPath(target);
-}
-
-/** Turns off WAL mode, in which reading needs additional files and so fails on a read-only disk. */
-export function leaveLogMode(file: string): void {
-  const copy = new Database(file);
-  try {
-    copy.pragma('journal_mode = DELETE');
-  } finally {
-    copy.close();
-  }
 }

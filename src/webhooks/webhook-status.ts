@@ -1,7 +1,7 @@
 /** The condition of webhooks: for `status`, the desk's health page and the metrics. */
 import { table } from '../desk/parts.ts';
 import type { Visit } from '../desk/screen.ts';
-import type { AddedStatus, Attention, FactsForIssues, ReadAdded } from '../health/registry-status.ts';
+import type { AddedStatus, FactsForIssues, Issue, ReadAdded } from '../health/registry-status.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { toStorageError } from '../sqlite/sqlite-errors.ts';
 import type { SequencePosition } from '../sqlite/storage.ts';
@@ -51,7 +51,7 @@ function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEn
 const unreadable = ({ message: fault }: StorageError): AddedStatus => ({
   line: ['webhooks', 'unknown'],
   document: { webhooks: [] },
-  attention: ({ command }) => [
+  issues: ({ command }) => [
     {
       about: 'webhooks',
       text: say('The webhooks cannot be read: {fault}', { fault }),
@@ -88,7 +88,7 @@ export const statusOf = (endpoints: readonly EndpointStatus[], zone: TimeZone): 
       oldest_at: oldestAt === null ? null : formatDateTime(oldestAt, zone),
     })),
   },
-  attention: (facts) => endpoints.flatMap((each) => attentionTo(each, facts) ?? []),
+  issues: (facts) => endpoints.flatMap((each) => issueOf(each, facts) ?? []),
   section: (visit) => endpoints.length > 0 && showEndpoints(visit, endpoints),
   metrics: (nowSeconds) => metricsOf(endpoints, nowSeconds),
 });
@@ -104,12 +104,12 @@ function formatEndpoints(endpoints: readonly EndpointStatus[]): string {
   ].join(', ');
 }
 
-function attentionTo(
+function issueOf(
   { endpoint, behind, oldestAt }: EndpointStatus,
   { keys, isServed, now, command }: FactsForIssues,
-): Attention | undefined {
+): Issue | undefined {
   const { id, keyId, disabledAt, failures } = endpoint;
-  const entry = (text: Message, what: string): Attention => ({
+  const entry = (text: Message, what: string): Issue => ({
     about: 'webhooks',
     text,
     command: command(what),

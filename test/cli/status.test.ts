@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../src/access/api-key-store.ts';
 import { type ApiKey, UNRESTRICTED } from '../../src/access/api-keys.ts';
-import { findAttention, type StatusFacts } from '../../src/health/attention.ts';
-import type { RegistryStatus } from '../../src/health/registry-status.ts';
+import { findIssues } from '../../src/health/issues.ts';
+import type { RegistryStatus, StatusFacts } from '../../src/health/registry-status.ts';
 import { openRegistry } from '../../src/open-registry.ts';
 import { webhooksFileOf } from '../../src/sqlite/registry-files.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
@@ -299,7 +299,7 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
 
 for (const [name, facts, expected] of CASES)
   test(`attention is asked for: ${name}`, () => {
-    const found = findAttention(facts);
+    const found = findIssues(facts);
     assert.equal(found.length, expected.length, JSON.stringify(found));
     for (const [i, [text, what]] of expected.entries()) {
       assert.match(String(found[i]?.text ?? ''), text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ListedMember } from '../../src/registry/members.ts';
-import { MEMBER, serializeMemberRow } from '../../src/registry/routes/lookup.ts';
+import { MEMBER, serializeMemberRow } from '../../src/registry/routes/member-routes.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { instant, plain, serializeObject, text } from '../../src/values/serializer.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';

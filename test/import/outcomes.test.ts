@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ImportObserver, importFiles, listImportFiles } from '../../src/import/import-files.ts';
 import type { FileReport } from '../../src/import/import-report.ts';
-import { openImportSession } from '../../src/import/staging/session.ts';
+import { openImportSession } from '../../src/import/staging/import-session.ts';
 import { command } from '../support/command.ts';
 import {
   COOPERATIVES,

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { ImportFault } from '../../src/import/files/records.ts';
 import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
 import type { FileReport, ImportFile } from '../../src/import/import-report.ts';
-import { openImportSession } from '../../src/import/staging/session.ts';
+import { openImportSession } from '../../src/import/staging/import-session.ts';
 import type { ImportKind } from '../../src/registry/file-columns.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';

@@ -15,7 +15,7 @@ import { type OpenOptions, openDatabase } from '../../src/sqlite/open-database.t
 import { KIGALI } from '../../src/values/date-time.ts';
 
 export type { ApiKeyStore } from '../../src/access/api-key-store.ts';
-export { openImportSessionAt } from '../../src/import/staging/session.ts';
+export { openImportSessionAt } from '../../src/import/staging/import-session.ts';
 export type { Connection } from '../../src/sqlite/connection.ts';
 export { keysFileOf } from '../../src/sqlite/registry-files.ts';
 export { REGISTRY_SCHEMA } from '../../src/sqlite/schemas.ts';

@@ -8,7 +8,7 @@ import { isIPv6 } from 'node:net';
 import type { AccessRecord, Subject } from '../../access/access-ledger.ts';
 import { type ApiKey, parseStated, type Scope, type Visible } from '../../access/api-keys.ts';
 import { PREFIX, type PublicUrl } from '../../runtime/config.ts';
-import type { ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import type { Deprecation, FieldGroup } from '../../values/declared-fields.ts';
 import { type Awaitable, FieldError } from '../../values/errors.ts';
 import type { Schema } from '../../values/schema.ts';

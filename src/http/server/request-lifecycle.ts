@@ -12,7 +12,7 @@ import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
 import { assertDeprecation, type Deprecation } from '../../values/declared-fields.ts';
 import { type Awaitable, isThenable } from '../../values/errors.ts';
 import type { Schema } from '../../values/schema.ts';
-import type { Create } from '../declare/preconditions.ts';
+import type { Create } from '../declare/idempotency-keys.ts';
 import { parseQuery } from '../declare/query.ts';
 import { isTooLarge, parseJson, readBody } from '../declare/request-body.ts';
 import { type ApiResponse, type Headers, refusal, toErrorResponse } from '../declare/response.ts';

@@ -19,8 +19,8 @@ import { changeId, LAST_PLACE, leaveStored } from '../staging/staged-changes.ts'
 import type { FileScope } from '../staging/staging-tables.ts';
 import { stagedColumns } from '../staging/targets.ts';
 import { type Check, saying } from './check-statements.ts';
-import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import { haveCommonWord } from './compare-people.ts';
+import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './constraint-checks.ts';
 import { findEqualEntries } from './equal-entries.ts';
 import { findMissing, separateOwners } from './missing-rows.ts';
 

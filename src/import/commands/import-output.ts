@@ -9,7 +9,7 @@ import { say } from '../../values/message.ts';
 import type { FileCheck } from '../import-files.ts';
 import type { FileReport, ImportFile } from '../import-report.ts';
 import type { ImportWarning } from '../import-warnings.ts';
-import type { RegistrySize } from '../staging/session.ts';
+import type { RegistrySize } from '../staging/import-session.ts';
 
 export interface ImportCommandOptions extends PrintOptions {
   readonly create?: boolean;

@@ -17,7 +17,7 @@ import { UnknownSheetError } from '../files/open-workbook.ts';
 import { type FileCheck, type ImportObserver, type ImportOptions, importFiles } from '../import-files.ts';
 import { type FileReport, ImportError, type ImportFile, nameOf } from '../import-report.ts';
 import { createRejectsFile, isReplaceable, rejectsPath } from '../rejects-file.ts';
-import { openImportSession } from '../staging/session.ts';
+import { openImportSession } from '../staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { createImportJson, type ImportOutput, type ImportRun } from './import-output.ts';
 import { createImportScreen } from './import-screen.ts';

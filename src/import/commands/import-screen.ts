@@ -1,6 +1,6 @@
 /** Prints the progress and results of an import, and sends them to the desk if it started the command. */
 
-import { valueIn } from '../../formats/blanks.ts';
+import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { countEntities } from '../../journal/change-texts.ts';
 import type { StagedChange } from '../../journal/operations.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
@@ -23,7 +23,7 @@ import {
 import { isPersonsName } from '../reading/guess-headings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
 import type { AcceptedFile, CheckedFile } from '../staging/checked-file.ts';
-import type { RegistrySize } from '../staging/session.ts';
+import type { RegistrySize } from '../staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';
 import type { FileFindings } from '../table/read-and-check.ts';

@@ -8,7 +8,7 @@ import {
   listDocumentSheets,
   readDocumentRows,
   readFirstDocumentRows,
-} from './open-document.ts';
+} from './ods-rows.ts';
 import {
   type FileRecord,
   type FormatSource,

@@ -8,7 +8,6 @@ import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
 import { cellContext } from '../reading/cell-context.ts';
 import { type MapFault, parseMap } from '../reading/parse-map.ts';
-import { choicesForm, chosenMap, chosenTwice } from './choose.ts';
 import { type CommandRun, runAs } from './command-run.ts';
 import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 import {
@@ -25,6 +24,7 @@ import {
   showingAll,
   stateOf,
 } from './findings.ts';
+import { choicesForm, chosenMap, chosenTwice } from './map-form.ts';
 
 // Kind of a file, and sheet of a workbook
 

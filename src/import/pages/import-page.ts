@@ -15,7 +15,7 @@ import { templateOf } from '../template.ts';
 import { runAs } from './command-run.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { stateOf } from './findings.ts';
-import { rowsOfOperation, type ShownRow, showingRows } from './recorded.ts';
+import { rowsOfOperation, type ShownRow, showingRows } from './recorded-import.ts';
 
 const PAGE = 25;
 

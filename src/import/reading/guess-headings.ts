@@ -1,6 +1,6 @@
 /** Assigns each heading of a file to a known column, a guessed column, or null. */
 
-import { valueIn } from '../../formats/blanks.ts';
+import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { FieldError, mayEcho } from '../../values/errors.ts';

@@ -1,7 +1,7 @@
 /** Suggests a map for a file, with null where the operator must decide (docs/import-reference.md#maps). */
 
 import { basename } from 'node:path';
-import { valueIn } from '../../formats/blanks.ts';
+import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { openFile, scanFile } from '../files/open-file.ts';
 import type { RecordSource } from '../files/records.ts';

@@ -337,7 +337,7 @@ function applyAndRecord(
 
 /**
  * Stages the members whose entries the file adds or changes, before the write lock is taken. The members of
- * stored entries do not change: the checks (checks.ts) refuse that.
+ * stored entries do not change: the checks (constraint-checks.ts) refuse that.
  */
 function stageTouchedMembers(scope: FileScope): void {
   const { db, kind } = scope;

@@ -51,7 +51,7 @@ export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   return assignments.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
-/** Assignment of a new national ID to a member found by member code (checks.ts). */
+/** Assignment of a new national ID to a member found by member code (constraint-checks.ts). */
 const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   column: 'identity_card',
   to: 'identity_card',

@@ -55,7 +55,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
     -- Rows that name a person who was erased (checks/run-checks.ts).
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
-    -- Members that were merged, as they were, with those who stay (session.ts).
+    -- Members that were merged, as they were, with those who stay (import-session.ts).
     CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       into_id INTEGER);
     CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);

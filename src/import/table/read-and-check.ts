@@ -1,6 +1,6 @@
 /** Reads a file into an import session and checks it. */
 
-import { valueIn } from '../../formats/blanks.ts';
+import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import {
@@ -16,7 +16,7 @@ import type { ImportWarning } from '../import-warnings.ts';
 import { type CellContext, ColumnSurvey } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { NoteLog } from '../reading/notes.ts';
-import type { ImportSession } from '../staging/session.ts';
+import type { ImportSession } from '../staging/import-session.ts';
 import type { CheckOptions } from '../staging/staging-tables.ts';
 import type { FileSurvey } from './cell-reader.ts';
 import { IMPORT_COLUMNS } from './columns.ts';

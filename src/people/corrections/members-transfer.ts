@@ -16,9 +16,16 @@ import { DAY_SECONDS, formatDate, type TimeZone } from '../../values/date-time.t
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, say, Written } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
-import { findCooperative, findMember, type MemberRow } from './members-merge.ts';
 import { noteLaterEntries } from './persons-deceased.ts';
-import { type AgreedOptions, type Correction, type Day, refuse } from './run-correction.ts';
+import {
+  type AgreedOptions,
+  type Correction,
+  type Day,
+  findCooperative,
+  findMember,
+  type MemberRow,
+  refuse,
+} from './run-correction.ts';
 
 const OF_PERSON = listFields(MEMBER_FIELDS)
   .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))

@@ -13,7 +13,7 @@ import { formatDate } from '../../values/date-time.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
 import { contradictionsBetween, contradictionsOf, type Described } from '../likeness.ts';
-import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './members-merge.ts';
+import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merges.ts';
 import {
   type AgreedOptions,
   type Correction,

@@ -1,6 +1,5 @@
 /** Erases a person, but keeps entries for totals, without personal data. An erasure cannot be undone. */
 
-import { existsSync, statSync } from 'node:fs';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
 import { MEMBER_FIELDS, type MemberField } from '../../registry/members.ts';
@@ -24,6 +23,7 @@ import { rebuildNames } from '../../registry/stores/name-index.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { isBusy, isDiskFull } from '../../sqlite/sqlite-errors.ts';
+import { truncateLog } from '../../sqlite/write-ahead-log.ts';
 import { listFields, type NamedField } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say, type Text } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
@@ -264,19 +264,14 @@ export const isUncleared = (db: Connection): boolean =>
  * @throws errors other than a busy lock or a full disk
  */
 export function clearFreeSpace(db: Connection, nowSeconds: number, waitMs: number): Uncleared | undefined {
-  const log = `${db.raw.name}-wal`;
-  const emptyLog = (): boolean => {
-    db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-    return !existsSync(log) || statSync(log).size === 0;
-  };
   try {
     db.setLockTimeout(waitMs);
-    if (!emptyLog()) return 'readers';
+    if (!truncateLog(db)) return 'readers';
     rebuildNames(db);
     db.exec('VACUUM main');
-    if (!emptyLog()) return 'readers';
+    if (!truncateLog(db)) return 'readers';
     db.run('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL', [nowSeconds]);
-    emptyLog();
+    truncateLog(db);
     return undefined;
   } catch (error) {
     if (isBusy(error)) return 'writers';

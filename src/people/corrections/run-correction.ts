@@ -5,8 +5,10 @@ import { type OperationScope, type Outcome, perform } from '../../journal/comman
 import type { CorrectionKind, CorrectionOptions, NamedMember } from '../../journal/correction-kinds.ts';
 import { beginOperation, createdRows, endOperation } from '../../journal/operations.ts';
 import { type Touched, track } from '../../journal/track.ts';
+import { isErased } from '../../registry/stored/erasures.ts';
+import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import type { Message, Text } from '../../values/message.ts';
+import { type Message, say, type Text } from '../../values/message.ts';
 import type {
   Collision,
   ComparedPeople,
@@ -76,7 +78,29 @@ export const repeated = (
   members: members.map((member) => nameMember(db, member)),
 });
 
-/** Temporary tables of members to merge and to move (members-merge.ts); they may stay empty. */
+export interface MemberRow {
+  readonly id: number;
+  readonly cooperative_id: number;
+  readonly identity_card: string;
+}
+
+export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
+  const member = db.row<MemberRow & { status: string }>(
+    'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
+    [id],
+  );
+  if (member !== undefined) return isErased(member) ? refuse(say('Member {id} was erased.', { id })) : member;
+  const into = redirectOf(db, MERGED_MEMBERS, id);
+  return into === undefined
+    ? refuse(say('There is no member {id}.', { id }))
+    : refuse(say('Member {id} was merged into member {into}.', { id, into }));
+}
+
+export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
+  db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
+  refuse(say('There is no cooperative {code}.', { code }));
+
+/** Temporary tables of members to merge and to move (merges.ts, members-move.ts); they may stay empty. */
 const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
   CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 

@@ -1,7 +1,7 @@
 /** Formats the values of a `StoredRow` for pages, and translates the names of stored words and fields. */
 
+import type { Writing } from '../../desk/localized-formats.ts';
 import type { Visit } from '../../desk/screen.ts';
-import type { Writing } from '../../desk/writing.ts';
 import { type DecimalKind, RATE, WEIGHT } from '../../values/decimal.ts';
 import { listFields, type StagedValue } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';

@@ -3,19 +3,17 @@
 import type { ApiKey } from '../../access/api-keys.ts';
 import { readTagged } from '../../http/declare/preconditions.ts';
 import { type BodyDeclaration, parseBody } from '../../http/declare/request-body.ts';
-import { declareResource, type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
+import { type Resource, type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
 import { type ApiResponse, badRequest, HttpError, JsonText, ok } from '../../http/declare/response.ts';
 import {
   API_PREFIX,
-  type ApiRequest,
   type Parameter,
   type Route,
   SHOWS_ONE_PERSON,
-  SHOWS_PERSONS,
   showing,
 } from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
-import { formatDateTime, type TimeZone } from '../../values/date-time.ts';
+import type { TimeZone } from '../../values/date-time.ts';
 import type { FieldGroup } from '../../values/declared-fields.ts';
 import { FieldError, ID, notFound, parseId } from '../../values/errors.ts';
 import {
@@ -27,7 +25,7 @@ import {
 } from '../../values/field-json.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../values/identity-card.ts';
 import { anyOf, array, EXAMPLE_NATIONAL_ID, nullable, object, string } from '../../values/schema.ts';
-import { quote, type Serialize, serializeArray, text } from '../../values/serializer.ts';
+import { quote, serializeArray, text } from '../../values/serializer.ts';
 import {
   type ConsolidatedMember,
   consolidate,
@@ -39,48 +37,11 @@ import {
 } from '../consolidate.ts';
 import { PRODUCTION_WINDOW_DAYS } from '../entries.ts';
 import { LOAN_HISTORY_LIMIT } from '../loans.ts';
-import { CONSOLIDATED, type ListedMember, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
+import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS, type Member } from '../members.ts';
 import type { NarrowableStore } from '../registry-store.ts';
-import { COOPERATIVE_SUMMARY, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown-rows.ts';
+import { COOPERATIVE_SUMMARY } from '../shown-rows.ts';
 import type { MemberStore } from '../stores/member-store.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.ts';
-
-// Declarations of a member in bodies and responses, derived from the fields of members
-
-/** Path parameter of routes that accept only a member id. */
-export const MEMBER_ID: Parameter = {
-  description: 'The id of a member: 1 to 12 digits.',
-  schema: string({ pattern: ID.source }),
-  example: '2',
-  takesAnyByte: true,
-};
-
-/** @throws HttpError 400 for any other text, including a national ID (docs/api.md#routes) */
-export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
-  const id = parseId(request.params.id ?? '');
-  if (id === undefined) throw badRequest('Expected a member id.');
-  return id;
-}
-
-export const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER);
-
-const declared = declareResource(MEMBER_FIELDS, {
-  tag: 'members',
-  title: 'Member',
-  narrowed: SHOWS_PERSONS,
-  properties: SHOWN_MEMBER,
-  memberIdOf: ({ id }) => id,
-  oneOf: [['full_name'], ['first_name', 'last_name']],
-});
-
-export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
-
-/** Adds the cooperative and the registration date to the JSON object from storage. */
-export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
-  `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
-  `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
-
-// Consolidated record of a person, as shown by a lookup
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
@@ -292,8 +253,14 @@ const ID_OR_NATIONAL_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** Route for a person by national ID and for a member by id, because both have the same path. */
-export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<MemberStore>): Route => ({
+/**
+ * Route for a person by national ID and for a member by id, because both have the same path.
+ * @param resource members as their other routes show them
+ */
+export const lookUpRoute = (
+  resource: Pick<Resource<Member, unknown>, 'schema' | 'groups' | 'represent'>,
+  { storeOf, clock, zone }: ResourceDependencies<MemberStore>,
+): Route => ({
   method: 'GET',
   path: '/members/{id}',
   operationId: 'getMember',
@@ -307,7 +274,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
   responses: {
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
-      schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
+      schema: anyOf([CONSOLIDATED_MEMBER.schema, resource.schema]),
       // Lookups have no ETag, because hashing their bytes would make lookups a tenth slower.
       headers: { ETag: 'optional', 'Content-Location': 'optional' },
     },
@@ -326,7 +293,7 @@ export const lookUpRoute = ({ storeOf, clock, zone }: ResourceDependencies<Membe
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
     const member = store.find(id);
     if (member === undefined) throw notFound();
-    return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
+    return { ...readTagged(request, resource.represent(member, zone)), fields: resource.groups };
   },
 });
 

@@ -33,7 +33,7 @@ import {
 import type { NarrowableStore } from '../registry-store.ts';
 import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../shown-rows.ts';
 import type { EntryStore, EntryWrites } from '../stores/entry-store.ts';
-import { MEMBER_ID, readMemberId } from './lookup.ts';
+import { MEMBER_ID, readMemberId } from './member-routes.ts';
 
 /** Declaration of the two routes for one kind of entry: list and create. */
 interface EntryRoutes<New, Entry> {

@@ -6,25 +6,36 @@ import { ID_FILTER, type ParsedQuery, SEARCH_FILTER } from '../../http/declare/q
 import {
   changeRoutes,
   createRoute,
+  declareResource,
   listRoute,
   type MoreRoutes,
   readPathId,
   subjectOfRows,
 } from '../../http/declare/resource.ts';
+import { badRequest } from '../../http/declare/response.ts';
 import {
   type ApiRequest,
   defineRoute,
+  type Parameter,
   type Route,
   SHOWS_PERSONS,
   showing,
 } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
-import type { TimeZone } from '../../values/date-time.ts';
+import { formatDateTime, type TimeZone } from '../../values/date-time.ts';
 import { onlyGiven } from '../../values/declared-fields.ts';
-import { FieldError, type FieldErrorList, notFound, type PageRequest } from '../../values/errors.ts';
-import { kindOf } from '../../values/field-json.ts';
+import {
+  FieldError,
+  type FieldErrorList,
+  ID,
+  notFound,
+  type PageRequest,
+  parseId,
+} from '../../values/errors.ts';
+import { kindOf, shownObject } from '../../values/field-json.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { string } from '../../values/schema.ts';
+import type { Serialize } from '../../values/serializer.ts';
 import { MAX_LENGTH, parseChoice, parseMobile, parseText } from '../../values/text.ts';
 import {
   composeNames,
@@ -38,9 +49,44 @@ import {
   type Names,
 } from '../members.ts';
 import type { NarrowableStore } from '../registry-store.ts';
-import { IDENTITY_CARD_SCHEMA } from '../shown-rows.ts';
-import { COOPERATIVE, COOPERATIVE_FILTER } from './cooperative-routes.ts';
-import { lookUpManyRoute, lookUpRoute, MEMBER, MEMBER_ROW, serializeMemberRow } from './lookup.ts';
+import { IDENTITY_CARD_SCHEMA, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown-rows.ts';
+import { COOPERATIVE, COOPERATIVE_FILTER, serializeCooperativeSummary } from './cooperative-routes.ts';
+import { lookUpManyRoute, lookUpRoute } from './lookup.ts';
+
+// Declarations of a member in bodies and responses, derived from the fields of members
+
+/** Path parameter of routes that accept only a member id. */
+export const MEMBER_ID: Parameter = {
+  description: 'The id of a member: 1 to 12 digits.',
+  schema: string({ pattern: ID.source }),
+  example: '2',
+  takesAnyByte: true,
+};
+
+/** @throws HttpError 400 for any other text, including a national ID (docs/api.md#routes) */
+export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
+  const id = parseId(request.params.id ?? '');
+  if (id === undefined) throw badRequest('Expected a member id.');
+  return id;
+}
+
+const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER);
+
+const declared = declareResource(MEMBER_FIELDS, {
+  tag: 'members',
+  title: 'Member',
+  narrowed: SHOWS_PERSONS,
+  properties: SHOWN_MEMBER,
+  memberIdOf: ({ id }) => id,
+  oneOf: [['full_name'], ['first_name', 'last_name']],
+});
+
+export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
+
+/** Adds the cooperative and the registration date to the JSON object from storage. */
+export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
+  `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
+  `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
 
 // Lists of all members, and of the members of one cooperative
 
@@ -173,7 +219,7 @@ export function memberRoutes(
       (body, { faults, nowSeconds: now }) => [readMemberValues(body, undefined, faults, now) as MemberValues],
       dependencies,
     ),
-    lookUpRoute(dependencies),
+    lookUpRoute(MEMBER, dependencies),
     lookUpManyRoute(dependencies),
     ...changeRoutes(
       MEMBER,

@@ -3,7 +3,8 @@
 import { hash } from 'node:crypto';
 import { isVisible, type StoreOf, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import type { Actor, ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { Actor } from '../../sqlite/entity-store.ts';
+import type { ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { type Fields, listFields, type StagedRow } from '../../values/declared-fields.ts';
 import {

@@ -3,7 +3,8 @@
 import { isVisible, type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type CountedTable, LOAN_COUNTS, PAYMENT_COUNTS } from '../../sqlite/counts.ts';
-import type { Actor, ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { Actor } from '../../sqlite/entity-store.ts';
+import type { ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import {
   isInGroupsSql,
   type ListRows,

@@ -3,8 +3,9 @@
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS } from '../../sqlite/counts.ts';
-import type { Actor, IdempotentWrites, ResponseToSave } from '../../sqlite/entity-store.ts';
+import type { Actor } from '../../sqlite/entity-store.ts';
 import type { ReadSnapshot } from '../../sqlite/group-commit.ts';
+import type { IdempotentWrites, ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import {
   type Fields,
   findFixed,

@@ -1,7 +1,7 @@
 /** Conformance of what a store keeps for requests that are repeated. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type ResponseToSave, SAVED_SECONDS } from '../../../src/sqlite/entity-store.ts';
+import { type ResponseToSave, SAVED_SECONDS } from '../../../src/sqlite/idempotent-writes.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER } from './sample.ts';

@@ -1,6 +1,6 @@
 /** What an import session does to stored rows, on every engine. */
 import assert from 'node:assert/strict';
-import type { ImportSession } from '../../../src/import/staging/session.ts';
+import type { ImportSession } from '../../../src/import/staging/import-session.ts';
 import type { StagedChange } from '../../../src/journal/operations.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import type { Member } from '../../../src/registry/members.ts';

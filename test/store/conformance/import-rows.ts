@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ImportFault } from '../../../src/import/files/records.ts';
 import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/checked-file.ts';
-import type { ImportSession } from '../../../src/import/staging/session.ts';
+import type { ImportSession } from '../../../src/import/staging/import-session.ts';
 import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
 import type { History } from '../../../src/journal/history-commands.ts';

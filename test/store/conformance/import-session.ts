@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { ImportSession } from '../../../src/import/staging/session.ts';
+import type { ImportSession } from '../../../src/import/staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
 import { type Awaitable, RegistryError } from '../../../src/values/errors.ts';
 import { testChanges } from './import-changes.ts';

@@ -1,6 +1,6 @@
 /** What is recorded of imports and writes, and how an import is undone, on every engine. */
 import assert from 'node:assert/strict';
-import type { ImportSession } from '../../../src/import/staging/session.ts';
+import type { ImportSession } from '../../../src/import/staging/import-session.ts';
 import type { History, RowHistory } from '../../../src/journal/history-commands.ts';
 import type { Journal, RecordedChange } from '../../../src/journal/undo.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
-import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
-import { removeStaleStaging } from '../../../src/import/staging/session.ts';
+import { refreshReadModel } from '../../../src/health/derived-data-commands.ts';
+import { removeStaleStaging } from '../../../src/import/staging/import-session.ts';
 import { StorageError } from '../../../src/sqlite/storage-error.ts';
 import type { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
 import { openExportSession } from '../../../src/export/open-export-session.ts';
 import type { AcceptedFile } from '../../../src/import/staging/checked-file.ts';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';
 import type { CorrectionResult } from '../../../src/people/correction-result.ts';

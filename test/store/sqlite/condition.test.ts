@@ -8,7 +8,7 @@ import { isServed } from '../../../src/backup/in-use.ts';
 import { verifyAndRecordBackup, writeAndRecordBackup } from '../../../src/backup/numbered-backups.ts';
 import { restore } from '../../../src/backup/restore-backup.ts';
 import { readStatus } from '../../../src/health/registry-status.ts';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry } from '../../../src/open-registry.ts';
 import { openWebhooks } from '../../../src/webhooks/open-webhook-store.ts';

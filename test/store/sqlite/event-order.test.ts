@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import type { ImportKind } from '../../../src/registry/file-columns.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { lastSequence, readEvents } from '../../support/event-feed.ts';

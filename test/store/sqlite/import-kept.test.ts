@@ -9,7 +9,7 @@ import {
   createStagingFile,
   openImportSession,
   openStaging,
-} from '../../../src/import/staging/session.ts';
+} from '../../../src/import/staging/import-session.ts';
 import {
   countByColumn,
   countChanges,

@@ -1,7 +1,7 @@
 /** Import sessions of SQLite, and what they import, do what those of every engine must do. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openHistory } from '../../../src/journal/history-commands.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry } from '../../../src/open-registry.ts';

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
 import type { CheckedFile } from '../../../src/import/staging/checked-file.ts';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import type { CorrectionOptions } from '../../../src/journal/correction-kinds.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { checkStorage } from '../../../src/check/check.ts';
-import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import { refreshReadModel } from '../../../src/health/derived-data-commands.ts';
 import {
   ERASURES_SCHEMA,
   KEYS_SCHEMA,

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { checkStorage } from '../../../src/check/check.ts';
-import { openImportSession } from '../../../src/import/staging/session.ts';
+import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import type { Schema } from '../../../src/sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
 import { StorageError } from '../../../src/sqlite/storage-error.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { cooperativeListsOn, ROW_ORDERS } from '../../../src/browse/cooperative-lists.ts';
 import { EVENT_CHECKS } from '../../../src/check/check.ts';
-import { mergePairs } from '../../../src/people/corrections/members-merge.ts';
+import { mergePairs } from '../../../src/people/corrections/merges.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';
 import type { Connection, PreparedStatement } from '../../../src/sqlite/connection.ts';
 import { openStatisticsReader } from '../../../src/statistics/statistics-store.ts';

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { checkStorage } from '../../../src/check/check.ts';
-import { refreshReadModel } from '../../../src/health/refresh-stored.ts';
+import { refreshReadModel } from '../../../src/health/derived-data-commands.ts';
 import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
 import { RULES_VERSION } from '../../../src/registry/stores/read-model.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
@@ -103,7 +103,7 @@ import { parseTimeZone } from './values/date-time.ts';
 import { systemClock } from './runtime/scheduler.ts';
 import { openRegistry } from './open-registry.ts';
 import { checkStorage } from './check/check.ts';
-import { refreshReadModel } from './health/refresh-stored.ts';
+import { refreshReadModel } from './health/derived-data-commands.ts';
 
 const [location = '', offset = ''] = process.argv.slice(2);
 const config = { storage: location, zone: parseTimeZone(offset) as never };

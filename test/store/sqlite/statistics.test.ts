@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
-import { changeTimeZone } from '../../../src/health/refresh-stored.ts';
+import { changeTimeZone } from '../../../src/health/derived-data-commands.ts';
 import {
   openStatisticsOf,
   openStatisticsReader,

@@ -1,7 +1,8 @@
 /** Records more than the limit on the size of files allows; full-disk.test.ts runs it. */
 
-import { encodeAccesses, receiptOf } from '../../../../src/ledger/ledger-entries.ts';
+import { encodeAccesses } from '../../../../src/ledger/ledger-entries.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
+import { receiptOf } from '../../../../src/ledger/receipts.ts';
 import { reading } from '../../../support/sqlite-ledger.ts';
 
 const [, , databaseFile = ''] = process.argv;

@@ -1,14 +1,22 @@
 /**
- * Writes an export to a file as fast as the registry can be read, ending its snapshot before anything is
- * sent.
+ * Buffers an export on disk, in a spool: an unnamed file that is written as fast as the registry can be read,
+ * and sent as fast as the client takes it. The snapshot ends before anything is sent.
  */
 import { close, read, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { openSpoolAt } from '../sqlite/durable-files.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
-import type { ExportRequest } from './export-columns.ts';
-import { exportBlocks } from './exported-parts.ts';
+import { type ExportRequest, exportBlocks } from './export-formats.ts';
 import type { ExportSession } from './open-export-session.ts';
+
+/**
+ * Opens a file on the registry's disk that no other process can open and that disappears once closed.
+ * @returns the descriptor, to be closed by the caller
+ * @throws the system's error
+ */
+export const openSpool = (storage: Storage): number => openSpoolAt(storage.pathForOpening());
 
 export interface SpoolTask {
   readonly request: ExportRequest;

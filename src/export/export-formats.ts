@@ -1,19 +1,26 @@
-/** Contents of export files, in parts. */
+/** Formats of exports: writes the rows of a snapshot as CSV, as NDJSON or as a workbook, in parts. */
 import { setImmediate } from 'node:timers/promises';
-import { asTextCell } from '../formats/blanks.ts';
+import { asTextCell } from '../formats/spreadsheet-cells.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
 import { type Cell, FORMATS, toCell, WIDTHS, writeSheet } from '../formats/write-workbook.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';
-import {
-  EXPORTED,
-  type ExportRequest,
-  exportColumns,
-  type FileFormat,
-  type TextFormat,
-} from './export-columns.ts';
+import { EXPORTED, exportColumns } from './export-columns.ts';
 import type { ExportedRow, ExportFilter, ExportSnapshot } from './open-export-session.ts';
+
+export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+export interface ExportRequest {
+  readonly kind: ImportKind;
+  readonly format: TextFormat;
+  readonly filter: ExportFilter;
+  /** For people: language of the headings and choices of a CSV file. */
+  readonly labels?: Language | undefined;
+}
 
 // Rows of a snapshot → bytes of an export, in blocks
 

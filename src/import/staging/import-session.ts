@@ -27,7 +27,7 @@ import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { renewTotalsUnlessBusy } from '../../sqlite/stored-totals.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
-import { TRAILING_ZERO } from '../checks/checks.ts';
+import { TRAILING_ZERO } from '../checks/constraint-checks.ts';
 import {
   addPaymentMessages,
   addSqlFunctions,

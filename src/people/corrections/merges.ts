@@ -1,33 +1,28 @@
 /**
- * Merges two members who are one person, moves a member with all entries to another cooperative, and merges
- * cooperatives, which moves or merges all members. Each field in registry/members.ts declares which value a
- * merge keeps.
+ * Merges two members who are one person, or two cooperatives, which moves or merges all members. Each field
+ * declares which value is kept (registry/members.ts).
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import type { Touched } from '../../journal/track.ts';
-import {
-  OWNED_ENTITIES,
-  type OwnedEntity,
-  ownedIdsSql,
-  TABLES,
-  tableOf,
-} from '../../registry/changes/tables.ts';
+import { type OwnedEntity, ownedIdsSql, TABLES } from '../../registry/changes/tables.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
-import { isErased } from '../../registry/stored/erasures.ts';
-import {
-  addRedirect,
-  MERGED_MEMBERS,
-  REPLACED_NUMBERS,
-  redirectOf,
-} from '../../registry/stored/former-identifiers.ts';
+import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS } from '../../registry/stored/former-identifiers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import type { Collision, CorrectionRefused } from '../correction-result.ts';
+import type { CorrectionRefused } from '../correction-result.ts';
 import { differ } from '../likeness.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run-correction.ts';
+import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './members-move.ts';
+import {
+  type Correction,
+  type CorrectionPlan,
+  findCooperative,
+  findMember,
+  type MemberRow,
+  refuse,
+} from './run-correction.ts';
 
 // Merge of all staged pairs at once: the entries of one member go to the other member, and the first is
 // deleted
@@ -135,80 +130,6 @@ export function notePairs(db: Connection): Message[] {
   ];
 }
 
-// Move of all staged members with their entries to another cooperative
-
-/** Stages members for the statements below. */
-function stageMoving(db: Connection, ids: readonly number[]): void {
-  const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
-  for (const id of ids) insert.run(id);
-}
-
-/** Ids of rows owned by the staged members, by entity. */
-const OWNED = OWNED_ENTITIES.map((entity) => ({
-  entity,
-  ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
-}));
-
-const TOUCHED_BY_MOVE: Touched = {
-  members: 'SELECT id FROM temp.moving',
-  ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
-};
-
-/** Moves staged members and their rows to a cooperative. Members that a merge deletes later do not move. */
-function moveMembers(db: Connection, cooperativeId: number): void {
-  for (const { entity, ids } of OWNED) {
-    const { table } = tableOf(entity);
-    db.run(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`, [cooperativeId]);
-  }
-  db.run(
-    `UPDATE main.members SET cooperative_id = ? WHERE id IN (SELECT id FROM temp.moving)
-       AND id NOT IN (SELECT from_id FROM temp.pairs)`,
-    [cooperativeId],
-  );
-}
-
-const MESSAGES = {
-  production: say('A delivery of the other cooperative has this reference.'),
-  loans: say('A loan of the other cooperative has this reference.'),
-  payments: say('A payment of the other cooperative has this reference.'),
-  accounts: say('An account of the other cooperative has this number.'),
-  savings: say('A transaction of the other cooperative has this reference.'),
-} as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
-
-/** Finds rows of the staged members that collide with rows of the target cooperative. */
-function findCollisions(db: Connection, cooperativeId: number): Collision[] {
-  const ofMembers = db
-    .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(
-      `SELECT m.id, o.id AS other, m.member_code AS row, o.identity_card = m.identity_card AS isSame
-       FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
-       CROSS JOIN main.members o ON o.cooperative_id = @to
-         AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
-       WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
-      { to: cooperativeId },
-    )
-    .map(({ id, other, row, isSame }): Collision => {
-      const message =
-        isSame === 1
-          ? say('The person is member {other} there: merge member {id} into it (members merge).', {
-              other,
-              id,
-            })
-          : say('Another member of the other cooperative has this code.');
-      return { entity: 'members', row, message };
-    });
-  const ofEntries = OWNED.flatMap(({ entity, ids }) => {
-    const { table, label } = tableOf(entity);
-    const rows = db.values<string>(
-      `SELECT e.${label} FROM main.${table} e CROSS JOIN main.${table} o
-         ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
-       WHERE e.id IN (${ids}) ORDER BY e.id`,
-      [cooperativeId],
-    );
-    return rows.map((row) => ({ entity, row, message: MESSAGES[entity] }));
-  });
-  return [...ofMembers, ...ofEntries];
-}
-
 // Merge of two members
 
 /** Returns warnings, without values, that two members may be different people. Ignores unknown values. */
@@ -230,24 +151,6 @@ interface Described {
   readonly full_name: string;
   readonly gender: string | null;
   readonly date_of_birth: string | null;
-}
-
-export interface MemberRow {
-  readonly id: number;
-  readonly cooperative_id: number;
-  readonly identity_card: string;
-}
-
-export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
-  const member = db.row<MemberRow & { status: string }>(
-    'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
-    [id],
-  );
-  if (member !== undefined) return isErased(member) ? refuse(say('Member {id} was erased.', { id })) : member;
-  const into = redirectOf(db, MERGED_MEMBERS, id);
-  return into === undefined
-    ? refuse(say('There is no member {id}.', { id }))
-    : refuse(say('Member {id} was merged into member {into}.', { id, into }));
 }
 
 /**
@@ -336,36 +239,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   };
 }
 
-// Move of a member, and merge of cooperatives
-
-export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
-  db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
-  refuse(say('There is no cooperative {code}.', { code }));
-
-/** Moves a member with all entries to the cooperative with this code. */
-export const moveMember = (
-  { db }: OperationScope,
-  { memberId, code }: { readonly memberId: number; readonly code: string },
-): Correction => ({
-  kind: 'members_move',
-  options: { member: memberId, to: code },
-  decide() {
-    const member = findMember(db, memberId);
-    if ('outcome' in member) return member;
-    const to = findCooperative(db, code);
-    if ('outcome' in to) return to;
-    if (member.cooperative_id === to.id)
-      return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code }));
-    stageMoving(db, [memberId]);
-    const collisions = findCollisions(db, to.id);
-    if (collisions.length > 0) return refuse(say('Some rows cannot be in {code}.', { code }), collisions);
-    return {
-      touched: TOUCHED_BY_MOVE,
-      members: [{ id: memberId, fate: 'changes' }],
-      work: () => moveMembers(db, to.id),
-    };
-  },
-});
+// Merge of cooperatives
 
 /** Moves all members to another cooperative, merges members of both, and dissolves the cooperative. */
 export const mergeCooperatives = (

@@ -1,40 +1,13 @@
 /** Finds the issues of a registry, worst first, each with the command that resolves it. */
 import { dirname } from 'node:path';
-import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import { type ApiKey, hasExpired } from '../access/api-keys.ts';
-import { isServed } from '../backup/in-use.ts';
 import { refusalsOf } from '../keys/key-text.ts';
-import { findLostKeys, type LedgerStatus, lostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
-import type { Config } from '../runtime/config.ts';
-import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
+import { type LedgerStatus, lostKeys } from '../ledger/open-ledger.ts';
 import { quoted } from '../runtime/typed-command.ts';
-import { ledgerFolderOf } from '../sqlite/registry-files.ts';
-import type { Storage } from '../sqlite/storage.ts';
 import { formatBytes } from '../terminal/output.ts';
-import { DAY_SECONDS, formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { DAY_SECONDS, formatDate, formatDateTime } from '../values/date-time.ts';
 import { type Message, say, Written } from '../values/message.ts';
-import {
-  type Attention,
-  type FactsForIssues,
-  type ReadAdded,
-  type RegistryStatus,
-  readStatus,
-  STALE_COUNTED,
-} from './registry-status.ts';
-
-/** Facts that `status` and the desk show. */
-export interface StatusFacts extends FactsForIssues {
-  readonly location: string;
-  readonly condition: RegistryStatus;
-  readonly ledgerFolder: string;
-  readonly isLedgerOn: boolean;
-  /** Undefined if there is no ledger yet. */
-  readonly ledger: LedgerStatus | undefined;
-  /** The keys' file if keys that were in use are missing. */
-  readonly lostKeysFile: string | undefined;
-  readonly uses: readonly KeyUse[];
-  readonly zone: TimeZone;
-}
+import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.ts';
 
 /** A day, with some slack for a backup that takes longer or starts later than the day before. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
@@ -47,17 +20,12 @@ const REFUSED_OFTEN = 100;
 const NAMED = 3;
 
 /** @returns the issues, worst first */
-export const findAttention = (facts: StatusFacts): readonly Attention[] =>
+export const findIssues = (facts: StatusFacts): readonly Issue[] =>
   [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofAdded, ofReadModel, ofKeys].flatMap(
     (rule) => [...rule(facts)],
   );
 
-function* ofClock({
-  condition: { lastImport, lastBackup },
-  uses,
-  now,
-  zone,
-}: StatusFacts): Iterable<Attention> {
+function* ofClock({ condition: { lastImport, lastBackup }, uses, now, zone }: StatusFacts): Iterable<Issue> {
   const latest = Math.max(
     lastImport?.importedAt ?? 0,
     Math.floor((lastBackup?.instantMs ?? 0) / 1000),
@@ -71,7 +39,7 @@ function* ofClock({
   yield { about: 'clock', text, command: 'timedatectl' };
 }
 
-function* ofDisk({ location, condition }: StatusFacts): Iterable<Attention> {
+function* ofDisk({ location, condition }: StatusFacts): Iterable<Issue> {
   const { freeBytes, reservedBytes, bytes } = condition;
   if (freeBytes >= bytes + reservedBytes) return;
   const free = formatBytes(freeBytes);
@@ -84,7 +52,7 @@ function* ofDisk({ location, condition }: StatusFacts): Iterable<Attention> {
   yield { about: 'disk', text, command: `df -h ${quoted(dirname(location))}` };
 }
 
-function* ofSequence({ condition, command }: StatusFacts): Iterable<Attention> {
+function* ofSequence({ condition, command }: StatusFacts): Iterable<Issue> {
   if (condition.sequence !== undefined) return;
   yield {
     about: 'events',
@@ -93,7 +61,7 @@ function* ofSequence({ condition, command }: StatusFacts): Iterable<Attention> {
   };
 }
 
-function* ofLostKeys({ lostKeysFile: file, command }: StatusFacts): Iterable<Attention> {
+function* ofLostKeys({ lostKeysFile: file, command }: StatusFacts): Iterable<Issue> {
   if (file !== undefined)
     yield { about: 'keys', text: lostKeys(file), command: command('restore DIR --replace') };
 }
@@ -104,10 +72,10 @@ const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerStatus['fault']>]: M
   'does not answer': say('The disk of the access ledger does not answer: no personal data is shown.'),
 };
 
-function* ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): Iterable<Attention> {
+function* ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): Iterable<Issue> {
   if (!isLedgerOn || ledger === undefined) return;
   const { fault, unreadable, missing, tooOld } = ledger;
-  const entry = (text: Message, command: string): Attention => ({ about: 'ledger', text, command });
+  const entry = (text: Message, command: string): Issue => ({ about: 'ledger', text, command });
   if (fault !== null) {
     const look = fault === 'open to others' ? 'chmod -R go-rwx' : 'ls -la';
     yield entry(LEDGER_FAULTS[fault], `${look} ${quoted(ledgerFolder)}`);
@@ -131,8 +99,8 @@ function* ofLedger({ isLedgerOn, ledger, ledgerFolder, command }: StatusFacts): 
 const shortList = (names: readonly string[]): string =>
   names.length > NAMED ? `${names.slice(0, NAMED).join(', ')}, …` : names.join(', ');
 
-function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFacts): Iterable<Attention> {
-  const entry = (text: Message, next = 'backup DIR --keep 14 --verify'): Attention => ({
+function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFacts): Iterable<Issue> {
+  const entry = (text: Message, next = 'backup DIR --keep 14 --verify'): Issue => ({
     about: 'backup',
     text,
     command: command(next),
@@ -157,12 +125,12 @@ function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFac
     yield entry(say('The last backup, of {at}, is not verified.', { at }), `backup verify ${quoted(folder)}`);
 }
 
-const ofAdded = (facts: StatusFacts): readonly Attention[] =>
-  facts.condition.added.flatMap(({ attention }) => attention(facts));
+const ofAdded = (facts: StatusFacts): readonly Issue[] =>
+  facts.condition.added.flatMap(({ issues }) => issues(facts));
 
-function* ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): Iterable<Attention> {
+function* ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): Iterable<Issue> {
   const { stale, hasOtherRules, unindexed } = readModel;
-  const entry = (text: Message): Attention => ({ about: 'read model', text, command: command('summarize') });
+  const entry = (text: Message): Issue => ({ about: 'read model', text, command: command('summarize') });
   // A running import indexes the names itself.
   if (unindexed > 0 && imports.running === 0)
     yield entry(say('Searches by name do not find {unindexed|# member|# members} yet.', { unindexed }));
@@ -192,7 +160,7 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 
-function* ofKeys(facts: StatusFacts): Iterable<Attention> {
+function* ofKeys(facts: StatusFacts): Iterable<Issue> {
   const { uses, zone, command } = facts;
   const listed = (keys: readonly ApiKey[], describe: (key: ApiKey) => Written | Message) => [
     ...keys
@@ -200,7 +168,7 @@ function* ofKeys(facts: StatusFacts): Iterable<Attention> {
       .map((key) => say('key {id} ({name}) {told}', { id: key.id, name: key.name, told: describe(key) })),
     ...(keys.length > NAMED ? [say('{more} more', { more: keys.length - NAMED })] : []),
   ];
-  const entry = (text: Message, keys: readonly ApiKey[], commandOfOne: string): Attention => ({
+  const entry = (text: Message, keys: readonly ApiKey[], commandOfOne: string): Issue => ({
     about: 'keys',
     text,
     command: command(keys.length === 1 ? commandOfOne : 'keys list'),
@@ -216,43 +184,5 @@ function* ofKeys(facts: StatusFacts): Iterable<Attention> {
     const named = listed(expiring, (key) => new Written('day', formatDate(key.expiresAt ?? 0, zone)));
     const text = say('Expiring within 30 days: {named}.', { named });
     yield entry(text, expiring, `keys update ${expiring[0].id} --expires DATE`);
-  }
-}
-
-// Facts for `status` and the desk
-
-/**
- * @param command formats a command for the same registry
- * @throws StorageError (as a rejection) when there is no registry of this release
- */
-export async function readFacts(
-  storage: Storage,
-  config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
-  clock: Clock,
-  command: StatusFacts['command'],
-  added: readonly ReadAdded[],
-): Promise<StatusFacts> {
-  const now = nowSeconds(clock);
-  // Checked before this process opens any file itself.
-  const isOpen = isServed(storage.location);
-  const condition = await readStatus(storage, added);
-  const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
-  try {
-    return {
-      location: storage.location,
-      condition,
-      isLedgerOn: config.accessLedger,
-      ledgerFolder: ledgerFolderOf(storage.location),
-      ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
-      lostKeysFile: findLostKeys(storage.checkedPath()),
-      keys: store?.list(now) ?? [],
-      uses: store?.uses(now) ?? [],
-      isServed: isOpen,
-      now,
-      zone: config.zone,
-      command,
-    };
-  } finally {
-    store?.close();
   }
 }

@@ -3,9 +3,9 @@
 import { findBox } from '../desk/layout.ts';
 import { fields, table } from '../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../desk/screen.ts';
-import { findAttention, type StatusFacts } from '../health/attention.ts';
 import { attention, readVisitedFacts } from '../health/health-page.ts';
-import type { ReadAdded } from '../health/registry-status.ts';
+import { findIssues } from '../health/issues.ts';
+import type { ReadAdded, StatusFacts } from '../health/registry-status.ts';
 import { undoneMark, whatOf } from '../journal/imports-text.ts';
 import { parseMemberName } from '../journal/named-member.ts';
 import type { Operation } from '../journal/operations.ts';
@@ -243,7 +243,7 @@ export const startPage = (added: readonly ReadAdded[]): Screen => ({
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}
 <small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>
-${attention(visit, findAttention(facts))}
+${attention(visit, findIssues(facts))}
 <div class="beside"><section><h2>${visit.say('The registry')}</h2>${registry(visit, facts)}</section>
 <section><h2>${visit.say('Last imports and corrections')}</h2>
 ${lastOperations(visit, operations.toReversed())}</section></div>`;

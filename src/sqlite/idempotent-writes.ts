@@ -1,0 +1,104 @@
+/**
+ * Stores the responses to POST requests with an Idempotency-Key, each in the transaction of the write that it
+ * answers (docs/api.md#repeating-a-request).
+ */
+
+import { RegistryError } from '../values/errors.ts';
+import type { Connection } from './connection.ts';
+import type { GroupCommit, ReadSnapshot } from './group-commit.ts';
+
+/** Seconds for which a response is saved. */
+export const SAVED_SECONDS = 86_400;
+
+export interface StoredResponse {
+  readonly status: number;
+  readonly location: string | null;
+  readonly etag: string | null;
+  /** JSON that may contain personal data. */
+  readonly body: string;
+}
+
+export interface SavedResponse extends StoredResponse {
+  /** Hash of the request to which this is the response. */
+  readonly requestHash: string;
+}
+
+/** Response to store with a new row in one transaction, so that a crash loses both or neither. */
+export interface ResponseToSave<Created> {
+  /** API key of the request. Keys never see responses to other keys. */
+  readonly keyId: number;
+  readonly idempotencyKey: string;
+  readonly requestHash: string;
+  /** Composes the response to the created row, inside the transaction. */
+  compose(created: Created): StoredResponse;
+}
+
+/** Expired rows that one write removes: few, but more than a write adds. */
+const PURGED_ROWS = 8;
+
+export type IdempotentWrites = ReturnType<typeof openIdempotentWrites>;
+
+export function openIdempotentWrites(
+  db: Connection,
+  { commits, snapshot }: { readonly commits: GroupCommit; readonly snapshot: ReadSnapshot },
+) {
+  const select = db.prepare<[keyId: number, key: string, after: number], SavedResponse>(
+    `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
+     WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
+  );
+  // An expired row with the same key may still exist.
+  const insert = db.prepare<
+    [number, string, string, number, string | null, string | null, string, createdAt: number]
+  >(`INSERT OR REPLACE INTO idempotent_responses
+       (key_id, idempotency_key, request_hash, status, location, etag, body, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const purge = db.prepare<[until: number]>(
+    `DELETE FROM idempotent_responses WHERE (key_id, idempotency_key) IN (
+       SELECT key_id, idempotency_key FROM idempotent_responses WHERE created_at <= ?
+       ORDER BY created_at LIMIT ${PURGED_ROWS})`,
+    `${PURGED_ROWS} rows, found by their age`,
+  );
+
+  /** Time up to which no expired rows are left, so that the next write can skip the search. */
+  let purgedUntil = Number.NEGATIVE_INFINITY;
+  function removeExpired(until: number): void {
+    if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
+  }
+
+  /** Returns undefined for a key that was not used in the last 24 hours. */
+  const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
+    snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
+
+  /** Queues the work of an `update`, and removes a few expired responses. */
+  const update = <T>(nowSeconds: number, work: () => T): Promise<T> =>
+    commits.write(() => {
+      removeExpired(nowSeconds - SAVED_SECONDS);
+      return work();
+    });
+
+  return {
+    find,
+    update,
+    /**
+     * Queues the work of a `create`. If a response is to be saved, the work runs only if the key is unused,
+     * and the same transaction saves the response.
+     * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
+     */
+    create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>
+      update(nowSeconds, () => {
+        if (keep === undefined) return work();
+        const { keyId, idempotencyKey, requestHash } = keep;
+        // Another process may have handled the same request since the first search.
+        if (find(keyId, idempotencyKey, nowSeconds) !== undefined) throw repeated();
+        const created = work();
+        const { status, location, etag, body } = keep.compose(created);
+        insert.run(keyId, idempotencyKey, requestHash, status, location, etag, body, nowSeconds);
+        return created;
+      }),
+  };
+}
+
+const repeated = (): RegistryError =>
+  new RegistryError('repeated', 'A request with this Idempotency-Key is still running.', {
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,69 @@
+/** The write-ahead log of a database: its size limit, its checkpoints and its removal. */
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { isBusy } from './sqlite-errors.ts';
+
+/** Size to which SQLite truncates the log's file when the log starts again from the beginning. */
+export const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** An open database, as connection.ts makes it. */
+interface OpenDatabase {
+  readonly raw: Database.Database;
+  setLockTimeout(waitMs: number): void;
+}
+
+/** Copies the log into the file as far as readers and writers allow, without waiting for them. */
+export function copyLog({ raw }: OpenDatabase): void {
+  raw.pragma('wal_checkpoint(PASSIVE)');
+}
+
+/** Copies all of the log into the file, so that the next write reuses the log from its start. */
+export function restartLog({ raw }: OpenDatabase): void {
+  raw.pragma('wal_checkpoint(RESTART)');
+}
+
+/**
+ * Empties the log of the main file as far as readers allow, without delaying other writers.
+ * @param waitMs lock timeout to set afterwards
+ */
+export function emptyLog(db: OpenDatabase, waitMs: number): void {
+  // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
+  db.raw.pragma('main.wal_checkpoint(PASSIVE)');
+  db.setLockTimeout(0);
+  try {
+    db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.setLockTimeout(waitMs);
+  }
+}
+
+/**
+ * Empties the main file's log, waiting for readers and writers.
+ * @returns false if a reader still needs the log
+ * @throws the driver's error for another process's lock
+ */
+export function truncateLog({ raw }: OpenDatabase): boolean {
+  const log = `${raw.name}-wal`;
+  raw.pragma('main.wal_checkpoint(TRUNCATE)');
+  return !existsSync(log) || statSync(log).size === 0;
+}
+
+/** Removes the log, unless another process is using the file. */
+export function removeLog(db: OpenDatabase): void {
+  try {
+    db.setLockTimeout(0);
+    db.raw.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/** Turns off WAL mode, in which reading needs additional files and so fails on a read-only disk. */
+export function leaveLogMode(file: string): void {
+  const copy = new Database(file);
+  try {
+    copy.pragma('journal_mode = DELETE');
+  } finally {
+    copy.close();
+  }
+}

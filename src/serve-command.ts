@@ -56,7 +56,7 @@ function logWriter({ out, err }: CliContext): (lines: string) => void {
   const report = ({ code }: NodeJS.ErrnoException) => {
     if (isReported) return;
     isReported = true;
-    err(`The log cannot be written (${code}): lines are lost until it can be. The service goes on.\n`);
+    err(`The log cannot be written (${code}): lines are lost until it can be. The service continues.\n`);
   };
   return (lines) => out(lines, report);
 }

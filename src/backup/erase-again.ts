@@ -177,7 +177,7 @@ function eraseFrom(
     if (persons.size > 0 && clearFreeSpace(db, nowSeconds, 0) !== undefined)
       throw new StorageError(
         'failed',
-        'The disk has no room to erase from the backup who was erased since. Nothing was restored.',
+        'The disk has no room to erase from the backup the persons erased since then. Nothing was restored.',
       );
     return [...persons.values()].flat().sort((a, b) => a - b);
   } finally {

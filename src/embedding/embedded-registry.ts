@@ -53,7 +53,7 @@ export interface RegistryOptions {
   readonly port?: number;
   /** Address that clients use, for links; under a path, the one before `/api/v1`. */
   readonly publicUrl?: string;
-  /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[];
   /** Time zone of the registry, such as `+02:00`. */
   readonly timeZoneOffset?: string;

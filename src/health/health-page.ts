@@ -117,7 +117,7 @@ function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries 
 }
 
 const ledgerOf = ({ say, write }: Visit, { ledger, isLedgerOn, ledgerFolder }: StatusFacts): Entries => [
-  [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
+  [say('Accesses'), isLedgerOn ? say('recorded') : say('not recorded')],
   [say('So far'), write.number(ledger?.entries ?? 0)],
   [say('Size'), ledger && write.bytes(ledger.bytes)],
   [say('Folder'), ledger && ledgerFolder],

@@ -61,7 +61,7 @@ export function readPartRow(db: Connection): PartRow {
   if (row === undefined)
     throw new StorageError(
       'failed',
-      `${db.raw.name} has no part of the ledger in it. Restore it from a backup.`,
+      `${db.raw.name} contains no records of the ledger. Restore it from a backup.`,
     );
   return row;
 }

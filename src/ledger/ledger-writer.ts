@@ -332,7 +332,7 @@ export class LedgerWriter {
   private noteReplaced(name: string, reason: string): void {
     if (this.replaced.has(name)) return;
     this.replaced.add(name);
-    this.note(`access ledger: ${name} cannot be used (${reason}); readings go on in a new file`);
+    this.note(`access ledger: ${name} cannot be used (${reason}); recording continues in a new file`);
   }
 
   /** Removes files past their retention, with their month keys. @throws StorageError, the driver's error */

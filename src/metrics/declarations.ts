@@ -62,7 +62,7 @@ export const DECLARATIONS = {
     'Seconds that a transaction of writes took, from its begin until it was on disk',
   ),
   registry_ledger_readings_total: counter(
-    'Readings of personal data: `recorded` in the access ledger, or `refused` as they could not be',
+    'Accesses to personal data: `recorded` in the access ledger, or `refused` because recording failed',
     'outcome',
   ),
   registry_ledger_lag_seconds: histogramOfSeconds(
@@ -72,7 +72,7 @@ export const DECLARATIONS = {
     'Files of the access ledger that were damaged or taken away, and replaced by new ones',
   ),
   registry_ledger_reserved_readings: gauge(
-    'Readings that the access ledger can record on a full disk, about; since the first reading',
+    'Approximate number of accesses that the ledger can still record on a full disk',
   ),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name under way, the one that runs included'),
@@ -91,9 +91,7 @@ export const DECLARATIONS = {
     '1 if a read model of another release was seen: run `summarize`; else 0',
   ),
   registry_feed_sequence: gauge('Number of the last event'),
-  registry_imports_running: gauge(
-    'Imports and dry runs under way; how far one has got is known only to itself',
-  ),
+  registry_imports_running: gauge('Imports and dry runs under way, without their progress'),
   registry_imports_staged_bytes: gauge('Bytes that they have read and set aside'),
   registry_last_import_timestamp_seconds: gauge(
     'When the last import was applied, in epoch seconds; absent if there was none',

@@ -52,7 +52,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: {
     default: 'none',
     hasNoDefault: true,
-    help: 'addresses and CIDR blocks, separated by commas, whose `X-Forwarded-For` is believed',
+    help: 'addresses and CIDR blocks, separated by commas, whose `X-Forwarded-For` is trusted',
     parse: (text: string) => parseAddressBlocks(text.split(',')),
   },
   METRICS: {
@@ -64,7 +64,7 @@ export const SETTINGS = {
   TIME_ZONE_OFFSET: {
     default: 'that of the registry; +02:00 for a new one',
     hasNoDefault: true,
-    help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
+    help: 'offset of the date-times that are shown, and of those read without one, such as `-03:30` or `Z`',
     parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
   },
   REGISTRY_USER: {
@@ -88,7 +88,7 @@ export const SETTINGS = {
   },
   ACCESS_LEDGER_DAYS: {
     default: '730',
-    help: 'days for which accesses are kept at least, 1 to 36500; older ones are removed once a day',
+    help: 'minimum days for which accesses are kept, 1 to 36500; older ones are removed once a day',
     parse: parseDays,
   },
   LOG_LEVEL: {

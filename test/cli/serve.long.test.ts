@@ -38,7 +38,7 @@ async function serveWithoutLog(server: RunningCommand, port: number): Promise<vo
 }
 
 const LOST =
-  /^The log cannot be written \((\w+)\): lines are lost until it can be\. The service goes on\.$/gm;
+  /^The log cannot be written \((\w+)\): lines are lost until it can be\. The service continues\.$/gm;
 
 test('a log that cannot be written does not end the service, which says so once', async (context) => {
   const { server, port } = await serve(context);

@@ -61,7 +61,7 @@ test("behind trusted proxies the client's address is the first from the right th
   assert.equal(client(undefined, '198.51.100.9'), undefined);
 });
 
-test('X-Forwarded-For is believed of trusted proxies only', async (context) => {
+test('X-Forwarded-For is used from trusted proxies only', async (context) => {
   const trusting = await startApp(context, { settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
   const { key } = trusting.issue(['members:read'], { allowedAddresses: ['198.51.100.0/24'] });
   const status = async (forwarded: string | undefined) =>

@@ -50,7 +50,7 @@ test('a corrected entry without a receipt number is stopped', async (context) =>
   assert.match(
     await refusal(place, 'production', ledger(...CORRECTED)),
     new RegExp(
-      `warning: 1 delivery is new on a day on which import ${id} has others that this file has not ` +
+      `warning: 1 delivery is new on a day on which import ${id} has others that this file lacks ` +
         `\\(line 2: 396\\.3 kg in place of 369\\.3 on 2024-01-02\\)\\. If the file is a newer version of ` +
         `import ${id}, add --replaces ${id}; if these rows are additional, add --yes\\. \\(line 2\\)`,
     ),

@@ -240,7 +240,7 @@ for (const [kind, renamed] of [
       [
         [
           'already_stored',
-          `${message}: did this ledger come before, in another form?`,
+          `${message}: was this ledger imported before, in another form?`,
           [2, 3, 4, 5, 6, 7, 8, 9, 10],
         ],
       ],

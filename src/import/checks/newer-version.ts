@@ -24,7 +24,7 @@ const ENTRIES = {
     example: 'line {line}: {now} kg in place of {before} on {day}',
     summary:
       '{rows|# delivery is|# deliveries are} new on a day on which import {id} has others that ' +
-      'this file has not ({examples})',
+      'this file lacks ({examples})',
   },
   savings: {
     same: 't.account_id = p.account_id AND t.kind = r.kind',
@@ -33,7 +33,7 @@ const ENTRIES = {
     example: 'line {line}: {now} Frw in place of {before} on {day}',
     summary:
       '{rows|# transaction is|# transactions are} new on a day on which import {id} has others that ' +
-      'this file has not ({examples})',
+      'this file lacks ({examples})',
   },
 } as const;
 

@@ -40,11 +40,11 @@ const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
   'removed since, or does another member have a code or national ID of it now?';
 const SAME_ROWS =
-  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: did this ' +
-  'ledger come before, in another form?';
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: was this ' +
+  'ledger imported before, in another form?';
 const SAME_ROWS_IMPORTED =
   '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
-  '{id}: did this ledger come before, in another form?';
+  '{id}: was this ledger imported before, in another form?';
 
 /** Returns a JOIN of stored entries `t` that have the member or loan, the day and the amount of a row. */
 function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {

@@ -308,7 +308,7 @@ export function declareImport(command: Command, context: CliContext): void {
       parseIdOf('an import, as `imports list`'),
     )
     .option('--absent <file>', 'with --replaces: write the rows that the file no longer has to this file')
-    .option('--overwrite-corrections', 'set values back to what they were before they were corrected')
+    .option('--overwrite-corrections', 'also overwrite values that were corrected by hand')
     .option('--despite-erasure', 'import members who were erased')
     .option('--changes <file>', 'write every changed value, as it was and as it is, to this file')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')

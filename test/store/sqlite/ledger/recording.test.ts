@@ -270,7 +270,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     const [after = ''] = await ledger.record([reading()]);
     assert.match(after, /^1-/, 'a new chain');
     assert.equal(ledgerNames(place).at(-1)?.slice(-7), '0002.db');
-    assert.match(notes.join('\n'), /cannot be used .*; readings go on in a new file/);
+    assert.match(notes.join('\n'), /cannot be used .*; recording continues in a new file/);
     await ledger.record([reading()]);
     assert.equal(notes.length, 1);
     assert.equal(ledger.state?.().replacedFiles, 1);

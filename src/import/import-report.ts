@@ -138,6 +138,8 @@ export type ImportNews =
   /** Sheets of a workbook, if the import could not choose one. */
   | { readonly sheets: readonly string[] }
   | { readonly firstRows: readonly FirstRow[] }
+  /** Columns with numbers that are refused for their decimals, and that a map could round. */
+  | { readonly roundableColumns: readonly string[] }
   | { readonly report: ReportNews }
   /** Sent after the command has reported the planned changes; the command then waits for the reply `yes`. */
   | { readonly asks: true }

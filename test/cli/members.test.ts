@@ -73,7 +73,9 @@ test('members move lists every collision, and does nothing', async (context) => 
     collisions: [
       {
         ...{ entity: 'members', row: 'M-2' },
-        message: 'The person is member 3 there: merge member 2 into it (members merge).',
+        message:
+          'The person is already member 3 there. To merge member 2 into it: npm run -s registry -- ' +
+          `members merge 2 3 --reason "Registered twice" --db ${place.databaseFile}`,
       },
       {
         ...{ entity: 'production', row: 'P-2' },
@@ -171,7 +173,10 @@ test('an active member who would be merged into an ended membership is pointed o
   const header = 'cooperative_code,identity_card,member_code,full_name,status\n';
   await place.load('members', `${header}A-1,${nid(2)},M-2,Person 2,withdrawn\n`, '--yes');
   const dry = await place.command('members', 'merge', '--yes', '1', '2', ...WHY, '--dry-run');
-  assert.match(dry.out, /Note: 1 active member is merged into one who is not/);
+  assert.match(
+    dry.out,
+    /Note: 1 active member is merged into a member who is not active, and will no longer/,
+  );
   assert.match(dry.out, /^Nothing was changed\. Without --dry-run:\n/);
 });
 

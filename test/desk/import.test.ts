@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
-import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
+import { fieldsOf, fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { LOANS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 import { type MadeCell, WORKBOOKS } from '../support/sheet.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
@@ -150,6 +150,95 @@ test('hidden rows of a workbook are left out only if their box is ticked', async
     assert.equal(text.includes('Person 5'), isRead, text);
     assert.match(text, isRead ? /1 hidden row, read like the others/ : /1 hidden row, left out/);
   }
+});
+
+test('a column whose numbers were refused for their decimals is rounded if a user says so', async (context) => {
+  const { databaseFile, query, value } = await startedPlace(context);
+  const desk = await testDesk(context, databaseFile);
+  desk.clock.advance(SAMPLES_MS - desk.clock.now());
+  const [browser, french, kinyarwanda] = [
+    await desk.enter(),
+    await desk.enter('F', 'fr'),
+    await desk.enter('K', 'rw'),
+  ];
+  const header = ['cooperative_code', 'member_code', 'reference', 'amount', 'interest_rate'];
+  const loan = (n: number, ...cells: MadeCell[]): MadeCell[] => ['A-1', 'M-1', `L-${n}`, ...cells];
+  const rows = [
+    header,
+    loan(1, { number: 1186.6071672, decimals: 0 }, 12.5),
+    loan(2, 5000, 18.7512),
+    loan(3, 6000, 0.195),
+  ];
+  const { path, page } = await give(browser, 'loans.xlsx', WORKBOOKS.Excel({ rows }));
+  assert.doesNotMatch(page.text, /name="round-/);
+  const refused = await submit(browser, path, 'check');
+  assert.match(
+    refused.text,
+    /shows 1187 and holds 1186\.6071672, .* in the spreadsheet, or have the column rounded\./,
+  );
+  assert.doesNotMatch(refused.text, /in a map|let a map/);
+  for (const [{ get }, words] of [
+    [french, 'Arrondir la colonne Montant à 2 décimales'],
+    [kinyarwanda, 'Cira inkingi Amafaranga ku mibare 2 nyuma y’akadomo'],
+  ] as const)
+    assert.ok((await get(path)).text.includes(`<button>${words}</button>`), words);
+  // Only columns with such numbers, each with its button.
+  const buttons = [...refused.text.matchAll(/name="(round-\w+)" value="yes">\s*<button>([^<]*)</g)];
+  assert.deepEqual(
+    buttons.map(([, field, label]) => [field, label]),
+    [
+      ['round-amount', 'Round the column Amount to 2 decimals'],
+      ['round-interest_rate', 'Round the column Interest a year to 2 decimals'],
+    ],
+  );
+  const [amount, rate] = refused.text.split('<form').filter((form) => form.includes('value="round"'));
+  const round = async (form = '') => {
+    await browser.post(path, fieldsOf(form));
+    return settled(browser, path);
+  };
+  const amountRounded = await round(amount);
+  assert.match(amountRounded.text, /rounded in column Amount: line 2</);
+  assert.doesNotMatch(amountRounded.text, /name="round-amount"/);
+  // A form of the earlier check rounds nothing.
+  assert.match((await round(rate)).text, /The data has changed in the meantime/);
+  const bothRounded = await submit(browser, path, 'round');
+  assert.match(bothRounded.text, /rounded in column Interest a year: line 3</);
+  // A rate that may be a share is still asked about.
+  assert.match(bothRounded.text, /It is unclear whether 0\.195 means 19\.5 per cent or less/);
+  const choices = await browser.get(`${path}?choose=yes`);
+  assert.match(
+    choices.text,
+    /name="round-amount" value="yes" checked>\s*Round the column Amount to 2 decimals</,
+  );
+  const unticked = await submit(browser, path, 'check', { 'round-interest_rate': 'yes' });
+  assert.match(unticked.text, /shows 1187 and holds 1186\.6071672/);
+  assert.match(unticked.text, /rounded in column Interest a year: line 3</);
+  await submit(browser, path, 'round');
+  const good = await submit(browser, path, 'good');
+  assert.match(good.text, /rounded in column Amount: line 2<.*rounded in column Interest a year: line 3</s);
+  await submit(browser, path, 'import');
+  assert.deepEqual(
+    query('SELECT amount_minor AS amount, interest_rate_hundredths AS rate FROM loans ORDER BY reference'),
+    [
+      { amount: 118_661, rate: 1250 },
+      { amount: 500_000, rate: 1875 },
+    ],
+  );
+  assert.match(
+    String(value('SELECT map FROM imported_files WHERE map IS NOT NULL')),
+    /"rounded":\["amount","interest_rate"\]/,
+  );
+});
+
+test('in a text file, too, a column is rounded where the mark before decimals is certain', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows = 'cooperative_code,member_code,delivered_at,kg\nA-1,M-1,2025-01-01,';
+  const certain = await give(browser, 'production.csv', `${rows}1186.6071672\n`);
+  assert.match((await submit(browser, certain.path, 'check')).text, /no more than 3 decimal places/);
+  assert.match((await submit(browser, certain.path, 'round')).text, /value="import"/);
+  const unclear = await give(browser, 'production.csv', `${rows}"1186,6071672"\n`);
+  assert.doesNotMatch((await submit(browser, unclear.path, 'check')).text, /value="round"/);
 });
 
 test('a template is downloaded in the language of the page, and its example is never taken for data', async (context) => {

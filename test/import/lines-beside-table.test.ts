@@ -116,6 +116,30 @@ for (const [kind, header, first, lone] of [
   });
 }
 
+test('a lone code of the form of the row above is a row, even if it begins like a footer', async (t) => {
+  const place = await startedPlace(t);
+  const map: FileLayout = {
+    kind: 'production',
+    columns: new Map(),
+    constants: new Map([['cooperative_code', 'A-1']]),
+    values: new Map(),
+  };
+  for (const [code, text, isRow] of [
+    ['LE 001', 'LE 002', true],
+    ['KA 9', 'LE 10', true],
+    ['Note 1: A', 'Note 2: B', true],
+    ['LE 001', 'Le 3', false],
+    ['LE 001', 'LE 3 MAI 2026', false],
+    ['KAWA 1', 'Page 2', false],
+    ['Keza', 'Page', false],
+  ] as const) {
+    const rows: MadeCell[][] = [['member_code', ...WITHOUT_CODE], [code, '2025-01-01', 1], [], [text]];
+    const { faults, notes } = await importText(place, 'production', FILES.CSV({ rows }), { map });
+    const found = [faults.some(({ line }) => line === 4), notes.includes('text_below  4')];
+    assert.deepEqual(found, [isRow, !isRow], text);
+  }
+});
+
 test('more than fifty lines below an empty line are rows with faults', async (t) => {
   const place = await startedPlace(t);
   const outcomeOf = async (count: number) => {

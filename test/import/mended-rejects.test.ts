@@ -99,7 +99,7 @@ test('a cell that is not as the rejects had it is a fault', async (context) => {
   const content = `${HEADER.trimEnd()},registry_file\n${rowOf(1, '5').trimEnd()},sha256:12\n`;
   const { status, err } = await place.load('production', content);
   assert.equal(status, 1);
-  assert.match(err, /line 2, column registry_file: This cell is not as the rejects had it\./);
+  assert.match(err, /line 2, column registry_file: This cell differs from the one in the rejects\./);
 });
 
 const ledger = fc.array(

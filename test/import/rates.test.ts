@@ -8,8 +8,8 @@ import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 const HEADER = ['cooperative_code', 'member_code', 'reference', 'amount', 'interest_rate'];
 const question = (rate: string, percent: string) =>
-  `Is ${rate} a share, that is ${percent} per cent, or a rate below one per cent? Write ${percent}, or the ` +
-  'latter with its sign and at most two decimals, such as 0.50%.';
+  `It is unclear whether ${rate} means ${percent} per cent or less than one per cent. Write ${percent} for ` +
+  'the first; for the second, write at most two decimals and the sign, such as 0.50%.';
 
 /** Imports loans at these rates. @returns stored rates in hundredths, and faults with their lines */
 async function importRates(context: TestContext, content: string | Buffer) {

@@ -65,6 +65,6 @@ test('a mark that is not as the rejects had it is a fault', async (context) => {
   const content = `${MEMBERS_HEADER},registry_repeats\nA-1,${nid(30)},M-30,P,yes\n`;
   assert.match(
     (await place.load('members', content)).err,
-    /column registry_repeats: This cell is not as the rejects had it\./,
+    /column registry_repeats: This cell differs from the one in the rejects\./,
   );
 });

@@ -55,6 +55,7 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       }
       if (run.news !== undefined) {
         run.news({ firstRows: listFirstRows(check) });
+        run.news({ roundableColumns: check.findings.roundableColumns });
         run.news({ names: await namesOn(mentionedLines, check) });
       }
       if (checked.isRefused) {

@@ -60,6 +60,7 @@ export class CommandRun {
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
   firstRows: readonly FirstRow[] = [];
+  roundableColumns: readonly string[] = [];
   changes: readonly ColumnChanges[] = [];
   names: { readonly [line: number]: string } = {};
   /** Sheets of a workbook, if the import could not choose one. */

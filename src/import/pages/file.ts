@@ -9,7 +9,7 @@ import { say } from '../../values/message.ts';
 import { cellContext } from '../reading/cell-context.ts';
 import { type MapFault, parseMap } from '../reading/parse-map.ts';
 import { type CommandRun, runAs } from './command-run.ts';
-import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
+import { type DeskFile, deskFilesOf, type ImportChoices, isImported } from './desk-files.ts';
 import {
   again,
   atDesk,
@@ -24,7 +24,7 @@ import {
   showingAll,
   stateOf,
 } from './findings.ts';
-import { choicesForm, chosenMap, chosenTwice } from './map-form.ts';
+import { choicesForm, chosenMap, chosenTwice, roundedMap, roundingForms } from './map-form.ts';
 
 // Kind of a file, and sheet of a workbook
 
@@ -122,7 +122,7 @@ function checked(visit: Visit, file: DeskFile, check: CommandRun): Page {
 <a href="/imports/${same}">${visit.say('Show it')}</a></p>`
   }
 ${report.outcome !== 'failed' && counts(visit, report)}
-${details(visit, check)}
+${details(visit, check, roundingForms(visit, file, check))}
 ${nextSteps(visit, file, check)}${aside(visit, file, true)}`;
   return page(visit, file, body);
 }
@@ -176,6 +176,14 @@ const agreed = (act: FileAction<void>): Action =>
     return { goTo: pathOf(file) };
   });
 
+/** An action that checks the file again with other choices. */
+const changing = (change: (choices: ImportChoices, fields: Form) => ImportChoices): Action =>
+  agreed((visit, file, fields) => {
+    const kind = kindOf(file);
+    if (kind === undefined || file.choices === undefined) return;
+    deskFilesOf(visit).startCheck(file, kind, change(file.choices, fields), runAs(visit));
+  });
+
 export const IMPORT_FILE: Screen = {
   path: '/import/:file',
   title: say('Import a file'),
@@ -220,11 +228,8 @@ export const IMPORT_FILE: Screen = {
       deskFilesOf(visit).startCheck(file, kind, chosen, runAs(visit));
       return { goTo: pathOf(file) };
     }),
-    good: agreed((visit, file) => {
-      const kind = kindOf(file);
-      if (kind === undefined || file.choices === undefined) return;
-      deskFilesOf(visit).startCheck(file, kind, { ...file.choices, skipInvalid: true }, runAs(visit));
-    }),
+    good: changing((choices) => ({ ...choices, skipInvalid: true })),
+    round: changing((choices, fields) => ({ ...choices, map: roundedMap(choices.map, fields) })),
     again: settled((visit, file) => {
       deskFilesOf(visit).checkAgain(file, runAs(visit));
       return { goTo: pathOf(file) };

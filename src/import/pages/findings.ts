@@ -66,11 +66,12 @@ const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
     'Some dates of this column begin with the day and others with the month. Write all of them alike.',
   ),
   'This cell holds {value}, and at most': saying(
-    'This cell holds {value}, and at most {count} decimals are possible. Round it in the spreadsheet.',
+    'This cell holds {value}, and at most {count} decimals are possible. Round it in the spreadsheet, ' +
+      'or have the column rounded.',
   ),
   'This cell shows {shown} and holds': saying(
     'This cell shows {shown} and holds {value}, and at most {count} decimals are possible. ' +
-      'Round it in the spreadsheet.',
+      'Round it in the spreadsheet, or have the column rounded.',
   ),
   'It is unclear whether the point': saying(
     'It is unclear whether the point separates thousands or decimals. Choose a comma or a point, ' +
@@ -223,10 +224,12 @@ function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
   )}</section>`;
 }
 
-export function details(visit: Visit, run: CommandRun): Html {
+/** @param remedies buttons below the faults */
+export function details(visit: Visit, run: CommandRun, remedies: Html | false = false): Html {
   const notes = run.textsOf('note');
   return html`${part(visit, run, 'failed', visit.say('Failed'), 'refused')}
 ${part(visit, run, 'fault', visit.say('Faults'), 'refused')}
+${remedies}
 ${part(visit, run, 'warning', visit.say('Warnings'), 'attention')}
 ${part(visit, run, 'ignored', visit.say('Columns without a place in the registry'), 'attention')}
 ${part(visit, run, 'missing', visit.say('Rows missing from the newer version'))}

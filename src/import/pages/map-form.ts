@@ -11,8 +11,9 @@ import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../table/columns.ts';
+import type { CommandRun } from './command-run.ts';
 import type { DeskFile, ImportChoices } from './desk-files.ts';
-import { shorten } from './findings.ts';
+import { kindOf, pathOf, shorten } from './findings.ts';
 
 // Conversion of the submitted form to a map document
 
@@ -23,7 +24,24 @@ const FIELD = {
   heading: (place: number) => `heading-${place}`,
   constant: (column: string) => `constant-${column}`,
   word: (column: string, place: number) => `word-${column}-${place}`,
+  round: (column: string) => `round-${column}`,
 } as const;
+
+/** What a map says of a heading: its column, which may be rounded; null to ignore it. */
+type ColumnEntry = string | null | { readonly column: string; readonly round: true };
+
+const columnIn = (entry: ColumnEntry): string | null =>
+  entry !== null && typeof entry === 'object' ? entry.column : entry;
+
+/** Returns the columns of a map, those rounded that were before or that the form says. */
+const roundColumns = (columns: readonly (readonly [heading: string, entry: ColumnEntry])[], form: Form) =>
+  Object.fromEntries(
+    columns.map(([heading, entry]): [string, ColumnEntry] => {
+      const column = columnIn(entry);
+      const isRounded = column !== null && form.get(FIELD.round(column)) === 'yes';
+      return [heading, isRounded ? { column, round: true } : entry];
+    }),
+  );
 
 /** Returns the indexes of headings in the form: all recognised ones, and the first unknown ones. */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
@@ -76,7 +94,10 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(submitted.map);
   const fields = new Map<string, string | undefined>([
     ...proposal.headings.flatMap(({ text }, place): [string, string][] =>
-      Object.hasOwn(columns, text) ? [[FIELD.heading(place), columns[text] ?? '']] : [],
+      Object.hasOwn(columns, text) ? [[FIELD.heading(place), columnIn(columns[text]) ?? '']] : [],
+    ),
+    ...Object.values<ColumnEntry>(columns).flatMap((entry): [string, string][] =>
+      entry === null || typeof entry === 'string' ? [] : [[FIELD.round(entry.column), 'yes']],
     ),
     ...Object.entries<string>(constants).map(([column, value]) => [FIELD.constant(column), value] as const),
     ...proposal.unknownWords.flatMap(({ column, words }) =>
@@ -113,12 +134,18 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
   const { dates, decimal } = document;
   return JSON.stringify({
     ...document,
-    columns: Object.fromEntries(columns),
+    columns: roundColumns(columns, form),
     constants: Object.fromEntries(constants),
     values: Object.fromEntries(values),
     dates: dates === null ? form.get('dates') || undefined : dates,
     decimal: decimal === null ? form.get('decimal') || undefined : decimal,
   });
+}
+
+/** Returns the map of a checked file with the column of a rounding form rounded, too. */
+export function roundedMap(map: string, form: Form): string {
+  const document = JSON.parse(map);
+  return JSON.stringify({ ...document, columns: roundColumns(Object.entries(document.columns), form) });
 }
 
 // The form
@@ -164,6 +191,7 @@ ${
   )}</p>`
 }
 ${constantFields(visit, proposal, submitted)}
+${roundingTicks(visit, file, proposal.document.kind, submitted)}
 ${
   // Only workbooks, which have sheets, can have hidden rows.
   proposal.sheets.length > 0 &&
@@ -186,6 +214,58 @@ ${
   )}</p>`
 }
 ${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
+}
+
+/** Fields and labels of the columns for which rounding is offered. */
+const roundings = (visit: Visit, kind: ImportKind, isOffered: (column: string) => boolean) =>
+  IMPORT_COLUMNS[kind].flatMap(({ name, decimal }) =>
+    decimal === undefined || !isOffered(name)
+      ? []
+      : {
+          field: FIELD.round(name),
+          label: visit.say('Round the column {column} to {count} decimals', {
+            column: nameOf(name),
+            count: decimal.fractionDigits,
+          }),
+        },
+  );
+
+/** Ticks for the columns that are rounded, or that the check has refused for their decimals. */
+const roundingTicks = (
+  visit: Visit,
+  { check }: DeskFile,
+  kind: ImportKind,
+  submitted: SubmittedValues,
+): Html[] => {
+  const isRounded = (field: string) => submitted(field) === 'yes';
+  const isOffered = (column: string) =>
+    isRounded(FIELD.round(column)) || check?.roundableColumns.includes(column) === true;
+  return roundings(visit, kind, isOffered).map(
+    ({ field, label }) =>
+      html`<label class="tick"><input type="checkbox" name="${field}" value="yes"${
+        isRounded(field) && html` checked`
+      }>
+${label}</label>`,
+  );
+};
+
+/** Buttons that round a column whose decimals the check has refused, and check the file again. */
+export function roundingForms(visit: Visit, file: DeskFile, check: CommandRun): Html | false {
+  const kind = kindOf(file);
+  const { id, roundableColumns } = check;
+  return (
+    kind !== undefined &&
+    roundableColumns.length > 0 &&
+    html`<div class="row">${roundings(visit, kind, (column) => roundableColumns.includes(column)).map(
+      ({ field, label }) =>
+        form(visit, {
+          path: pathOf(file),
+          action: 'round',
+          hidden: { check: String(id), [field]: 'yes' },
+          button: label,
+        }),
+    )}</div>`
+  );
 }
 
 /** Replaces the columns in a text such as `member_code (or identity_card)` with their labels. */

@@ -44,7 +44,7 @@ export class ColumnSurvey {
   highestRate = 0;
 }
 
-/** Evidence about the decimal mark of a column. */
+/** Evidence about the decimal mark of a column, and about the number of its decimals. */
 export type DecimalForm =
   | 'comma'
   /** Commas that separate thousands */
@@ -56,7 +56,9 @@ export type DecimalForm =
   /** `12.500`: twelve and a half, unless points separate thousands */
   | 'point before three'
   /** `12,500`, or `12.500` in money, if nothing decides between decimals and thousands */
-  | 'unclear';
+  | 'unclear'
+  /** More decimals than the column may have, in a number that a map could round */
+  | 'too many';
 
 /** Context for reading the cells of one column. */
 export interface CellContext {

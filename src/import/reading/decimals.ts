@@ -98,8 +98,8 @@ function unclearShare(cell: string, { survey, askForSurvey }: CellContext): Fiel
   const percent = String(Number(`${decimals.padEnd(2, '0').slice(0, 2)}.${decimals.slice(2)}`));
   return new FieldError(
     say(
-      'Is {rate} a share, that is {percent} per cent, or a rate below one per cent? Write {percent}, or ' +
-        'the latter with its sign and at most two decimals, such as 0.50%.',
+      'It is unclear whether {rate} means {percent} per cent or less than one per cent. Write {percent} ' +
+        'for the first; for the second, write at most two decimals and the sign, such as 0.50%.',
       { rate: cell, percent },
     ),
   );

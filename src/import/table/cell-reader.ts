@@ -100,10 +100,13 @@ function fitDecimals(
   if (digits <= decimal.fractionDigits) return cell;
   // A rate below one may be a fraction; that ambiguity is reported before the number of decimals.
   if (decimal === RATE && Number(number) < 1) return cell;
-  if (isNumber && !isRounded) return tooManyDecimals(cell, shown, decimal.fractionDigits);
   // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');
-  if (!isRounded || !(isNumber || isMark)) return cell;
+  if (!isNumber && !isMark) return cell;
+  if (!isRounded) {
+    context.showDecimal('too many');
+    return isNumber ? tooManyDecimals(cell, shown, decimal.fractionDigits) : cell;
+  }
   context.note('rounded');
   const rounded = roundText(number, decimal.fractionDigits);
   return isComma ? rounded.replace('.', ',') : rounded;
@@ -186,6 +189,9 @@ export function createCellReader(options: CellReaderOptions) {
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
+    /** Returns the columns with numbers that are refused for their decimals, and that a map could round. */
+    roundableColumns: () =>
+      columns.filter(({ decimals }) => decimals.has('too many')).map(({ column }) => column.name),
     /** Returns faults of columns with contradictory decimal marks. */
     unclearDecimals: () =>
       columns.flatMap(({ column, decimals }) => {

@@ -11,7 +11,7 @@ const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
 /** Maximum number of distinct cells, because the rows of each are looked up separately. */
 const MAX_CELLS = 100;
 
-const CHANGED = 'This cell is not as the rejects had it. Copy it from there, or empty it.';
+const DIFFERENT = 'This cell differs from the one in the rejects. Copy it from there again, or empty it.';
 
 /** Returns the cell for a row that this file rejects. @param before cell from earlier rejections */
 export function filesOf(sha256: string, before: string): string {
@@ -28,7 +28,7 @@ export function createFilesReader(place: number) {
   return ({ cells }: FileRecord, findings: RowFindings): string | undefined => {
     const cell = cells[place]?.trim() ?? '';
     if (cell === '') return undefined;
-    if (!FILES.test(cell)) findings.fault(FILE_COLUMN, CHANGED);
+    if (!FILES.test(cell)) findings.fault(FILE_COLUMN, DIFFERENT);
     else if (distinct.size < MAX_CELLS) distinct.add(cell);
     else if (!distinct.has(cell))
       findings.fault(FILE_COLUMN, `The rows are of more than ${MAX_CELLS} files. Import the rejects apart.`);
@@ -68,6 +68,6 @@ export function createRepeatCheck(place: number, headings: readonly Heading[]) {
     const mark = cells[place]?.trim() ?? '';
     if (mark === '') return;
     if (mark === markOf(cells)) findings.fault(REPEATS_COLUMN, REPEATED);
-    else if (!MARK.test(mark)) findings.fault(REPEATS_COLUMN, CHANGED);
+    else if (!MARK.test(mark)) findings.fault(REPEATS_COLUMN, DIFFERENT);
   };
 }

@@ -66,6 +66,8 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
       firstRows,
       /** Header; undefined if no header could be read. */
       header: table?.header,
+      /** Columns with numbers that are refused for their decimals, and that a map could round. */
+      roundableColumns: table?.roundableColumns() ?? [],
       isReferenceMissing: table?.isReferenceMissing() === true,
       /** Returns a fault's cell in a workbook, such as `C12`; undefined if there is no single cell. */
       cellOf: (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, table?.header, fault),

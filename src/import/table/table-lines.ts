@@ -33,6 +33,8 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
   let mayBeBelow = false;
   /** Lines that are below the table, unless a further row of the table follows. */
   const below: ReadRow[] = [];
+  /** The last row of the table. */
+  let above: FileRecord | undefined;
   return {
     /** Reads a line. Returns the rows that now certainly belong to the table, in order. */
     read(record: FileRecord): readonly ReadRow[] {
@@ -54,12 +56,13 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
         notes.note('example_row', '', line);
         return [];
       }
-      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && isBelow(record, header)) {
+      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && isBelow(record, header, above)) {
         below.push(row);
         return [];
       }
       mayBeBelow = false;
       isAnyRow = true;
+      above = record;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
     /** Must be called for empty lines, which may end the table. */
@@ -100,14 +103,26 @@ const FIRST_WORDS =
 /** First words, without accents, of texts that cooperatives write below their tables. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** True for a line with a single text, unless that may be the name or code of an incomplete row. */
-function isBelow(record: FileRecord, { headings }: Header): boolean {
+/** The form of a code, in which `LE 12` and `KA 345` are alike. */
+const formOf = (code: string): string =>
+  code
+    .replace(/\p{Lu}/gu, 'A')
+    .replace(/\p{Ll}/gu, 'a')
+    .replace(/\p{Nd}+/gu, '0');
+
+/**
+ * True for a line with a single text, unless that may be the name or code of an incomplete row.
+ * @param above last row above the line: a text of the form of its code is a code
+ */
+function isBelow(record: FileRecord, { headings }: Header, above: FileRecord | undefined): boolean {
   const lone = loneText(record);
   if (lone === undefined) return false;
   const { place, text } = lone;
   const column = headings[place]?.column ?? '';
+  const isCode = IDENTITY.includes(column);
+  const form = formOf(text);
+  if (isCode && form.includes('0') && form === formOf((above?.cells[place] ?? '').trim())) return false;
   const mayBeRow =
-    (NAMES.includes(column) && (isPersonsName(text) || !/\s/.test(text))) ||
-    (IDENTITY.includes(column) && !SENTENCE.test(text));
+    (NAMES.includes(column) && (isPersonsName(text) || !/\s/.test(text))) || (isCode && !SENTENCE.test(text));
   return !mayBeRow || FOOTER.test(text.normalize('NFKD').replace(/\p{M}/gu, ''));
 }

@@ -249,6 +249,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
     needsSurvey: reader.needsSurvey,
     /** Columns whose unknown words must not be shown when the file is read again. */
     columnsOfUnknownWords: reader.columnsOfUnknownWords,
+    roundableColumns: reader.roundableColumns,
     isReferenceMissing: () => isReferenceMissing,
     /** Ends the file. Returns faults of entire columns and, with `--strict`, of texts below the table. */
     end(): ImportFault[] {

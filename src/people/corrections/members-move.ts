@@ -3,6 +3,7 @@
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import type { Touched } from '../../journal/track.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
+import { typedCommand } from '../../runtime/typed-command.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { say } from '../../values/message.ts';
 import type { Collision } from '../correction-result.ts';
@@ -62,9 +63,10 @@ export function findCollisions(db: Connection, cooperativeId: number): Collision
     .map(({ id, other, row, isSame }): Collision => {
       const message =
         isSame === 1
-          ? say('The person is member {other} there: merge member {id} into it (members merge).', {
+          ? say('The person is already member {other} there. To merge member {id} into it: {command}', {
               other,
               id,
+              command: typedCommand(`members merge ${id} ${other} --reason "Registered twice"`, db.raw.name),
             })
           : say('Another member of the other cooperative has this code.');
       return { entity: 'members', row, message };

@@ -122,8 +122,8 @@ export function notePairs(db: Connection): Message[] {
     ),
     ...note(ENDED_BY_MERGE, (n) =>
       say(
-        '{n|# active member is merged into one who is not, and so is active no more|' +
-          '# active members are merged into others who are not, and so are active no more}.',
+        '{n|# active member is merged into a member who is not active, and will no longer be active|' +
+          '# active members are merged into members who are not active, and will no longer be active}.',
         { n },
       ),
     ),

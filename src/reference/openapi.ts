@@ -86,7 +86,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     headers: { 'X-Access-Receipt': false },
   },
   409: {
-    description: 'Another request is in the way. Try again.',
+    description: 'Another request is being processed. Try again.',
     example: 'A request with this Idempotency-Key is still running.',
     headers: { 'Retry-After': false },
   },

@@ -31,7 +31,10 @@ export function createFilesReader(place: number) {
     if (!FILES.test(cell)) findings.fault(FILE_COLUMN, DIFFERENT);
     else if (distinct.size < MAX_CELLS) distinct.add(cell);
     else if (!distinct.has(cell))
-      findings.fault(FILE_COLUMN, `The rows are of more than ${MAX_CELLS} files. Import the rejects apart.`);
+      findings.fault(
+        FILE_COLUMN,
+        `The rows are from more than ${MAX_CELLS} files. Import each rejects file separately.`,
+      );
     return cell;
   };
 }

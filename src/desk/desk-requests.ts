@@ -1,6 +1,4 @@
-/**
- * Requests to the desk: checks of the browser and its session, routing to screens, and the pages around them.
- */
+/** Handles requests to the desk: checks the browser and the session, finds the screen, and sends its page. */
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -29,11 +27,11 @@ import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-f
 import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
 
-// Pages without a session: the reason, and how to come back (docs/desk.md#coming-back)
+// Texts of pages without a session: the reason, and how to open the desk again (docs/desk.md#coming-back)
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
-/** Instructions for opening the desk again, those for users without a shell first. */
+/** Instructions for opening the desk again; only the last one needs a shell. */
 const COME_BACK: readonly Text[] = [
   say('Open "Registry desk" among the programs of this machine, if it is there.'),
   say('If the desk is on another machine, ask its administrator for a new link.'),
@@ -45,7 +43,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** For a browser without scripts; with one, the form stays on the page (assets/idle.js). */
+/** Response to a form after the end of the session. Scripts prevent such a form (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -71,9 +69,9 @@ const FAILED: Notice = [
 ];
 const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
-// A visit: a request of a session as screens see it, with the stores it opens
+// Visits: requests as screens see them
 
-/** Returns the result of `work` after closing the stores that the visit opened. */
+/** Runs `work` with a visit, then closes the stores that `work` has opened. */
 async function visiting<T>(
   desk: DeskDependencies,
   request: Pick<Visit, 'session' | 'language' | 'places' | 'query'>,
@@ -103,7 +101,7 @@ async function visiting<T>(
   }
 }
 
-// Assets: the style sheet and modules of the pages, served as files
+// Assets: style sheet, scripts and icon of the pages
 
 const FOLDER = fileURLToPath(new URL('./assets/', import.meta.url));
 
@@ -113,7 +111,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads all assets once, by path: there are few, and a name in a request never reaches the disk. */
+/** Reads all assets into memory by path: a path in a request never reaches the file system. */
 const readAssets = () =>
   new Map<string, { readonly type: string; readonly content: Buffer }>(
     readdirSync(FOLDER).flatMap((name) => {
@@ -126,10 +124,10 @@ const readAssets = () =>
 
 // Routing of paths to screens
 
-/** Pattern of a `:name` in a path. No national ID matches it, so an address with one finds no screen. */
+/** Pattern of a `:name` in a path, which rejects national IDs: no screen has an address with an ID. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
-/** Returns a function that finds the screen of a path, with the values of the places in it. */
+/** Returns a function that finds the screen of a path, and the values of the `:name` parts of the path. */
 export function createRouter(screens: readonly Screen[]) {
   const patterns = screens.map((screen) => ({
     screen,
@@ -144,20 +142,19 @@ export function createRouter(screens: readonly Screen[]) {
   };
 }
 
-// Checks of the requesting page: only the desk's own pages, opened under its own address, may send requests.
-// A page of another site can make a browser send requests here, and can point its own name to 127.0.0.1
-// (docs/desk.md#security).
+// Protection against other sites: their pages can make the browser send requests to the desk, and can point
+// their own host name to 127.0.0.1 (docs/desk.md#security).
 
-/** Hosts in the addresses of the desk, also through a tunnel, which keeps the port. */
+/** Hosts of the desk. A tunnel has to use the same port at both ends. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/** True if the host is one of this desk's: another site can let its own name lead to this machine. */
+/** True for a host of the desk; false for the name of another site that resolves to 127.0.0.1. */
 const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
   host !== undefined && hostsOf(port).includes(host.toLowerCase());
 
 /**
- * True if a page of the desk has sent the form. As these pages send no referrer, the origin may be `null`:
- * then `Sec-Fetch-Site` has to identify the desk.
+ * True if a page of the desk sent the form. The origin may be `null`, since the pages send no referrer; then
+ * the header `Sec-Fetch-Site` decides.
  */
 export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   const { origin = 'null' } = headers;
@@ -167,9 +164,8 @@ export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   return hostsOf(port).includes(origin.toLowerCase().replace(/^http:\/\//, ''));
 }
 
-// Cookies. Browsers share them between all ports of a machine, so their names contain the port.
+// Cookies. Browsers share cookies between all ports of a host, so each name contains the port.
 
-/** @returns undefined if it was not sent */
 function readCookie(header: string | undefined, name: string): string | undefined {
   const cookie = header?.split('; ').find((text) => text.startsWith(`${name}=`));
   return cookie?.slice(name.length + 1);
@@ -179,27 +175,28 @@ const sessionCookie = (port: number): string => `desk_${port}`;
 const languageCookie = (port: number): string => `desk_language_${port}`;
 
 /**
- * Sets a cookie that is sent only with requests by pages of the desk, and inaccessible to scripts.
- * @param seconds life of the cookie; by default, until the browser is closed
+ * Returns a `Set-Cookie` header. Only requests from pages of the desk send the cookie, and scripts cannot
+  * read it.
+  * @param seconds life of the cookie; by default, until the browser is closed
  */
 const setCookie = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;
 const YEAR_SECONDS = 365 * 86_400;
 
-// Access records, made before a page leaves (docs/ledger.md)
+// Access records, written before a page is sent (docs/ledger.md)
 
-/** @throws RegistryError `unavailable` if it cannot be recorded; nothing may be shown then */
+/** @throws RegistryError `unavailable` if the access cannot be recorded: the page must not be sent */
 async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
-  // A bug in the program, which the first test that opens the page detects.
+  // A bug: every test that opens the page fails here.
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
   const { clock, ledger } = visit.desk;
   await ledger?.record([accessByUser(clock, visit.session.user, { route: `desk ${screen.path}`, ...shows })]);
 }
 
-// Language of a page: the chosen one, else the browser's first preference that is available
+// Language of a page: the user's choice, else the browser's preferred available language, else English
 
-/** @param accepted `Accept-Language`: languages with their weights, in any order */
+/** @param accepted header `Accept-Language`: languages with weights, in any order */
 function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
   const preferences = accepted.split(',').map((preference) => {
     const [name = '', ...options] = preference.trim().toLowerCase().split(';');
@@ -213,11 +210,11 @@ function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
 const HOST = '127.0.0.1';
 
 export interface DeskServerOptions extends DeskDependencies {
-  /** Reports an unexpected condition in one line, without any name, number or address. */
+  /** Prints an unexpected error for the operator, with national IDs hidden. */
   readonly report: (line: string) => void;
-  /** Secret with which another `registry desk` of the same user may ask for links. */
+  /** Secret that a second `registry desk` of the same user sends to get a link. */
   readonly secret: string;
-  /** The numbers of persons and searches begin after this one; random by default. */
+  /** Number before the first number of a person or search in addresses; random by default. */
   readonly numbersBefore?: number;
 }
 
@@ -255,7 +252,7 @@ class DeskPages {
       if (!isOurHost(request.headers, port)) return void send(response, 403, WRONG_HOST, PLAIN);
       if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
         return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
-      // Concatenated, not resolved against a base: a path that starts with `//` would name another host.
+      // Concatenated, because `new URL(url, base)` takes a path that starts with `//` for another host.
       const fullUrl = new URL(`http://${HOST}:${port}${url}`);
       await this.answerRequest({ request, response, port, language, url: fullUrl }, method === 'POST');
     } catch (error) {
@@ -291,7 +288,7 @@ class DeskPages {
     await this.answerVisit(received, session, form);
   }
 
-  /** Issues a link to another `registry desk` of the same user: a browser cannot know the secret. */
+  /** Sends a link to a second `registry desk` of the same user, which sends the secret; browsers cannot. */
   private async sendLink({ request, response, port }: DeskRequest): Promise<void> {
     const { authorization = '' } = request.headers;
     const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
@@ -300,8 +297,8 @@ class DeskPages {
   }
 
   /**
-   * Opens a session, with a page that leads on rather than a redirect: after a link on another site, a
-   * browser would not send the cookie with a redirected request.
+   * Opens a session, with a page that refreshes to `/` instead of a redirect. After a click on another site,
+   * browsers omit the strict cookie from redirected requests.
    */
   private open({ request, response, url, port, language }: DeskRequest): void {
     const secret = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
@@ -354,7 +351,7 @@ class DeskPages {
     const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
-    // Another path than the requested one, which the page would repeat even with a national ID in it.
+    // A fixed path: the page contains its path, and the requested path may contain a national ID.
     const page = { body, status: 404 };
     const url = new URL('/nothing', received.url);
     this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);
@@ -393,7 +390,7 @@ function follow(response: ServerResponse, session: Session, continuation: Contin
 function switchLanguage({ response, port }: DeskRequest, form: Form): void {
   const language = findLanguage(form.get('language'));
   const back = form.get('back');
-  // Only a path of the desk, never the address of another site.
+  // Accepts only a path of the desk, never the address of another site.
   const path = /^\/(?:[A-Za-z0-9-]+\/)*[A-Za-z0-9-]*$/.test(back) ? back : '/';
   const cookie = language && setCookie(languageCookie(port), language, YEAR_SECONDS);
   goTo(response, path, cookie === undefined ? {} : { 'Set-Cookie': cookie });
@@ -404,9 +401,9 @@ const WRONG_HOST =
   'The desk answers under http://127.0.0.1 and http://localhost with its own port only. ' +
   'Give a tunnel the same port at both ends.\n';
 
-// The server, which listens on this machine only (docs/desk.md#security)
+// The server, which listens on 127.0.0.1 only (docs/desk.md#security)
 
-/** The request timeout allows for a file sent through a slow tunnel. */
+/** Timeouts; a request may send a large file through a slow tunnel. */
 const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 
@@ -420,7 +417,7 @@ export interface DeskServer {
   close(): Promise<void>;
 }
 
-/** @throws (as rejection) the system's error if the port cannot be listened on */
+/** @throws (as a rejection) the system's error if the server cannot listen on the port */
 export async function listenForDesk(options: DeskServerOptions, port: number): Promise<DeskServer> {
   const pages = new DeskPages(options);
   const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
@@ -437,7 +434,7 @@ export async function listenForDesk(options: DeskServerOptions, port: number): P
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        // Pages take milliseconds; a connection still open is one that a browser keeps for later requests.
+        // Pages take milliseconds: browsers keep the remaining connections for later requests.
         setTimeout(() => server.closeAllConnections(), 1_000).unref();
       }),
   };

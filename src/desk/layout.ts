@@ -17,7 +17,7 @@ export interface Around {
   readonly token: string;
   readonly user: string;
   readonly menu: readonly MenuEntry[];
-  /** Path of the page itself. */
+  /** Path of the page, to mark its menu entry. */
   readonly path: string;
   readonly notice: ActionNotice | undefined;
   readonly searched?: string | undefined;
@@ -60,7 +60,7 @@ ${around && idle(say)}
 </html>`;
 }
 
-/** Confirms the last action, with a link to undo it. */
+/** Renders the message about the last action, with links to undo it and to enter another row. */
 const done = (say: Say, { text, operationId, another }: ActionNotice, db: string | undefined): Html =>
   html`<p class="told" role="status">${withCommands(say(text), db)}${
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
@@ -75,7 +75,7 @@ const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<
 ${path !== '/' && findBox(say, token, searched)}
 </header>`;
 
-/** The box that finds persons and cooperatives. The `/` key moves the focus to it (assets/desk.js). */
+/** Renders the search box. The `/` key moves the focus to the box (assets/desk.js). */
 export const findBox = (
   say: Say,
   token: string,
@@ -88,7 +88,7 @@ export const findBox = (
 <button>${say('Find')}</button>
 </form>`;
 
-/** Warning that a session ends or has ended, which only a script shows (assets/idle.js). */
+/** Renders hidden warnings about the end of the session, which assets/idle.js shows. */
 const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"

@@ -1,4 +1,4 @@
-/** Lists with filters, sorting and pages. Search terms are posted: a name must not appear in an address. */
+/** Lists with filters, sorting and pages. Search texts are posted: addresses must not contain names. */
 
 import {
   type Awaitable,
@@ -24,13 +24,13 @@ export interface Choice {
   readonly values: readonly (readonly [value: string, shown: string])[];
 }
 
-/** Returns a page number, from 1. @param name parameter in the address */
+/** Reads a page number from the address; 1 if it is missing or invalid. */
 export function pageNumber(query: URLSearchParams, name: string): number {
   const number = Number(query.get(name));
   return Number.isSafeInteger(number) && number > 0 ? number : 1;
 }
 
-/** Returns the rows of a page out of all rows. */
+/** Returns the part of all rows that is on the requested page. */
 export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
   rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
 
@@ -40,25 +40,25 @@ export function askedOf({ query, session }: Visit) {
   const words = text === '' ? undefined : parseSearch(text);
   return {
     page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE } satisfies PageRequest,
-    /** Search text as typed; empty without one. */
+    /** Search text as typed, or an empty string. */
     text,
     words: words instanceof FieldError ? undefined : words,
-    /** Reason why the text cannot be searched for. */
+    /** Error of an invalid search text. */
     fault: words instanceof FieldError ? words.text : undefined,
-    /** Returns the value of a filter; undefined if it is not set. */
+    /** Returns the value of a filter, or undefined if the filter is not set. */
     choice: <T extends string>(name: string, values: readonly T[]) =>
       values.find((value) => value === query.get(name)),
   };
 }
 
-/** Handles the form of filters. @param names names of its choices */
+/** Handles the filter form. @param names names of the form's choices */
 export const filterAction =
   (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
   (visit, form) => {
     const query = new URLSearchParams();
     const text = form.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
-    // Values are words of the registry, or names of districts.
+    // Values of choices are words such as `active`, or names of districts.
     for (const name of ['sort', ...names])
       if (/^[\p{L}_ '’-]+$/u.test(form.get(name))) query.set(name, form.get(name));
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
@@ -93,8 +93,8 @@ export function filterForm(
 }
 
 /**
- * Makes the heading of a sortable column a link: texts sort from A, numbers and days from the largest. On the
- * column by which the list is sorted, the link leads back to the list's own order.
+ * Returns the link for the heading of a sortable column: texts sort from A, numbers and days from the
+ * largest. The link of the sorted column restores the default order.
  */
 export const orderLinks =
   ({ query }: Visit, path: string) =>
@@ -108,9 +108,9 @@ export const orderLinks =
   };
 
 /**
- * Returns a page of a list in any order. Stores have one order only: for another one, the entire list, such
- * as all members of a cooperative, is read and sorted.
- * @param valueIn returns a row's value in the column; undefined for the stored order
+ * Returns a page of a list in the requested order. Stores have a single order, so any other order reads and
+  * sorts the entire list, such as all members of a cooperative.
+  * @param valueIn returns a row's value in the sorted column; undefined for the order of the store
  */
 export async function listInOrder<Row>(
   list: (request: PageRequest) => Awaitable<Rows<Row>>,
@@ -120,8 +120,8 @@ export async function listInOrder<Row>(
 ): Promise<Rows<Row>> {
   if (valueIn === undefined) return list(page);
   const { rows, count } = await list(ALL);
-  // M-2 sorts before M-10, and missing values last.
-  // English after Kinyarwanda, for which Intl has no rules: it would take those of the machine's language.
+  // Numeric, to sort M-2 before M-10. English is the fallback for Kinyarwanda: Intl has no rules for
+  // Kinyarwanda, and would use the rules of the machine's language.
   const { compare } = new Intl.Collator([language, 'en'], { numeric: true });
   const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
   valued.sort(({ value: one }, { value: other }) => {
@@ -133,7 +133,7 @@ export async function listInOrder<Row>(
   return { count, rows: rowsOf(page, valued).map(({ row }) => row) };
 }
 
-/** Renders links to the other pages of a list. @param name page parameter, for screens with several lists */
+/** Renders links to the other pages of a list. @param name query parameter of the page number */
 export function pages(
   { say, write, query }: Visit,
   path: string,

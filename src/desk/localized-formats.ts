@@ -1,4 +1,4 @@
-/** Formats numbers, amounts and dates for a language: Intl takes decimal texts without losing a digit. */
+/** Formats numbers, amounts and dates for a language. Intl receives decimals as texts, to keep all digits. */
 
 import { formatBytes } from '../terminal/output.ts';
 import { formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
@@ -8,24 +8,23 @@ import type { Written } from '../values/message.ts';
 
 export interface Writing {
   number(value: number | bigint): string;
-  /** Rwandan francs, from hundredths. */
+  /** Formats hundredths of a Rwandan franc as francs. */
   money(minor: ExactInteger): string;
-  /** Kilograms, from grams. */
+  /** Formats grams as kilograms. */
   weight(grams: ExactInteger): string;
   bytes(value: number): string;
-  /** The day of an instant in epoch seconds. */
   day(epochSeconds: number): string;
-  /** The day and time of an instant in epoch seconds. */
+  /** Formats day and time; only the day at midnight. */
   moment(epochSeconds: number): string;
-  /** A calendar date `YYYY-MM-DD`. */
+  /** Formats a calendar date `YYYY-MM-DD`. */
   date(text: string): string;
-  /** A month `YYYY-MM`, abbreviated for the axis of a plot. */
+  /** Formats a month `YYYY-MM` as its short name, for the axis of a plot. */
   month(text: string): string;
-  /** A value or count in a command's message. */
+  /** Formats a value or count in a message. */
   written(value: Written | number): string;
 }
 
-/** Formatters by language and zone: creating them takes longer than their use on a page. */
+/** Formatters by language and zone, cached because creating them is slow. */
 const cache = new Map<string, Writing>();
 
 export function writingIn(language: Language, zone: TimeZone): Writing {
@@ -36,7 +35,7 @@ export function writingIn(language: Language, zone: TimeZone): Writing {
 }
 
 function newWriting(language: Language, zone: TimeZone): Writing {
-  // Day before month, as is customary in Rwanda in English too.
+  // Day before month, as is customary in Rwanda.
   const locale = language === 'en' ? 'en-GB' : language;
   const count = new Intl.NumberFormat(locale);
   const amounts = (digits: number) =>
@@ -47,7 +46,7 @@ function newWriting(language: Language, zone: TimeZone): Writing {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
     });
-  // Centimes are rare: they are shown only if there are any.
+  // Centimes are rare, and shown only if they are not zero.
   const [francs, centimes] = [amounts(0), amounts(2)];
   const kilograms = new Intl.NumberFormat(locale, {
     style: 'unit',
@@ -60,7 +59,7 @@ function newWriting(language: Language, zone: TimeZone): Writing {
   const day = (epochSeconds: number) => date(formatDate(epochSeconds, zone));
   const moment = (epochSeconds: number) => {
     const time = formatDateTime(epochSeconds, zone).slice(11, 19);
-    // Values given as a day are instants at midnight.
+    // A value entered as a day is stored as midnight.
     return time === '00:00:00' ? day(epochSeconds) : `${day(epochSeconds)}, ${time.slice(0, 5)}`;
   };
   return {

@@ -3,16 +3,16 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
-/** Contents of the file beside the registry, which only the user who runs the desk can read. */
+/** Contents of the file. */
 interface OpenDesk {
   readonly port: number;
   readonly secret: string;
 }
 
 /**
- * Writes the file by which the open desk is found. The file belongs to the user who runs the desk, even root:
- * whoever can read the file can open the desk.
- * @param file `deskFileOf` the database
+ * Writes the file of the open desk, readable only by the user who runs the desk: the secret in the file opens
+  * the desk.
+  * @param file path from `deskFileOf`
  * @returns a function that removes the file
  */
 export function announceDesk(file: string, desk: OpenDesk): () => void {
@@ -38,8 +38,8 @@ const ANSWER_MS = 2_000;
 
 /**
  * Asks the open desk for a link.
- * @param user name under which the changes of its session are recorded
- * @returns undefined if no desk is open, or it is another user's
+ * @param user name under which the session's changes are recorded
+  * @returns undefined unless this user has an open desk
  */
 export async function askOpenDesk(file: string, user: string): Promise<string | undefined> {
   const desk = readDesk(file);
@@ -55,12 +55,12 @@ export async function askOpenDesk(file: string, user: string): Promise<string | 
     const link = await response.text();
     return response.ok && LINK.test(link) ? link : undefined;
   } catch {
-    // The desk was killed: any program that now has its port is not a desk of this registry.
+    // The desk was killed; another program may listen on its port now.
     return undefined;
   }
 }
 
-/** Returns the id of the user whose desk is open, if it is not this user's. */
+/** Returns the uid of another user whose desk is open, or undefined. */
 export function otherOwner(file: string): number | undefined {
   try {
     const { uid } = statSync(file);
@@ -70,17 +70,14 @@ export function otherOwner(file: string): number | undefined {
   }
 }
 
-// Opening a link in the browser of this machine's user (docs/desk.md#coming-back)
+// Opening a link in a browser of this machine (docs/desk.md#coming-back)
 
-/** The opener that desktops provide. */
+/** Command of Linux desktops that opens a link. */
 const OPENER = 'xdg-open';
-/**
- * Milliseconds after which the link counts as handed over: a failure is faster, and an opener that still runs
- * has become the browser.
- */
+/** Milliseconds after which an opener that still runs counts as successful: failures are faster. */
 const HANDED_OVER_MS = 5_000;
 
-/** @returns the error; undefined once the link was handed over */
+/** @returns the error, or undefined once the browser has the link */
 export const openInBrowser = (link: string, env: NodeJS.ProcessEnv): Promise<string | undefined> =>
   new Promise((resolve) => {
     const child = spawn(OPENER, [link], { env, stdio: 'ignore', detached: true });

@@ -1,4 +1,4 @@
-/** Parts of which screens are composed. */
+/** HTML building blocks of screens. */
 
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
@@ -6,7 +6,7 @@ import { hideIdentityCards } from '../values/identity-card.ts';
 import type { Text } from '../values/message.ts';
 import type { Page, Visit } from './screen.ts';
 
-/** Returns a page that refuses input that cannot be parsed, before anything was done. */
+/** Returns a page with status 422 for input that cannot be parsed. */
 export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
   body: html`<h1>${visit.translate(heading)}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -23,7 +23,7 @@ export const fields = (entries: readonly (readonly [label: string, value: HtmlVa
 
 export interface Column {
   readonly heading: string;
-  /** True to align numbers below each other. */
+  /** True to align the numbers of the column. */
   readonly isNumber?: true;
   /** Link that sorts the rows by this column. */
   readonly link?: string;
@@ -53,16 +53,16 @@ export const table = (
 
 interface FormOptions {
   readonly path: string;
-  /** One of the screen's actions. */
+  /** Name of an action of the screen. */
   readonly action: string;
   /** Values sent in addition to the inputs. */
   readonly hidden?: { readonly [name: string]: string };
   readonly body?: HtmlValue;
   readonly button: string;
-  /** `danger` for actions that cannot be undone, `plain` for small forms in a line. */
+  /** `danger` for actions that cannot be undone, `plain` for small inline forms. */
   readonly look?: 'danger' | 'plain';
   readonly takesFiles?: true;
-  /** True if the response is a file to save, after which the page and its form stay. */
+  /** True if the response is a file to save: the page stays open. */
   readonly saves?: true;
 }
 
@@ -98,7 +98,6 @@ export interface InputOptions {
   readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;
 }
 
-/** Renders an input inside its label. */
 export const input = (options: InputOptions): Html => html`<label>${options.label}
 <input name="${options.name}" type="${options.type ?? 'text'}" value="${options.value}" autocomplete="off"${
   options.isOptional !== true && html` required`
@@ -119,12 +118,11 @@ ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fau
 const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
-/** Renders an input for a national ID, which may have spaces, as on the card. */
+/** Renders an input for a national ID. Spaces are allowed, as on the card. */
 export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
   input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
 
 interface SelectOptions {
-  /** One of the values. */
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;
   readonly fault?: string | undefined;
@@ -132,7 +130,6 @@ interface SelectOptions {
   readonly isRequired?: true;
 }
 
-/** Renders a choice inside its label. */
 export const select = (
   name: string,
   label: string,
@@ -144,9 +141,9 @@ export const select = (
 )}</select>
 ${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;
 
-// Pages that wait for a command in a separate process, or show why it failed
+// Pages about a command in a separate process: its progress and its errors
 
-/** Renders a page that reloads itself. */
+/** Returns a page with a progress bar that reloads every second. */
 export function workUnderWay(
   { say }: Visit,
   heading: HtmlValue,
@@ -161,15 +158,15 @@ export function workUnderWay(
   return { body, refreshSeconds: 1 };
 }
 
-/** Shows the errors of a command that ended without a result. */
+/** Renders the errors of a command that ended without a result. */
 export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
   html`<p class="refused" role="alert">${
     hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
   }</p>`;
 
 /**
- * Renders backticks in a sentence as code: `registry …` becomes the command as typed.
- * @param db registry on which the commands act, unless it is the one of the settings
+ * Renders text in backticks as code, and `registry …` as the command that the user has to type.
+ * @param db path for the option `--db` of the commands; unnecessary for the registry of the settings
  */
 export const withCommands = (sentence: string, db?: string): Html =>
   html`${sentence

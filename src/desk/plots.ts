@@ -1,4 +1,4 @@
-/** Plots of values over months or years, as SVG without scripts; labels are legible at any width. */
+/** Bar charts as SVG, without scripts; labels stay legible at any width. */
 import { type Html, html } from '../values/html.ts';
 import { type Column, table } from './parts.ts';
 import type { Visit } from './screen.ts';
@@ -13,22 +13,22 @@ interface Bar {
   readonly parts?: readonly number[];
 }
 
-/** Width of a bar's slot, and height of a plot; both are stretched to the available space. */
+/** Width of a bar's slot and height of a plot, which the browser stretches to the available space. */
 const [SLOT, HEIGHT] = [10, 100];
 const MOST_LABELS = 8;
-/** Maximum number of coloured parts: `.s0` and so on in the style sheet. */
+/** Maximum number of coloured parts: the style sheet has the classes `.s0` to `.s4`. */
 export const MOST_PARTS = 5;
 
 /**
- * Renders bars from zero, with a label for the largest value. The values are also in the titles of the bars.
- * @param label quantity plotted, with its unit
+ * Renders bars with labels. The title of each bar has its value.
+  * @param label the plotted quantity and its unit
  * @param most the largest value, formatted for the language
  */
 export function bars(label: string, values: readonly Bar[], most: string): Html {
   const largest = Math.max(...values.map(({ value }) => value), 1);
   const every = Math.ceil(values.length / MOST_LABELS);
   const labels = values.filter((_, i) => i % every === 0);
-  // Complete groups of slots, so that each label begins under its bar
+  // Each label spans the same number of slots, and begins under its bar.
   const width = Math.max(labels.length * every, 1) * SLOT;
   return html`<div class="plot" role="img" aria-label="${label}"><small>${most}</small>
 <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${values.map((bar, i) =>
@@ -51,7 +51,7 @@ function column({ told, value, parts = [value] }: Bar, x: number, largest: numbe
   })}</g>`;
 }
 
-/** Renders a horizontal bar in a table cell, beside its value. @param parts shares of 1 */
+/** Renders a horizontal bar for a table cell. @param parts fractions of the cell's width */
 export function line(parts: readonly number[]): Html {
   let x = 0;
   return html`<svg class="line" viewBox="0 0 ${HEIGHT} 1" preserveAspectRatio="none"
@@ -62,7 +62,7 @@ export function line(parts: readonly number[]): Html {
  })}</svg>`;
 }
 
-/** Renders the legend for the colours of parts, in the order of the parts. */
+/** Renders the legend of the colours, in the order of the parts. */
 export const legend = (names: readonly string[]): Html =>
   html`<ul class="legend">${names.map(
     (name, i) =>
@@ -77,13 +77,13 @@ interface BarFigure {
   readonly values: readonly Bar[];
   /** The largest value, formatted for the language. */
   readonly most: string;
-  /** Names of the bars' parts, if they have any. */
+  /** Names of the parts of each bar. */
   readonly parts?: readonly string[];
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Renders a plot over time; its numbers are collapsed on screen and shown in print. */
+/** Renders a plot, and a table of its numbers that is collapsed on screen and open in print. */
 export const barFigure = (
   { say }: Visit,
   { title, values, most, parts, columns, rows }: BarFigure,
@@ -94,7 +94,7 @@ ${bars(title, values, most)}${parts !== undefined && legend(parts)}
 
 interface LineRow {
   readonly name: string;
-  /** Numbers of one unit, for the bar. */
+  /** Lengths of the parts of the bar, in one unit. */
   readonly parts: readonly number[];
   /** The value, formatted for the language. */
   readonly shown: string;

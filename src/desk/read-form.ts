@@ -1,4 +1,4 @@
-/** Reads the body of a form: fields, and files if the screen accepts them. */
+/** Reads submitted forms, and sends responses. */
 
 import { once } from 'node:events';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -6,7 +6,7 @@ import { type Html, toDocument } from '../values/html.ts';
 import type { Download, Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
-/** Maximum of a form with files, which is held in memory; scripts stream each file in its own request. */
+/** Limit of a form with files, which is held in memory. Scripts stream each file in a separate request. */
 const MAX_FORM_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -14,8 +14,8 @@ export class TooLarge extends Error {}
 
 /**
  * @param takesFiles true if the screen accepts files
- * @returns undefined for a body that is not a form, or is too large and has no files
- * @throws TooLarge for a form with files; a streamed file throws it while it is read
+ * @returns undefined for a body that is not a form, and for fields that are too large
+  * @throws TooLarge for a form with files that is too large; for a streamed file, reading its content throws
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;
@@ -47,9 +47,7 @@ function formOf(fields: URLSearchParams | FormData): Form {
   return { get: (name) => all(name)[0] ?? '', all, files };
 }
 
-/**
- * Reads a file sent as the body, with name and token in headers: only a script of this desk can send those.
- */
+/** Reads a file that is the body, with name and token in headers: browsers let no other site set these. */
 function readFile(request: IncomingMessage): Form | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
   const fields = new URLSearchParams({ token: header('x-desk-token'), action: 'add' });
@@ -71,7 +69,8 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * @returns undefined beyond the limit, but only after the entire body: browsers show no response before
+ * Reads the entire body even beyond the limit, since browsers show no response before they have sent it.
+ * @returns undefined beyond the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];
@@ -84,9 +83,9 @@ async function collect(request: IncomingMessage, most: number): Promise<Buffer<A
   return bytes > most ? undefined : Buffer.concat(chunks);
 }
 
-// Sends responses with the desk's common headers.
+// Responses
 
-/** Restricts loading, running and sending to this server. */
+/** Content Security Policy: pages load files from the desk only, and send forms to the desk only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -127,11 +126,11 @@ export const sendPage = (
 ): void =>
   send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
 
-/** Redirects after a form, so that the browser gets the page with a GET. */
+/** Redirects the browser to a GET after a form. */
 export const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
   send(response, 303, '', { Location: path, ...headers });
 
-/** Stops early if the browser disconnects. @throws (as rejection) if a part cannot be made */
+/** Sends a file until the browser disconnects. @throws (as a rejection) errors of `parts` */
 export async function sendDownload(
   response: ServerResponse,
   { fileName, type, parts }: Download,
@@ -141,7 +140,7 @@ export async function sendDownload(
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   for await (const part of parts) {
-    // Copied, as the next part may reuse the buffer of this one.
+    // Copied, because the next part may reuse the buffer.
     if (!response.write(Buffer.from(part)))
       await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
     if (gone.signal.aborted) return;

@@ -1,7 +1,4 @@
-/**
- * The declaration of a screen: a path, a title, and its reads and actions. desk-screens.ts lists all screens;
- * the server does the rest (docs/desk.md).
- */
+/** Declaration of a screen: path, title, page and actions. desk-screens.ts lists all screens. */
 
 import type { AccessLedger, Subject } from '../access/access-ledger.ts';
 import type { Config } from '../runtime/config.ts';
@@ -14,9 +11,9 @@ import type { Language } from '../values/language.ts';
 import type { InPlaces, Message, Text } from '../values/message.ts';
 import type { Writing } from './localized-formats.ts';
 
-// Numbers that represent persons and searches in addresses, which browsers keep: one set per session
+// Numbers that stand for persons and searches in addresses, because browsers store addresses
 
-/** Maximum of stored numbers. Beyond it, the oldest are removed, and their links lead nowhere. */
+/** Maximum of stored numbers. Each further number removes the oldest, whose links become 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -24,12 +21,12 @@ export class Numbers {
   private readonly numbers = new Map<string, number>();
   private readonly next: () => number;
 
-  /** @param next returns a number that no other session uses, so that no address leads to another person */
+  /** @param next returns a new number: two sessions must not share an address of a person */
   constructor(next: () => number) {
     this.next = next;
   }
 
-  /** Returns the number of a value: the same one until the value is removed. */
+  /** Returns the number of a value, which is added if it has none. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;
@@ -49,7 +46,7 @@ export class Numbers {
   }
 }
 
-/** The last action, with its operation if it can be undone. */
+/** Message about the last action. */
 export interface ActionNotice extends Pick<Continuation, 'operationId' | 'another'> {
   readonly text: Text;
 }
@@ -59,19 +56,19 @@ export const IDLE_MS = 30 * 60_000;
 /** Milliseconds before the end of a session at which its pages warn. */
 export const WARNING_MS = 5 * 60_000;
 
-/** A browser that has opened a link. The session ends after half an hour without a request. */
+/** State of a browser that has opened a link, until half an hour passes without a request. */
 export interface Session {
   /** Name under which changes are recorded. */
   readonly user: string;
-  /** Secret in every form of the session, unknown to other sites. */
+  /** CSRF token in every form of the session. */
   readonly token: string;
-  /** National IDs by the numbers of `/person/…`. */
+  /** National IDs by the numbers in addresses `/person/…`. */
   readonly persons: Numbers;
-  /** Search texts by the numbers of `/found/…`. */
+  /** Search texts by the numbers in addresses `/found/…`. */
   readonly searches: Numbers;
   /** Message at the top of the next page. */
   notice: ActionNotice | undefined;
-  /** The secret of a key just issued, shown by the next page of that key only. */
+  /** Secret of a new key, which the page of the key shows once. */
   issued: { readonly keyId: number; readonly secret: string } | undefined;
 }
 
@@ -81,29 +78,29 @@ export interface DeskDependencies {
   readonly storage: Storage;
   /** All screens, in the order of the menu. */
   readonly screens: readonly Screen[];
-  /** The access ledger; undefined if none is kept. */
+  /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** Files to be imported, and work that takes longer than a page may. */
+  /** The `DeskFiles` of the import: uploaded files and long-running work. The desk must not import the type. */
   readonly files: object;
 }
 
-/** A request of a session: everything that a screen reads from and writes with. */
+/** A request of a session, as screens see it. */
 export interface Visit {
   readonly desk: DeskDependencies;
   readonly session: Session;
   readonly language: Language;
   readonly write: Writing;
-  /** Values of the places in the screen's path. */
+  /** Values of the `:name` parts of the screen's path. */
   readonly places: { readonly [name: string]: string };
-  /** Query of the address: pages and filters, never personal data. */
+  /** Query of the address: page numbers and filters, never personal data. */
   readonly query: URLSearchParams;
   /** Epoch seconds. */
   readonly now: number;
   /** Returns a sentence in the language of the page, from the catalogue (values/language.ts). */
   say<const Template extends string>(template: Template, ...values: InPlaces<Template>): string;
-  /** Translates a text from elsewhere into the language of the page. */
+  /** Translates an existing text into the language of the page. */
   translate(text: Text): string;
-  /** Opens a store for this visit, which is closed once the page has been made. */
+  /** Opens a store, and closes the store at the end of the visit. */
   use<Store extends { close(): void }>(open: (storage: Storage) => Store): Store;
 }
 
@@ -115,7 +112,7 @@ export interface Shows {
 
 export interface Page {
   readonly body: Html;
-  /** Replaces the screen's own title. Never a name or a number: browsers keep titles. */
+  /** Replaces the screen's title. Names and numbers are forbidden, because browsers store titles. */
   readonly title?: Message;
   /** Required if the screen is `personal`; `nobody` if no person is shown. */
   readonly shows?: Shows | 'nobody';
@@ -126,7 +123,7 @@ export interface Page {
   readonly refreshSeconds?: number;
 }
 
-/** A file for the browser to save. The stores of the visit stay open until all of it has been sent. */
+/** A file for the browser to save. Stores of the visit stay open until the entire file has been sent. */
 export interface Download {
   /** Letters, digits, hyphens and dots. */
   readonly fileName: string;
@@ -136,7 +133,7 @@ export interface Download {
   readonly shows: Shows | 'nobody';
 }
 
-/** A redirect after a change, so that reloading repeats nothing. */
+/** A redirect after a form: reloading the next page does not send the form again. */
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
@@ -148,40 +145,39 @@ export interface Continuation {
   readonly shows?: Shows | 'nobody';
 }
 
-/** A form sent with its token, in UTF-8. */
 export interface Form {
-  /** Returns the first field of this name, trimmed; empty if there is none. */
+  /** Returns the first value of the field, trimmed; an empty string without a value. */
   get(name: string): string;
-  /** Returns all fields of this name, such as ticked boxes. */
+  /** Returns all values of the field, such as ticked boxes. */
   all(name: string): readonly string[];
-  /** Files, if the screen accepts them. */
+  /** Empty unless the screen accepts files. */
   readonly files: readonly GivenFile[];
 }
 
 export interface GivenFile {
-  /** Name from the browser: it is shown, and never part of a path. */
+  /** Name sent by the browser, for display only: never part of a path. */
   readonly name: string;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** @returns undefined for 404: there is no such person, search or row any more */
+/** Response of a screen; undefined for 404. */
 export type Answer = Page | Continuation | Download | undefined;
 type ReadPage = (visit: Visit) => Awaitable<Answer>;
 export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
 type Actions = { readonly [name: string]: Action };
 
 export interface Screen {
-  /** For example `/person/:person`; a place matches letters, digits and hyphens. */
+  /** For example `/person/:person`, where `:person` matches letters, digits and hyphens. */
   readonly path: string;
   readonly title: Message;
-  /** Name in the menu; screens without one are reached from others. */
+  /** Name in the menu. Screens without a name are not in the menu. */
   readonly menu?: Message;
-  /** Whether pages show personal data, to be recorded in the access ledger. */
+  /** `some` if pages show personal data: the access ledger then records each visit. */
   readonly personal: 'none' | 'some';
   readonly read: ReadPage;
-  /** True if its forms send files (docs/desk.md). */
+  /** True if forms of the screen may send files. */
   readonly takesFiles?: true;
-  /** Actions by the value of the field `action` in its forms, which are posted to the screen's path. */
+  /** Actions by the value of the form field `action`. Forms are posted to the screen's path. */
   readonly actions?: Actions;
 }
 
@@ -192,7 +188,7 @@ export interface CooperativeFigures {
   show(visit: Visit, cooperativeId: number): Html;
 }
 
-/** Actions on a page of another room, with their forms. */
+/** Forms on a page of another directory, with their actions. */
 export interface PagePart {
   readonly actions: Actions;
   readonly show: (visit: Visit) => Html;

@@ -4,12 +4,12 @@ import type { Clock } from '../runtime/scheduler.ts';
 import { IDLE_MS, Numbers, type Session } from './screen.ts';
 
 const LINK_MS = 60_000;
-/** Milliseconds during which a new link resumes an ended session, so that forms begun in it still work. */
+/** Milliseconds during which a new link resumes an ended session: its open forms then work again. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
 interface StoredSecret<T> {
-  /** SHA-256 of the secret, which is not stored. */
+  /** SHA-256 of the secret; the secret itself is not stored. */
   readonly digest: Buffer;
   /** Monotonic milliseconds. */
   endsAtMs: number;
@@ -19,13 +19,13 @@ interface StoredSecret<T> {
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** Secrets that stand for values, such as sessions, and end. */
+/** Secrets that expire, each with a value such as a session. */
 class Secrets<T> {
   private stored: StoredSecret<T>[] = [];
   private readonly clock: Clock;
   private readonly resumableMs: number;
 
-  /** @param resumableMs milliseconds for which ended secrets can be found again */
+  /** @param resumableMs milliseconds for which `ended` returns an expired secret */
   constructor(clock: Clock, resumableMs = 0) {
     [this.clock, this.resumableMs] = [clock, resumableMs];
   }
@@ -36,20 +36,20 @@ class Secrets<T> {
     return secret;
   }
 
-  /** Compares with each digest, in constant time. */
+  /** Compares all digests, each in constant time. */
   find(secret: string): StoredSecret<T> | undefined {
     const now = this.removeExpired();
     const digest = digestOf(secret);
     return this.stored.filter((one) => one.endsAtMs > now && timingSafeEqual(one.digest, digest))[0];
   }
 
-  /** Returns the secrets that have ended but are still stored, latest first. */
+  /** Returns expired secrets that can still be resumed, the latest first. */
   ended(): readonly StoredSecret<T>[] {
     const now = this.removeExpired();
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** Removes expired secrets. @returns the current monotonic milliseconds */
+  /** Removes secrets that can no longer be resumed. @returns the current monotonic milliseconds */
   private removeExpired(): number {
     const now = this.clock.monotonicMs();
     this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
@@ -65,7 +65,7 @@ class Secrets<T> {
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
-/** Limit of the random start of the numbers in addresses: those of two desks rarely overlap. */
+/** Limit of the random first number in addresses: the numbers of two desks rarely overlap. */
 const FARTHEST_NUMBER = 1_000_000_000;
 
 export class Sessions {
@@ -75,7 +75,7 @@ export class Sessions {
   private lastPerson: number;
   private lastSearch: number;
 
-  /** @param before number before the first; random, so that an address of an earlier desk leads to nobody */
+  /** @param before number before the first; random, so that addresses of an earlier desk are not found */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.clock = clock;
     this.lastPerson = before;
@@ -125,7 +125,7 @@ export class Sessions {
     return session.value;
   }
 
-  /** Ends a session early, when the user leaves the desk. A new link resumes it like an expired one. */
+  /** Ends a session when the user leaves the desk. A new link can resume the session. */
   end(secret: string): void {
     const session = this.sessions.find(secret);
     if (session !== undefined) session.endsAtMs = this.clock.monotonicMs();

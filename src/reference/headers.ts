@@ -1,10 +1,10 @@
-/** Request and response headers, as OpenAPI describes them. */
+/** OpenAPI descriptions of request and response headers. */
 
 import { formatPolicy } from '../access/rate-limiter.ts';
 import { RESPONSE_HEADERS, type ResponseHeader } from '../http/declare/response.ts';
 import type { RequestHeader } from '../http/declare/route.ts';
 
-// Components: parts that the description defines once, by name, and references elsewhere
+// Components: parts that the description defines once and references by name
 
 export type Json = { [name: string]: unknown };
 
@@ -21,8 +21,8 @@ export class Components {
 
   /**
    * Registers a value under a name.
-   * @returns a reference to it
-   * @throws Error for two different values with one name
+      * @returns a reference to the value
+      * @throws Error if the name has another value
    */
   refer(kind: Kind, name: string, value: unknown): Json {
     const earlier = this.registered[kind][name] ?? value;
@@ -115,7 +115,7 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   },
 };
 
-/** @param isRequired true if every such response has it; optional headers are separate components */
+/** @param isRequired true if every such response has the header; optional headers are separate components */
 export const header = (components: Components, name: ResponseHeader, isRequired: boolean): Json => ({
   [name]: components.refer('headers', isRequired ? name : `${name}-Optional`, {
     ...HEADERS[name],
@@ -123,7 +123,7 @@ export const header = (components: Components, name: ResponseHeader, isRequired:
   }),
 });
 
-/** Returns headers of every response to a key: its rate limits, and its expiry if that is near. */
+/** Returns the headers of responses to requests with a key: rate limits and X-Key-Expires. */
 export const usage = (components: Components): Json =>
   Object.assign(
     {},

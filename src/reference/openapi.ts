@@ -1,4 +1,4 @@
-/** OpenAPI 3.1, derived from the routes. */
+/** Generates the OpenAPI 3.1 description from the declarations of routes. */
 
 import { SCOPES } from '../access/api-keys.ts';
 import { PAGE_PARAMETERS } from '../http/declare/list-response.ts';
@@ -24,7 +24,7 @@ import {
 } from '../values/schema.ts';
 import { Components, header, type Json, requestHeaders, usage } from './headers.ts';
 
-// Responses of every operation, with each refusal explained
+// Error responses
 
 const ERROR = object({ detail: string() }, { title: 'Error' });
 
@@ -53,13 +53,13 @@ const FIELD_ERRORS: Schema = {
 
 interface Refusal {
   readonly description: string;
-  /** A possible text of `detail`. */
+  /** Example of `detail`. */
   readonly example: string;
-  /** True for headers that are always present. */
+  /** Headers of the response, with true if they are always present. */
   readonly headers?: { readonly [name in ResponseHeader]?: boolean };
 }
 
-/** Refusals by status; docs/api.md#responses-and-errors has their texts. */
+/** Error responses by status (docs/api.md#responses-and-errors). */
 const REFUSALS: { readonly [status: number]: Refusal } = {
   400: {
     description:
@@ -124,7 +124,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   },
 };
 
-/** Refusals before an operation is reached, and unexpected errors. */
+/** Error responses before the operation is known, and unexpected errors. */
 const OTHERS: Refusal = {
   description:
     'Any other refusal: 405 (Allow has the methods of the path), 408, 413, 417, 431 or 501 for a request ' +
@@ -150,7 +150,7 @@ function refusal(components: Components, status: number | 'default'): Json {
   });
 }
 
-/** Returns the refusal statuses that follow from the route's declaration. */
+/** Returns the error statuses that the route may respond with, ascending. */
 function refusalStatuses(route: Route): number[] {
   const statuses = new Set<number>([400, ...(route.refusals ?? [])]);
   if (route.isAlwaysAnswered !== true) statuses.add(503);
@@ -160,7 +160,7 @@ function refusalStatuses(route: Route): number[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** For an export, `x-itemSchema` describes a line of JSON; OpenAPI 3.2 will have `itemSchema`. */
+/** Returns the content by media type. In an export, `x-itemSchema` (OpenAPI 3.2: `itemSchema`) describes a line. */
 function contentOf(
   components: Components,
   { schema, example = exampleOf(schema), isExport }: SuccessResponse,
@@ -191,7 +191,7 @@ function success(components: Components, route: Route, response: SuccessResponse
     ),
     content: contentOf(components, response),
   };
-  // Responses shared by several operations become components.
+  // Several operations share a response with a title, which becomes a component.
   const { title } = response.schema;
   return isCreated || isExport === true || typeof title !== 'string'
     ? described
@@ -233,18 +233,18 @@ const TAGS = [
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];
 
-/** Server address, relative to that of the description. */
+/** Address of the server, relative to the address of the description. */
 const ROOT = '/';
 const SERVER = JSON.stringify({ url: ROOT });
 
-/** Webhooks: messages that the service sends to other systems. */
+/** Documentation of webhooks: messages that the service sends to other systems. */
 export interface OutgoingMessages {
-  /** The `webhooks` part of the description. */
+  /** Returns the `webhooks` part of the description. */
   describe(components: Components): Json;
   explain(): Html;
 }
 
-/** @param version version of the API's description, without the path's `v1` */
+/** @param version version of the API description, such as `1.1.0` */
 export function describeApi(all: readonly Route[], version: string, outgoing?: OutgoingMessages): Json {
   const routes = all.filter(({ isPage }) => isPage !== true);
   const components = new Components();
@@ -335,7 +335,7 @@ function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: Bod
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
-/** Returns an example body with every field; for a patch, with the status only where there is one. */
+/** Returns an example body with every field; for a patch, only `status` if the body has a status. */
 export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
   const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
   const changed = all.filter(([name]) => name === 'status');

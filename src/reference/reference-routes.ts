@@ -81,8 +81,8 @@ ${tryKey(baseUrl)}
 }
 
 /**
- * True if HTML is preferred: browsers name it, programs such as curl do not.
- * @param header the value of Accept
+ * True if the client prefers HTML: browsers send `text/html`, programs such as curl do not.
+  * @param header value of `Accept`
  */
 function prefersHtml(header: string | undefined): boolean {
   const weights = weightsOf(header);
@@ -90,9 +90,9 @@ function prefersHtml(header: string | undefined): boolean {
   return weight > 0 && weight >= (weights.get('application/json') ?? 0);
 }
 
-/** Placeholders in the rendered reference for the addresses. */
+/** Placeholders for the addresses in the rendered reference. */
 const PLACES: Addresses = { baseUrl: 'https://base-address.invalid', prefix: '/prefix-of-paths.invalid' };
-/** gzip in a third of the time of the default level; the page has 25 KB. */
+/** Fastest level of gzip: a third of the time of the default level, for a page of 25 KB. */
 const FASTEST = { level: 1 };
 
 interface Rendered {
@@ -103,7 +103,7 @@ interface Rendered {
 
 /**
  * @param routes routes that the reference describes
- * @param apiVersion version of their description
+  * @param apiVersion version of the API description
  */
 export function pageRoutes(
   routes: readonly Route[],
@@ -115,7 +115,7 @@ export function pageRoutes(
   let template: string | undefined;
   let last: Rendered | undefined;
 
-  /** Renders the reference once, and substitutes the address, which clients choose by their Host header. */
+  /** Renders the reference once, and inserts the address of each request, which the Host header decides. */
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;
     if (last?.baseUrl !== baseUrl) {

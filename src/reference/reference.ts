@@ -25,15 +25,15 @@ import {
 } from './schema-fields.ts';
 import { inFrame, SCRIPT } from './style.ts';
 
-// Examples of an operation with curl, Python and TypeScript, each of which runs as it is
+// Complete examples of an operation in curl, Python and TypeScript
 
 export const isExport = ({ access }: Route): boolean =>
   typeof access === 'object' && access.isExport === true;
 
-/** Quotes any text as one word of the shell. */
+/** Quotes a text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a curl command with the key in the variable KEY, and the route's examples. */
+/** Returns a curl command that takes the key from the variable KEY, with the route's examples. */
 function curlLine(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const parts = [
@@ -55,14 +55,13 @@ function curlLine(route: Route, baseUrl: string): string {
 const addressOf = (route: Route, baseUrl: string): string =>
   baseUrl + fullPath(route).replace(/\{(\w+)\}/g, (_, name: string) => route.params?.[name]?.example ?? name);
 
-/** Indents the lines of a call by one level. */
 const indented = (lines: readonly string[], by: string): string =>
   lines
     .flatMap((line) => line.split('\n'))
     .map((line) => `${by}${line}\n`)
     .join('');
 
-/** Returns a program that uses only the standard library, as docs/clients.md#python does. */
+/** Returns a program that uses only the standard library (docs/clients.md#python). */
 function pythonProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const isCreating = 'creation' in route;
@@ -94,18 +93,18 @@ with urllib.request.urlopen(request, timeout=60) as response:
 
 const PYTHON_WORDS: { readonly [json: string]: string } = { true: 'True', false: 'False', null: 'None' };
 
-/** Writes JSON with Python's spelling of true, false and null, except inside strings. */
+/** Serializes a JSON value as a Python literal: `True`, `False` and `None` outside of strings. */
 const pythonLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 4).replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
     (word) => PYTHON_WORDS[word] ?? word,
   );
 
-/** Returns a program for Node and browsers, as in docs/clients.md#typescript. */
+/** Returns a program for Node (docs/clients.md#typescript). */
 function typescriptProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const headers = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template there
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the example contains a template
     ...(access === 'public' ? [] : ['Authorization: `Bearer ${process.env.KEY}`,']),
     ...(body === undefined ? [] : [`'Content-Type': '${mediaTypesOf(body).at(-1)}',`]),
     ...('creation' in route ? ["'Idempotency-Key': crypto.randomUUID(),"] : []),
@@ -125,16 +124,16 @@ ${
 }`;
 }
 
-// Sections of operations: requirements, parameters, body and responses
+// Sections of operations
 
-/** Lets a long path break at its slashes. */
+/** Allows line breaks at the slashes of a path. */
 const breakable = (path: string): HtmlValue =>
   path.split('/').map((part, i) => (i === 0 ? part : html`<wbr>/${part}`));
 
 const nameOf = ({ method }: Route, path: string): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code>`;
 
-/** Name without the API's common path prefix. */
+/** Returns method and path, without the prefix of the API. */
 const shortNameOf = (route: Route): Html => nameOf(route, route.path);
 
 function operationSection(route: Route, description: Description, baseUrl: string): Html {
@@ -248,7 +247,7 @@ ${text === undefined ? undefined : html`<pre><code>${text}</code></pre>`}`;
 }
 
 export interface Addresses {
-  /** Base of all absolute links. */
+  /** Base of absolute links. */
   readonly baseUrl: string;
   readonly prefix: string;
 }
@@ -263,7 +262,6 @@ interface Group {
 const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Conventions' };
 const BEHIND = { webhooks: 'Webhooks', statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
 
-/** @param routes routes of the API, all of which are described */
 export function renderReference(
   routes: readonly Route[],
   version: string,
@@ -296,7 +294,7 @@ ${objects(description)}
   return inFrame('Reference of the API · Cooperative registry', body);
 }
 
-/** Sorts exports last, as they are read least. */
+/** Returns the routes with a tag, exports last. */
 const groupOf = ({ name, description }: Description['tags'][number], routes: readonly Route[]): Group => ({
   anchor: `about-${name}`,
   title: name.charAt(0).toUpperCase() + name.slice(1),
@@ -367,14 +365,14 @@ function headers({ components }: Description): Html {
   const meanings = Object.entries(components.headers).map(
     ([name, { description }]) => [name.replace('-Optional', ''), description] as const,
   );
-  // The required and the optional component of a header have one meaning.
+  // The required and the optional component of a header have equal descriptions.
   const byName = new Map(meanings);
   const lines = [...byName].map(([name, description]) => entry(name, undefined, [], withCode(description)));
   return html`<h2 id="headers">${BEHIND.headers}</h2>
 ${entries(lines)}`;
 }
 
-/** True for response schemas: bodies are described with their operations. */
+/** True for schemas of responses; schemas of bodies are shown with their operations. */
 const isShown = ({ title = '' }: Described): boolean => !title.endsWith('Body') && title !== 'Ignored';
 
 const objects = ({

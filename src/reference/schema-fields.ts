@@ -1,4 +1,4 @@
-/** Renders schemas for people: each field with its type, choices and meaning. */
+/** Renders schemas as HTML: each field with type, choices and meaning. */
 
 import type { SuccessResponse } from '../http/declare/route.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
@@ -78,10 +78,10 @@ export interface Description {
   };
 }
 
-/** Returns the name of the component that a reference points to. */
+/** Returns the name of the referenced component. */
 export const nameIn = ({ $ref }: Reference): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** @param components components of the kind that the part may refer to */
+/** Returns the referenced component, or the part itself if it is not a reference. */
 export const resolve = <Part extends object>(
   part: Part | Reference,
   components: { readonly [name: string]: Part },
@@ -92,7 +92,7 @@ export const resolve = <Part extends object>(
 
 type Schemas = Description['components']['schemas'];
 
-/** Maximum length of a shown pattern: a longer one says less than the description beside it. */
+/** Maximum length of a shown pattern; longer patterns are omitted because they are hard to read. */
 const MAX_PATTERN = 40;
 
 /** Renders text in which backticks mark code. */
@@ -121,7 +121,7 @@ export function typeOf(schema: Described): Html {
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
 }
 
-/** Merges equal types, such as texts with two patterns. */
+/** Removes duplicates, such as two texts that differ in their patterns. */
 const distinct = (types: readonly Html[]): Html[] => [
   ...new Map(types.map((type) => [String(type), type])).values(),
 ];
@@ -169,7 +169,7 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** Returns the fields of an object; those of a nested unnamed object are named `outer.inner`. */
+/** Returns the fields of an object. Fields of a nested object are named `outer.inner`. */
 function fieldsOf(schema: Described, schemas: Schemas): Field[] {
   const { allOf = [], properties = {}, required = [] } = resolve(schema, schemas);
   const fields = new Map<string, Field>();
@@ -185,7 +185,7 @@ function fieldsOf(schema: Described, schemas: Schemas): Field[] {
   }));
 }
 
-/** Renders one entry of a list of fields, parameters or headers. */
+/** Renders a field, parameter or header. */
 export const entry = (name: string, type: HtmlValue, marks: readonly string[], meaning: HtmlValue): Html =>
   html`<div><dt><code>${name}</code> <span class="quiet">${type}</span>${marks.map(
     (mark) => html` <span class="mark">${mark}</span>`,
@@ -199,7 +199,7 @@ export const marksOf = (
   { deprecated }: { readonly deprecated?: boolean | undefined },
 ): string[] => [...(isRequired ? ['required'] : []), ...(deprecated === true ? ['deprecated'] : [])];
 
-/** @param of `body`, where some fields are required, or `response`, where all are present */
+/** @param of `body` to mark required fields; in a `response` all fields are present */
 export function fieldList(schema: Described, schemas: Schemas, of: 'body' | 'response'): Html {
   const { additionalProperties, properties, anyOf = [], description } = resolve(schema, schemas);
   const all = fieldsOf(schema, schemas);

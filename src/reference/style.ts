@@ -1,4 +1,4 @@
-/** Styles, script and frame of the pages: light and dark, from 360 pixels to a wall display, and in print. */
+/** Style sheet, script and HTML frame of the pages, for widths from 360 pixels up, and for print. */
 
 import { type Html, html, styleElement, toDocument } from '../values/html.ts';
 
@@ -114,9 +114,8 @@ nav [aria-current] { font-weight: 700; text-decoration: underline; }
 }
 `;
 
-// The reference's script: a field that filters the operations, a button that copies, and a mark in the
-// contents for the section being read. It is placed after the contents, so that nothing moves once the
-// browser has jumped to an anchor; the page works without it.
+// The script of the reference: a filter of operations, copy buttons, and a mark of the current section in the
+// contents. The page has the script after the contents, to avoid layout shifts after a jump to an anchor.
 
 export const SCRIPT = `{
   const nav = document.querySelector('nav');
@@ -184,7 +183,7 @@ export const SCRIPT = `{
   });
 }`;
 
-/** The icon is empty: without one, a browser requests /favicon.ico. */
+/** Returns a complete page. The icon is empty: without an icon, browsers request /favicon.ico. */
 export const inFrame = (title: string, body: Html): string =>
   toDocument(html`<html lang="en">
 <head>

@@ -1,4 +1,4 @@
-/** The desk's pages `/statistics`, of the country, and `/compare`: groups side by side, year by year. */
+/** The desk's pages `/statistics`, about the country, and `/compare`, with groups of cooperatives side by side. */
 
 import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';
@@ -14,11 +14,11 @@ import { parseNamedCode } from '../values/text.ts';
 import { countryFigures } from './statistics-plots.ts';
 import { openStatisticsOf, type Statistics, type StatisticsStore } from './statistics-store.ts';
 
-// Groups to compare: named cooperatives, or all of them by district or province
+// Groups to compare: cooperatives named by the user, or all cooperatives by district or province
 
 type GroupedBy = 'district' | 'province';
 
-/** One cooperative, or all of a district or province; the name is null for cooperatives without one. */
+/** A cooperative, or all cooperatives of a district or province; null is the group without a registered place. */
 interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */
@@ -28,7 +28,7 @@ interface ComparedGroup {
 
 type Figures = ReturnType<typeof figuresOf>;
 
-/** @param codes in display order; unknown codes are skipped */
+/** @param codes codes of cooperatives in display order; unknown codes are skipped */
 function compareCooperatives(
   statistics: StatisticsStore,
   codes: readonly string[],
@@ -42,7 +42,7 @@ function compareCooperatives(
   });
 }
 
-/** Groups all cooperatives, ordered by group name; the group without a name comes last. */
+/** Groups all cooperatives, sorted by the name of the group, null last. */
 export function compareAll(
   statistics: StatisticsStore,
   by: GroupedBy,
@@ -60,7 +60,7 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`: deliveries count from January to this month, in both years */
+/** @param today `YYYY-MM-DD`; deliveries of both years count from January to the month of this date */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);
@@ -80,12 +80,11 @@ function figuresOf(cooperatives: number, { members, production, loans, savings }
   };
 }
 
-/** The address of a comparison. */
 const PATH = '/compare';
 const COUNTRY_PATH = '/statistics';
-/** Maximum number of named cooperatives. */
+/** Maximum number of cooperatives in an address. */
 const MOST = 12;
-/** Maximum number of suggestions that a browser can search while the user types. */
+/** Maximum number of suggestions, which browsers search while the user types. */
 const MOST_PROPOSED = 1_000;
 const GROUPS: { readonly [by in GroupedBy]: Message } = {
   district: say('By district'),
@@ -96,11 +95,11 @@ interface Measure {
   readonly key: keyof Figures;
   readonly heading: string;
   readonly write: (value: ExactInteger) => string;
-  /** Converts the figure for a workbook. */
+  /** Converts the figure to a number for a workbook. */
   readonly numberOf: (value: bigint) => number;
 }
 
-/** The country: totals, plots, and a table by district. */
+/** The page of the country: totals, plots, and a table by district. */
 export const COUNTRY: Screen = {
   path: COUNTRY_PATH,
   title: say('Statistics'),
@@ -161,7 +160,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
       const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
       const goTo = pathOf([...new Set(codes)]);
-      // Shown once, and never in the address: the user may have typed a person's name or number.
+      // A message instead of the address: the user may have typed the name or number of a person.
       return unknown.length === 0 ? { goTo } : { goTo, told: unknownCodes(unknown) };
     },
     async export(visit) {
@@ -197,14 +196,14 @@ function toCode(word: string): string {
   return typeof code === 'string' ? code : word;
 }
 
-/** Reads the codes from the address, where dots separate them: no code contains a dot. */
+/** Reads the codes from the address, separated by dots: codes contain no dots. */
 const codesOf = ({ query }: Visit): string[] =>
   (query.get('of') ?? '')
     .split('.')
     .filter((each) => each !== '')
     .slice(0, MOST);
 
-/** @returns codes of cooperatives whose name contains the text; undefined for none or too many */
+/** Returns the codes of cooperatives whose names contain the text; undefined for 0 or more than 12. */
 function codesByName(statistics: StatisticsStore, text: string): readonly string[] | undefined {
   const matches = statistics
     .listCooperatives()
@@ -215,7 +214,7 @@ function codesByName(statistics: StatisticsStore, text: string): readonly string
 const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
 const pathOf = (codes: readonly string[]): string => (codes.length === 0 ? COUNTRY_PATH : addressOf(codes));
 
-/** Lists the compared cooperatives, each with a link that removes it, and a form that adds more. */
+/** Renders the compared cooperatives with links to remove them, and a form to add more. */
 function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly ComparedGroup[]): Html {
   const codes = codesOf(visit);
   const proposed = statistics.listCooperatives().filter(({ code }) => !codes.includes(code));
@@ -241,7 +240,7 @@ function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly Co
   })}`;
 }
 
-/** @returns undefined if the address names none */
+/** @returns undefined if the address names no cooperatives or groups */
 function groupsOf(visit: Visit, statistics: StatisticsStore): ComparedGroup[] | undefined {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
@@ -280,7 +279,7 @@ function measuresOf({ say, write, now, desk }: Visit): Measure[] {
   ];
 }
 
-/** Sorts by the column in the address, largest first; otherwise keeps the order. */
+/** Sorts by the column in the address, largest first; keeps the order without a column. */
 function sorted(
   { query }: Visit,
   groups: readonly ComparedGroup[],
@@ -291,7 +290,7 @@ function sorted(
   return groups.toSorted((one, other) => Number(other.figures[key] - one.figures[key]));
 }
 
-/** The table of all measures, sorted by the column in the address. */
+/** Renders a table of all measures, sorted by the column in the address. */
 function comparisonTable(visit: Visit, groups: readonly ComparedGroup[], path: string): Html {
   const measures = measuresOf(visit);
   const by = orderLinks(visit, path);

@@ -1,4 +1,4 @@
-/** `statistics`: sums of one cooperative, or of all (docs/api.md#statistics). */
+/** The command `statistics`: totals of one cooperative, or of all (docs/api.md#statistics). */
 import { type Command, Option } from 'commander';
 import { formatCsvRow } from '../formats/write-csv.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -74,7 +74,7 @@ const tableOf = (headings: readonly string[], rows: readonly (readonly unknown[]
         rows.map((row) => row.map((value) => String(value ?? '-'))),
       );
 
-/** Tables of the groups that are not empty. */
+/** Formats tables, omitting empty ones. */
 function formatStatistics(name: string, document: Described): string {
   const { members, production, loans, savings } = document;
   const places = ['Cooperatives', 'Active members'];
@@ -114,7 +114,7 @@ function formatStatistics(name: string, document: Described): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** One number per row, so that spreadsheets can filter and sum them. */
+/** Formats CSV with one number per row, which spreadsheets can filter and sum. */
 function formatStatisticsCsv(document: Described): string {
   const rows: string[][] = [['group', 'key', 'product', 'measure', 'value']];
   const add = (group: string, key: string, measures: object, product = ''): void => {

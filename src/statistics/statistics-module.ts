@@ -1,4 +1,3 @@
-/** The module of statistics. */
 import type { Module } from '../module.ts';
 
 export const STATISTICS: Module = {

@@ -1,4 +1,4 @@
-/** Plots the statistics of one cooperative or of all. */
+/** Plots statistics of a cooperative, or of the country. */
 
 import { barFigure, lineFigure, MOST_PARTS } from '../desk/plots.ts';
 import type { CooperativeFigures, Visit } from '../desk/screen.ts';
@@ -15,7 +15,7 @@ import {
   UNKNOWN_GENDER,
 } from './statistics-store.ts';
 
-/** Number of products with colours of their own; the others share one. */
+/** Number of products with separate colours if there are more than colours; the others share the last colour. */
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
 export const FIGURES: CooperativeFigures = {
@@ -30,14 +30,14 @@ ${produced(visit, sums)}
   },
 };
 
-/** Plots of the country: members by year, kilograms by month and loans first. */
+/** Plots statistics of the country in the order of the page. */
 export const countryFigures = (visit: Visit, sums: Statistics): Html =>
   html`${joined(visit, sums.members.byJoiningYear)}
 ${produced(visit, sums)}
 <div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>
 <div class="beside">${counted(visit, sums)}</div>`;
 
-/** Plots members of every status by year of joining, including years without any. */
+/** Plots members of every status by year of joining, including years without members. */
 function joined(visit: Visit, byYear: Counts): Html | false {
   const { say, write } = visit;
   const years = Object.keys(byYear).map(Number);

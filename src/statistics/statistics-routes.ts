@@ -1,4 +1,4 @@
-/** Routes of statistics: of one cooperative, and of all that a key may see. */
+/** Routes of statistics: one cooperative, or all cooperatives that a key may see. */
 
 import { isVisible } from '../access/api-keys.ts';
 import { readPathId } from '../http/declare/resource.ts';
@@ -73,7 +73,7 @@ const SHARED = {
   tag: 'statistics',
   access: { scope: 'cooperatives:read' },
   optionalScopes: ['members:financials'],
-  // Statistics show no persons.
+  // No access record, because statistics show no persons.
   narrowed: SHOWS_COOPERATIVES,
   personal: 'none',
 } as const;
@@ -81,10 +81,10 @@ const SHARED = {
 const seesFinancials = ({ caller }: Pick<ApiRequest, 'caller'>): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
-/** Limit of queued requests for several cooperatives. */
+/** Limit of requests that wait for the thread. */
 const MAX_WAITING = 64;
 
-/** Opens a connection for statistics of one cooperative, and a thread for those of thousands. */
+/** Opens a connection for one cooperative, and a thread for sums of thousands of cooperatives. */
 function openServed(storage: Storage) {
   const setup = { file: storage.pathForOpening(), zone: storage.zone };
   const module = moduleBeside(import.meta.url, 'statistics-thread');

@@ -1,4 +1,4 @@
-/** Computes statistics on one connection from the stored totals of cooperatives. */
+/** Computes statistics from the stored totals of cooperatives. */
 
 import type { Visible } from '../access/api-keys.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
@@ -16,11 +16,11 @@ import type { ExactInteger } from '../values/decimal.ts';
 import { RegistryError } from '../values/errors.ts';
 import { isSameIgnoringCase } from '../values/text.ts';
 
-/** Calendar months of production, including the current one. */
+/** Number of calendar months of production, including the current month. */
 export const STATISTICS_MONTHS = 24;
 
 /**
- * Months of production such as `2026-10`, oldest first.
+ * Returns the months of production, such as `2026-10`, oldest first.
  * @param now epoch seconds
  */
 export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
@@ -32,9 +32,9 @@ export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
   });
 }
 
-/** Limit of cached sums of several cooperatives. */
+/** Limit of cached sums. */
 const CACHED_SUMS = 16;
-/** Time for an operator to recompute the totals. */
+/** Seconds for `Retry-After`: the time in which an operator may recompute the totals. */
 const RETRY_AFTER_SECONDS = 60;
 
 interface CooperativeRow {
@@ -47,9 +47,9 @@ interface CooperativeRow {
 type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
- * Opens a reader whose methods have to be called in a transaction. They throw RegistryError `unavailable` if
- * the stored totals have another version or zone.
- * @param zone in which months and years begin
+ * Opens a reader whose methods must be called in a transaction. The methods throw RegistryError `unavailable`
+  * if the stored totals belong to another release or time zone.
+  * @param zone time zone in which months and years begin
  */
 export function openStatisticsReader(db: Connection, zone: TimeZone) {
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
@@ -60,7 +60,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
     'a few thousand cooperatives',
   );
   const addUp = openTotals(db);
-  /** Sums of several cooperatives, valid until the next write or month. */
+  /** Sums by visible cooperatives and district, valid until the next write or month. */
   const cache = new Map<string, Sums>();
   let cacheState = '';
 
@@ -106,14 +106,14 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   };
 }
 
-// Sums of the totals of some cooperatives
+// Sums of totals
 
 /** Numbers by value; values with a count of zero may be missing. */
 export interface Counts {
   [value: string]: number;
 }
 
-/** Value for members without a registered gender. */
+/** Key of members without a registered gender in `byGender`. */
 export const UNKNOWN_GENDER = 'unknown';
 
 type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
@@ -125,12 +125,12 @@ export interface Statistics extends CooperativeTotals {
   readonly sequence: number;
 }
 
-/** SQL of the two columns that hold an exact sum. */
+/** Returns SQL for the two parts of an exact sum. */
 const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
 
-/** Subquery of the totals of the cooperatives `@ids`. */
+/** Returns a subquery of the totals of the cooperatives `@ids`. */
 function totalsOf(table: (typeof TOTALS)[number]['table'], where = 'true'): string {
   const totals = TOTALS.find((declared) => declared.table === table) as Totals;
   return `(${currentSql(totals, `cooperative_id IN (SELECT value FROM json_each(@ids)) AND ${where}`)})`;
@@ -150,7 +150,7 @@ function countBy(rows: readonly MemberCount[], column: 'status' | 'gender' | 'ro
   return counts;
 }
 
-/** @returns a function that sums the totals of cooperatives */
+/** Prepares the statements, and returns a function that sums the totals of cooperatives. */
 function openTotals(db: Connection) {
   const bound = 'the totals of some cooperatives: tens for each';
   const prepare = <Row extends readonly unknown[]>(sql: string) =>
@@ -189,7 +189,7 @@ function openTotals(db: Connection) {
     };
   }
 
-  /** Deliveries by month in the registry's zone, such as `2026-10`, then product; also of erased members. */
+  /** Returns deliveries by month and product, including deliveries of erased members. */
   const productionOf = (ids: string, months: readonly string[]) =>
     production
       .all({ ids, from: months[0] as string, until: months.at(-1) as string })
@@ -238,11 +238,11 @@ interface LoanTotals {
   readonly count: number;
   readonly amountMinor: ExactInteger;
   readonly paidAmountMinor: ExactInteger;
-  /** Sum of the remaining amounts of loans being repaid, each at least 0. */
+  /** Sum of the remaining amounts of loans in repayment, each at least 0. */
   readonly outstandingMinor: ExactInteger;
 }
 
-/** Cooperatives of a district or sector; the name is null for cooperatives without one. */
+/** Totals of a district or sector; the name is null for cooperatives without a district or sector. */
 export interface GroupTotals {
   readonly name: string | null;
   readonly cooperatives: number;
@@ -254,7 +254,7 @@ export interface CountryStatistics extends Statistics {
   readonly sectors: readonly GroupTotals[];
 }
 
-/** Sorted by name, null last. */
+/** Returns the groups, sorted by name, null last. */
 function groupsOf(rows: readonly CooperativeRow[], column: 'district' | 'sector'): GroupTotals[] {
   const groups = [...Map.groupBy(rows, (row) => row[column])].map(([name, members]) => ({
     name,
@@ -272,7 +272,7 @@ export function openStatistics(file: string, zone: TimeZone, waitMs: number = WA
   const reader = openStatisticsReader(db, zone);
   return {
     hasTotals: () => hasTotals(db, zone),
-    /** In order of code. */
+    /** Returns all cooperatives, sorted by code. */
     listCooperatives: () => db.rows<ListedCooperative>(`${COOPERATIVES} ORDER BY code`),
     findCooperative: (code: string) => db.row<ListedCooperative>(`${COOPERATIVES} WHERE code = ?`, [code]),
     ofCooperative: (id: number, now: number) => db.transaction.deferred(() => reader.ofCooperative(id, now)),

@@ -1,4 +1,4 @@
-/** The thread that sums the totals of many cooperatives, on a read-only connection of its own. */
+/** Thread that sums the totals of many cooperatives, on a separate read-only connection. */
 
 import type { Visible } from '../access/api-keys.ts';
 import { serveTasks } from '../runtime/task-thread.ts';

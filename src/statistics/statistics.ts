@@ -1,4 +1,4 @@
-/** The JSON of statistics, in responses and of the command (docs/api.md#statistics). */
+/** JSON of statistics, for responses and the command (docs/api.md#statistics). */
 
 import { SECTORS } from '../registry/cooperatives.ts';
 import { LOAN_STATUSES } from '../registry/loans.ts';
@@ -27,7 +27,7 @@ import {
 
 const count = (description?: string) => integer({ minimum: 0, ...(description && { description }) });
 
-/** One count per value, including zeros. */
+/** Returns the schema of an object with a count for each value. */
 const counts = <T extends string>(values: readonly T[], description: string) =>
   object(Object.fromEntries(values.map((value) => [value, count()])) as { [value in T]: Schema<number> }, {
     description,
@@ -132,7 +132,7 @@ export const COUNTRY_STATISTICS = object(
 );
 
 const money = (minor: ExactInteger): string => formatDecimal(minor, 2);
-/** Counts of all values, zero included. */
+/** Returns the counts of all values, including zeros. */
 const allOf = <T extends string>(values: readonly T[], counts: Counts) =>
   Object.fromEntries(values.map((value) => [value, counts[value] ?? 0])) as { [value in T]: number };
 

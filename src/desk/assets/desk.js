@@ -20,18 +20,18 @@ document.addEventListener('keydown', (event) => {
   hits[next].focus();
 });
 
-// A form is sent once, however often its button is pressed. One that saves a file leaves its page as it is.
+// Sends a form once even if its button is pressed twice. Forms that save a file can be sent again.
 document.addEventListener('submit', (event) => {
   if (event.target.dataset.saves !== undefined) return;
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   event.target.dataset.sent = '';
 });
-// A page that the user goes back to is as it was left: its forms can be sent again.
+// Lets the user go back to a page and send its forms again.
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
-// Removes a secret that is shown once, before the browser keeps the page to go back to.
+// Removes a secret that is shown once, before the browser caches the page.
 addEventListener('pagehide', () => document.querySelector('[data-once]')?.remove());
 
 if (document.querySelector('.drop') !== null) await import('/assets/import.js');

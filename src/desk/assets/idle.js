@@ -21,11 +21,11 @@ function show() {
   panel.hidden = now === 'open';
 }
 
-/** Extends the session by a request; a session that a new link has resumed is the same one. */
+/** Extends the session by a request, also after a new link has resumed the session. */
 async function keep() {
   const token = document.querySelector('input[name="token"]')?.value ?? '';
   const sent = { method: 'POST', body: new URLSearchParams({ token }) };
-  // The session lasts from the request, not from the response, which may be late.
+  // The session is extended from the request; the response may be late.
   const sentAt = Date.now();
   const answer = await fetch('/session', sent).catch(() => undefined);
   if (answer?.status === 204) {
@@ -43,7 +43,7 @@ addEventListener('input', () => {
   if (state() !== 'ended' && Date.now() - askedAt > TYPING_MS) void keep();
 });
 
-// A form that is sent after the end would be lost.
+// Stops a form after the end of the session: its input would be lost.
 addEventListener(
   'submit',
   (event) => {

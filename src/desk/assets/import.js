@@ -39,7 +39,7 @@ async function sendAll(files) {
 }
 
 if (form) {
-  // The browser would replace the page by a file that is dropped beside the zone.
+  // Prevents the browser from opening a file that is dropped outside the zone.
   for (const type of ['dragover', 'drop']) addEventListener(type, (event) => event.preventDefault());
   zone.addEventListener('dragover', () => zone.classList.add('over'));
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));

@@ -27,7 +27,7 @@ import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
 
-/** Additions of modules to a service, loaded here because `composeRegistry` is synchronous. */
+/** Additions of modules to the service, loaded in advance because `composeRegistry` is synchronous. */
 export const ADDED: readonly AddToService[] = await Promise.all(
   MODULES.flatMap(({ service }) => service?.() ?? []),
 );
@@ -37,21 +37,21 @@ const SEARCH = await loadSearch();
 export interface RegistryDependencies {
   readonly config: Config;
   readonly clock?: Clock | undefined;
-  /** Receives complete log lines; standard output when not given. */
+  /** Receives complete log lines; standard output by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Additions of modules; all of them when not given. */
+  /** Additions of modules; all modules by default. */
   readonly added?: readonly AddToService[] | undefined;
-  /** Ledger for accesses to personal data; as configured when not given. */
+  /** Ledger for accesses to personal data; as configured by default. */
   readonly ledger?: AccessLedger | undefined;
 }
 
 export type ComposedRegistry = ReturnType<typeof composeRegistry>;
 
 /**
- * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
- * signal, no global state.
- * @throws StorageError when the storage location cannot be used
+ * Opens or creates the databases, and composes the service. Opens no port, handles no signal and changes no
+ * global state.
+ * @throws StorageError if the storage location cannot be used
  */
 export function composeRegistry(dependencies: RegistryDependencies) {
   const { config, clock = systemClock, timeouts } = dependencies;
@@ -103,17 +103,17 @@ export function composeRegistry(dependencies: RegistryDependencies) {
 
   return {
     handler,
-    /** Opens a connection without a socket. */
+    /** Opens an in-process connection without a socket. */
     connect: inProcess.connect,
     routes,
     storage,
     store,
     failed: store.failed,
-    /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
+    /** False while the disk of the access ledger does not respond, when the process cannot end by itself. */
     isRecording,
     /** Logs a message for operators. */
     note: (message: string) => log.note(message),
-    /** Servers of modules, once the service listens. */
+    /** Servers of modules; empty until the service listens. */
     serving: serving as readonly Serving[],
     async listen() {
       const server = await listen({ handler, host, port, log: connections, timeouts });
@@ -131,7 +131,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   };
 }
 
-/** Returns a log that also counts the requests of each key, as each request is logged. */
+/** Wraps a log to count the requests of each key. */
 function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
   return {
     ...log,
@@ -147,7 +147,7 @@ function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): Acce
   };
 }
 
-/** Logs refused connections and unreadable requests. */
+/** Returns a log of unreadable requests and closed connections. */
 const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   refused(requestId, status) {
     const unknown = { keyId: undefined, method: 'OTHER', route: '' };
@@ -156,7 +156,7 @@ const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   closed: (what) => log.connectionClosed(what),
 });
 
-/** Notes an address from which keys were refused often. */
+/** Returns a function that logs an address from which keys were refused often. */
 const addressLog =
   (log: AccessLog, measures: Measures | undefined) =>
   (address: string): void => {
@@ -184,7 +184,7 @@ function openLedger(
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
-  // The registry first: the keys' file is not created beside a file that is not a registry.
+  // The registry first: a file of keys must not be created beside another kind of database.
   const store = openRegistry(storage, SEARCH);
   try {
     const keys = openKeys(storage, 'serve');

@@ -1,4 +1,4 @@
-/** `desk`: opens the local web interface for those who run the registry (docs/desk.md). */
+/** The command `desk`, which opens the local web interface for clerks and operators (docs/desk.md). */
 
 import { type Command, Option } from 'commander';
 import { announceDesk, askOpenDesk, openInBrowser, otherOwner } from './desk/open-desk.ts';
@@ -33,7 +33,7 @@ export function declareDesk(command: Command, context: CliContext): void {
       (text) => accept(parsePort(text)),
     )
     .option('--open', 'open the link in the browser of this machine (xdg-open) instead of printing it')
-    // Declared, so that its use is answered with the way to connect from another machine.
+    // Declared for an error that explains how to connect from another machine.
     .addOption(new Option('--host <address>').hideHelp())
     .action((options: DeskOptions) => runDesk(context, options));
 }
@@ -73,7 +73,7 @@ async function open(
         location: storage.location,
       }),
     );
-  // Refuses a registry of another release before anything listens.
+  // Throws for a registry of another release before the desk listens.
   sequenceOf(storage);
   const owner = otherOwner(deskFileOf(storage.location));
   if (owner !== undefined)
@@ -101,7 +101,7 @@ async function open(
   }
 }
 
-/** Listens on the given port; otherwise on the default one, or on a free one if that is in use. */
+/** Listens on the port of the option, or else on the default port or, if that is in use, on a free port. */
 async function listen<T>(
   context: CliContext,
   { port }: DeskOptions,

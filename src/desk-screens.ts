@@ -1,4 +1,4 @@
-/** Assembles the desk, the local web interface for those who run the registry (docs/desk.md). */
+/** Assembles the desk, the local web interface for clerks and operators (docs/desk.md). */
 
 import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
 import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
@@ -32,7 +32,7 @@ const OF_COOPERATIVE = await Promise.all(MODULES.flatMap(({ ofCooperative }) => 
 const [FIGURES] = await Promise.all(MODULES.flatMap(({ figures }) => figures?.() ?? []));
 const OF_MODULES = await Promise.all(MODULES.flatMap(({ screens }) => screens?.() ?? []));
 
-/** All screens in menu order. To add one, declare it in the directory of its subject and list it here. */
+/** All screens in menu order. To add a screen, declare it in the directory of its subject, and list it. */
 export const SCREENS: readonly Screen[] = [
   ...[startPage(ADDED), foundPage(SEARCH), PERSON, HELD, READERS],
   ...[COOPERATIVES, cooperativePage(OF_COOPERATIVE, FIGURES)],
@@ -44,13 +44,13 @@ export const SCREENS: readonly Screen[] = [
 ];
 
 export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {
-  /** Path of the executable, which imports files in separate processes. */
+  /** Path of the executable of this program, which imports files in separate processes. */
   readonly program: string;
-  /** Environment of these processes; defaults to this process's own. */
+  /** Environment of the import processes; by default, the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** @throws (as rejection) the system's error when the port cannot be listened on */
+/** @throws (as a rejection) the system's error if the server cannot listen on the port */
 export async function openDesk(
   { program, environment = process.env, ...options }: DeskOptions,
   port: number,

@@ -5,8 +5,8 @@
 import { faultOfRuntime } from './runtime/node-version.ts';
 import type { CliContext, OnLost } from './terminal/context.ts';
 
-// No other static import is allowed: older releases of Node lack features that the other files need, and the
-// database driver crashes on them.
+// Only these static imports are allowed: the other files need features of a current Node, and the database
+// driver crashes older releases.
 const fault = faultOfRuntime(process.versions.node);
 if (fault !== undefined) {
   process.stderr.write(`${fault}\n`);
@@ -16,14 +16,13 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Writes to a stream until its reader stops reading, as `head` does. Later text is dropped, and the command
- * runs to its own end and status: an import must not stop halfway because nobody reads its output
- * (docs/operating.md#commands).
- * @param onLost handles the error of a failed write, unless the caller handles it itself
+ * Returns a function that writes to a stream, and drops all text after the reader has closed it, as `head`
+ * does: an import must not stop halfway because its output is no longer read (docs/operating.md#commands).
+ * @param onLost handles errors of writes for which the caller passes no handler
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {
   let isRead = true;
-  // Each write reports its error as well.
+  // Handled by the callback of each write.
   stream.on('error', () => {});
   return (text, onTextLost = onLost) => {
     if (!isRead) return undefined;
@@ -52,7 +51,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   // Without `terminal`, Ctrl-C remains a signal.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  // The asking command reports what was not done.
+  // The command reports that nothing was changed.
   const onInterrupt = () => {
     process.stderr.write('\n');
     lines.close();
@@ -66,7 +65,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Asks the parent process; its exit counts as a refusal. */
+/** Asks the parent process. The exit of the parent counts as a refusal. */
 const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     const onAnswer = (answer: unknown) => {
@@ -81,7 +80,7 @@ const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
 const out = writerTo(process.stdout, reportLostResult);
 const err = writerTo(process.stderr, () => {});
 
-// Precedes the imports that it speeds up.
+// Called before the imports that the cache speeds up.
 const { cacheCompiledCode } = await import('./runtime/compile-cache.ts');
 cacheCompiledCode();
 
@@ -96,7 +95,7 @@ const status = await runCommand(process.argv.slice(2), {
   out,
   err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
-  // The parent may have exited, which must not stop an import.
+  // Ignores errors: the exit of the parent must not stop an import.
   news: process.send && ((news) => void process.send?.(news, undefined, undefined, () => {})),
   ask: process.send ? askParent : process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });

@@ -1,4 +1,4 @@
-/** The declaration of a room that can be left out: everything that it adds to the program. */
+/** Declaration of a module: a directory that can be left out, with everything that it adds to the program. */
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
@@ -20,28 +20,28 @@ import type { CommitMeasure } from './sqlite/group-commit.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Additions of a module: functions that load files only when called, as every command reads this list. */
+/** Additions of a module. Functions load files when called, because every command reads the declaration. */
 export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
   readonly status?: () => Promise<ReadAdded>;
-  /** Searches for members by name, which the API, the desk and commands offer; of one module at most. */
+  /** Search for members by name, in the API, the desk and commands; at most one module has a search. */
   readonly search?: () => Promise<Search>;
-  /** A part of the desk's page of a cooperative. */
+  /** Addition to the desk's page of a cooperative. */
   readonly ofCooperative?: () => Promise<PagePart>;
   readonly screens?: () => Promise<readonly Screen[]>;
-  /** Figures on the desk's pages of a cooperative and of all of them; of one module at most. */
+  /** Figures on the desk's pages of cooperatives; at most one module has figures. */
   readonly figures?: () => Promise<CooperativeFigures>;
 }
 
 export interface CommandEntry {
   readonly description: string;
-  /** Loads the command's file, with everything that the command needs. */
+  /** Loads the file that declares the command. */
   readonly load: () => Promise<(command: Command, context: CliContext) => void>;
 }
 
 interface ModuleCommand extends CommandEntry {
-  /** The command of `program.ts` that `--help` lists next. */
+  /** Command of `program.ts` before which `--help` lists this command. */
   readonly before: string;
 }
 
@@ -49,31 +49,31 @@ interface ModuleCommand extends CommandEntry {
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {
-  /** Counts what the service does. At most one module has it. */
+  /** Counters of the service, for metrics; at most one module has measures. */
   readonly measures?: Measures;
-  /** Described with the routes, as what the service sends by itself. */
+  /** Messages that the service sends, documented with the routes. */
   readonly outgoing?: OutgoingMessages;
   readonly routes?: (storage: Storage, store: NarrowableStore<ServedRows>, clock: Clock) => AddedRoutes;
-  /** Starts what runs beside the service, once that listens. @throws CommandError */
+  /** Starts servers and background work when the service listens. @throws CommandError */
   readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
-  /** Values by the names of metrics. */
+  /** Returns values by names of metrics. */
   readonly metrics?: () => object;
   /** Called when the service begins to close. */
   readonly close?: () => Promise<void> | undefined;
-  /** Closes what routes read from, once no request is under way. */
+  /** Closes connections and threads of routes after the last request. */
   readonly release?: () => Promise<void>;
 }
 
 interface AddedRoutes {
-  /** Over the rows of a resource, beside its others. */
+  /** Routes of a resource, listed after its other routes. */
   readonly more?: MoreRoutes;
-  /** Over the entries of all members. */
+  /** Routes over the deliveries, loans and savings of all members. */
   readonly ofEntries?: readonly Route[];
-  /** Over the rows of all resources. */
+  /** Routes over several resources. */
   readonly ofRegistry?: readonly Route[];
 }
 
-/** A server on an address of its own. */
+/** A server on a separate address. */
 export interface Serving {
   readonly name: string;
   readonly address: AddressInfo;
@@ -81,10 +81,10 @@ export interface Serving {
 
 export interface Measures {
   readonly commit: CommitMeasure;
-  /** Accesses to personal data in an event-loop iteration, refused if they could not be recorded. */
+  /** Counts accesses of an event-loop iteration, which the ledger has recorded or refused. */
   readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
-  /** Wraps the log of requests and closed connections. */
+  /** Wraps a log to count requests and closed connections. */
   readonly counting: (log: AccessLog) => AccessLog;
 }
 
@@ -97,8 +97,8 @@ export interface ComposedService {
   readonly limiter: RateLimiter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
-  /** Counts of all modules. */
+  /** Returns the values of metrics of all modules. */
   readonly metrics: () => object;
-  /** Loads what modules read for `status` and for the metrics. */
+  /** Loads the functions of modules that read their status, for `status` and for metrics. */
   readonly loadStatus: () => Promise<readonly ReadAdded[]>;
 }

@@ -1,9 +1,9 @@
-/** The rooms that can be left out: without its line here, a room's directory can go. */
+/** The modules. To leave out a module, delete its line here and its directory. */
 import type { ReadAdded } from './health/registry-status.ts';
 import type { Module } from './module.ts';
 import type { Search } from './registry/name-search.ts';
 
-/** In the order in which their commands are listed, and in which they start. */
+/** Modules in the order of their commands in `--help` and of their start. */
 export const MODULES: readonly Module[] = [
   (await import('./export/export-module.ts')).EXPORT,
   (await import('./statistics/statistics-module.ts')).STATISTICS,

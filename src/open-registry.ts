@@ -1,4 +1,4 @@
-/** Opens the registry in a SQLite file, and gives its stores one group commit and one read snapshot. */
+/** Opens the registry in a SQLite file. All stores share a group commit and a read snapshot. */
 import { statSync } from 'node:fs';
 import type { Visible } from './access/api-keys.ts';
 import { type EventStore, openEvents } from './events/event-store.ts';
@@ -23,7 +23,7 @@ import type { Storage } from './sqlite/storage.ts';
 import { StorageError } from './sqlite/storage-error.ts';
 import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
-/** Rows of the registry, and the sequence of their changes. */
+/** Stores of rows, and the sequence of their changes. */
 export interface ServedRows extends OwnedRows {
   readonly events: EventStore;
 }
@@ -32,11 +32,11 @@ export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
   readonly responses: IdempotentWrites;
   /** True if the database answers reads and accepts writes. */
   isReady(): boolean;
-  /** Number of searches by name in progress, including the running one. */
+  /** Number of searches by name that run or wait. */
   searchesWaiting(): number;
   /**
-   * Resolves, with the error to report, once a failed commit leaves the state of the disk in doubt; pending
-   * until then. No write is accepted afterwards: the registry must be checked and restarted.
+   * Resolves with the error to report when a failed commit leaves the state of the disk in doubt. Afterwards
+   * writes are refused: an operator has to check and restart the registry.
    */
   readonly failed: Promise<StorageError>;
   close(): Promise<void>;
@@ -51,13 +51,13 @@ export interface SqliteRegistryOptions {
   readonly format: ReadModelFormat;
   readonly measureCommit?: CommitMeasure | undefined;
   readonly search?: Search | undefined;
-  /** Free bytes of the disk; tests pass their own. */
+  /** Returns the free bytes of the disk; tests override this function. */
   readonly freeBytes?: () => number;
 }
 
 export type SqliteRegistry = RegistryStore & { readonly connection: Connection };
 
-/** @throws StorageError with advice when the file cannot be used */
+/** @throws StorageError with advice if the file cannot be used */
 export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegistry {
   const { file, scheduler, format } = options;
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
@@ -122,7 +122,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   };
 }
 
-/** A key's array of cooperatives stays the same until a change of keys is detected, and so do its rows. */
+/** Caches rows by a key's array of cooperatives, which is a new array only after a change of keys. */
 function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   const narrowed = new WeakMap<readonly number[], ServedRows>();
@@ -148,13 +148,13 @@ const toFailure = (file: string, error: unknown): StorageError =>
     { cause: error },
   );
 
-/** Detects a file that was moved or replaced, since writes to it would be lost. */
+/** Returns a function that detects a moved or replaced file, in which writes would be lost. */
 function placeCheck(file: string): () => boolean {
   const inode = statSync(file).ino;
   return () => statSync(file, { throwIfNoEntry: false })?.ino === inode;
 }
 
-/** Queries the disk at most once a second. */
+/** Returns a function that checks the free space of the disk, at most once a second. */
 function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }: SqliteRegistryOptions) {
   let checkedMs = Number.NEGATIVE_INFINITY;
   let hasRoom = true;
@@ -169,8 +169,8 @@ function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }:
 }
 
 /**
- * Opens the registry, and creates what is missing.
- * @param search for lists of members by words of their names, which are refused without it
+ * Opens the registry, and creates missing files.
+ * @param search search for members by name; without a search, requests with a name are refused
  * @throws StorageError
  */
 export const openRegistry = (storage: Storage, search?: Search): RegistryStore =>

@@ -1,4 +1,4 @@
-/** The command line, with one file for each group of commands. */
+/** The command line: declares all commands, and runs one. */
 
 import { Command, CommanderError } from 'commander';
 import type { CommandEntry } from './module.ts';
@@ -14,8 +14,8 @@ import { settingsHelp } from './terminal/settings.ts';
 import { RegistryError } from './values/errors.ts';
 
 /**
- * All commands but those of modules. Only the file of the running command is loaded: `keys list` and
- * `--help` need neither the server nor the import.
+ * Commands that do not belong to modules. Only the file of the running command is loaded: `keys list` needs
+ * neither the server nor the import.
  */
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
@@ -105,7 +105,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
 };
 
-/** Every command, in the order of `--help`. */
+/** All commands in the order of `--help`. */
 const ALL_COMMANDS = Object.entries(COMMANDS).flatMap(([name, entry]) => [
   ...MODULES.flatMap(({ commands = {} }) =>
     Object.entries(commands).filter(([, { before }]) => before === name),
@@ -113,7 +113,7 @@ const ALL_COMMANDS = Object.entries(COMMANDS).flatMap(([name, entry]) => [
   [name, entry] as const,
 ]);
 
-/** @param loaded names of the commands to load; the others get only a name and a description */
+/** @param loaded names of the commands to load; other commands have only a name and a description */
 export async function createProgram(
   context: CliContext,
   loaded: readonly string[] = ALL_COMMANDS.map(([name]) => name),
@@ -123,7 +123,7 @@ export async function createProgram(
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
-  // Commands inherit this when they are added. Options after a command's name belong to the command.
+  // Set before the commands, which inherit these settings. Options after a command belong to the command.
   program
     .enablePositionalOptions()
     .exitOverride()
@@ -143,13 +143,13 @@ const openLedgerLater = async (storage: Storage) =>
 
 /**
  * Runs one command line.
- * @param args without the program's own name
- * @returns the exit status: 0 done, 1 refused or partly refused, 2 wrong usage
+ * @param args arguments without the name of the program
+ * @returns the exit status (see `EXIT`)
  */
 export async function runCommand(args: readonly string[], caller: CliContext): Promise<number> {
   const context: CliContext = { openLedger: openLedgerLater, ...caller };
   try {
-    // The command is the first word, or the second after `help`.
+    // Two words, because the command may follow `help`.
     const program = await createProgram(context, withoutLanguage(args).slice(0, 2));
     await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
@@ -167,7 +167,7 @@ export async function runCommand(args: readonly string[], caller: CliContext): P
       tell(context, error.message);
       return EXIT.refused;
     }
-    // Loaded here only, because it loads the database engine.
+    // Imported late, because this file loads the database engine.
     const storageError =
       error instanceof StorageError
         ? error

@@ -1,4 +1,4 @@
-/** Lists all routes of the API. */
+/** Creates all routes of the API. */
 
 import type { RateLimiter } from './access/rate-limiter.ts';
 import { eventRoutes } from './events/event-routes.ts';
@@ -21,17 +21,17 @@ import type { Clock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { TimeZone } from './values/date-time.ts';
 
-/** Version of the API's description: its major version is the `v1` of the path (docs/api.md#versions). */
+/** Version of the API description; `v1` in paths is the major version (docs/api.md#versions). */
 export const API_VERSION = '1.1.0';
 
 interface RouteDependencies {
   readonly storage: Storage;
-  /** Allows access to rows only through what the caller may see. */
+  /** Store that routes narrow to the rows that the caller may see. */
   readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  /** Returns the reason why requests cannot be answered; undefined if they can. */
+  /** Returns the reason why the service is not ready; undefined if it is ready. */
   readonly findUnready: () => Promise<Unready | undefined>;
   readonly parts: readonly ServicePart[];
 }

@@ -1,4 +1,4 @@
-/** `serve`: runs the service until it is asked to stop (docs/operating.md#start-and-stop). */
+/** The command `serve`, which runs the service until a signal (docs/operating.md#start-and-stop). */
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from './compose.ts';
@@ -23,7 +23,7 @@ export function declareServe(command: Command, context: CliContext): void {
 async function serve(run: Run<ServeOptions>): Promise<void> {
   const { config, clock, err, options } = run;
   const isNew = !run.storage.exists();
-  // A mistyped path or an unmounted disk must not lead to an empty registry.
+  // A mistyped path or an unmounted disk must not create an empty registry.
   if (isNew && options.create !== true) throw noRegistryHere(run.storage);
   const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
   if (isNew) tell(run, newRegistryNote(registry.storage));
@@ -42,7 +42,7 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
     throw toListenError(error, { ...config, setting: '--port or PORT' });
   } finally {
     await registry.close();
-    // A thread waiting for the disk would keep the process alive, although nothing is left to write.
+    // A thread that waits for the disk would keep the process alive.
     if (!registry.isRecording()) process.kill(process.pid, 'SIGKILL');
   }
 }
@@ -50,7 +50,7 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
 const shownAddress = ({ address, family, port }: AddressInfo): string =>
   `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** Writes the log. A full disk or a closed pipe is reported once, and does not stop the service. */
+/** Returns a function that writes the log. An error is reported once, and does not stop the service. */
 function logWriter({ out, err }: CliContext): (lines: string) => void {
   let isReported = false;
   const report = ({ code }: NodeJS.ErrnoException) => {

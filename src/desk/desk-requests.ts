@@ -176,8 +176,8 @@ const languageCookie = (port: number): string => `desk_language_${port}`;
 
 /**
  * Returns a `Set-Cookie` header. Only requests from pages of the desk send the cookie, and scripts cannot
-  * read it.
-  * @param seconds life of the cookie; by default, until the browser is closed
+ * read it.
+ * @param seconds life of the cookie; by default, until the browser is closed
  */
 const setCookie = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;

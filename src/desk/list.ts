@@ -109,8 +109,8 @@ export const orderLinks =
 
 /**
  * Returns a page of a list in the requested order. Stores have a single order, so any other order reads and
-  * sorts the entire list, such as all members of a cooperative.
-  * @param valueIn returns a row's value in the sorted column; undefined for the order of the store
+ * sorts the entire list, such as all members of a cooperative.
+ * @param valueIn returns a row's value in the sorted column; undefined for the order of the store
  */
 export async function listInOrder<Row>(
   list: (request: PageRequest) => Awaitable<Rows<Row>>,

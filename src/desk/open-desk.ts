@@ -11,8 +11,8 @@ interface OpenDesk {
 
 /**
  * Writes the file of the open desk, readable only by the user who runs the desk: the secret in the file opens
-  * the desk.
-  * @param file path from `deskFileOf`
+ * the desk.
+ * @param file path from `deskFileOf`
  * @returns a function that removes the file
  */
 export function announceDesk(file: string, desk: OpenDesk): () => void {
@@ -39,7 +39,7 @@ const ANSWER_MS = 2_000;
 /**
  * Asks the open desk for a link.
  * @param user name under which the session's changes are recorded
-  * @returns undefined unless this user has an open desk
+ * @returns undefined unless this user has an open desk
  */
 export async function askOpenDesk(file: string, user: string): Promise<string | undefined> {
   const desk = readDesk(file);

@@ -166,7 +166,7 @@ export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
 
 /**
  * Renders text in backticks as code, and `registry …` as the command that the user has to type.
- * @param db path for the option `--db` of the commands; unnecessary for the registry of the settings
+ * @param db registry for the `--db` option of commands; undefined for the configured registry
  */
 export const withCommands = (sentence: string, db?: string): Html =>
   html`${sentence

@@ -21,7 +21,7 @@ export const MOST_PARTS = 5;
 
 /**
  * Renders bars with labels. The title of each bar has its value.
-  * @param label the plotted quantity and its unit
+ * @param label the plotted quantity and its unit
  * @param most the largest value, formatted for the language
  */
 export function bars(label: string, values: readonly Bar[], most: string): Html {

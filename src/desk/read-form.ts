@@ -15,7 +15,7 @@ export class TooLarge extends Error {}
 /**
  * @param takesFiles true if the screen accepts files
  * @returns undefined for a body that is not a form, and for fields that are too large
-  * @throws TooLarge for a form with files that is too large; for a streamed file, reading its content throws
+ * @throws TooLarge for a form with files that is too large; for a streamed file, reading its content throws
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;

@@ -1,6 +1,6 @@
 /**
- * The API for programs that embed the registry (docs/embedding.md). No type refers to a library without
- * types, so that such programs compile without further packages.
+ * The public API for programs that embed the registry (docs/embedding.md). Its types must not refer to
+ * untyped libraries: embedding programs compile without further packages.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,60 +17,56 @@ export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
 
-/** A registry that listens. The server's own type would lead to those of the database driver. */
+/** A listening registry. The internal type of the server would refer to types of the database driver. */
 export interface RunningServer {
   readonly address: AddressInfo;
-  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
+  /** Refuses new connections, answers received requests, and resolves when all connections are closed. */
   close(): Promise<void>;
 }
 
 export interface Registry {
-  /**
-   * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
-   */
+  /** Listener for the `request` event of node:http. In a framework, mount it before any body parser. */
   readonly handler: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   /** Serves on the configured host and port, with limits on slow clients, and delivers webhooks. */
   listen(): Promise<RunningServer>;
-  /** Answers a request as if a client on this machine had sent it, but without a socket. */
+  /** Sends a request without a socket, as from a client on this machine. */
   readonly request: Request;
   /**
-   * Resolves when writing has failed in a way that leaves the disk in doubt, with the error to report.
-   * The registry takes no writes then and is not ready: close it, look at the disk, run `check`, and open it
-   * again.
+   * Resolves with an error when a failed write leaves the state of the disk in doubt. The registry then
+   * refuses writes and is not ready: close the registry, check the disk, run `check`, and open it again.
    */
   readonly failed: Promise<StorageError>;
-  /** Ends in order: refuses readiness, answers what was received, then closes the files. */
+  /** Reports not ready, answers received requests, then closes the files. */
   close(): Promise<void>;
 }
 
-/** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */
+/** Settings (docs/operating.md#settings). Different defaults are listed here. */
 export interface RegistryOptions {
-  /** Database file; the keys are stored beside it. Never empty. */
+  /** Path of the database file, not empty; the file of the keys is stored beside the database. */
   readonly db: string;
   /** Address on which `listen()` listens. */
   readonly host?: string;
-  /** Port on which `listen()` listens; any free one by default. */
+  /** Port on which `listen()` listens; any free port by default. */
   readonly port?: number;
-  /** Address that clients use, for links; under a path, the one before `/api/v1`. */
+  /** Address that clients use, for links, including any path before `/api/v1`. */
   readonly publicUrl?: string;
-  /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[];
   /** Time zone of the registry, such as `+02:00`. */
   readonly timeZoneOffset?: string;
-  /** Whether each reading of personal data is recorded before it is answered; it is not by default. */
+  /** True to record each access to personal data before the response; false by default. */
   readonly accessLedger?: boolean;
-  /** `silent` by default: an embedding program has a log of its own. */
+  /** `silent` by default: the embedding program has its own log. */
   readonly logLevel?: LogLevel;
-  /** Receives complete log lines; they go to standard output by default. */
+  /** Receives complete log lines; standard output by default. */
   readonly writeLog?: (lines: string) => void;
-  /** The machine's time by default. */
+  /** System clock by default. */
   readonly clock?: Clock;
 }
 
 /**
- * Opens a registry. It has no side effect except on the database's files, and registries in one process share
- * nothing.
- * @throws ConfigError with all invalid options; StorageError when a file cannot be used
+ * Opens a registry. Only files of the database are changed, and registries in one process share no state.
+ * @throws ConfigError with all invalid options; StorageError if a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
@@ -81,7 +77,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   return { handler, listen, request: openRequests(connect), failed, close };
 }
 
-/** @throws ConfigError with the faults of types and of values together */
+/** @throws ConfigError with all errors of types and values */
 function toConfig(options: RegistryOptions): Config {
   const faults = findFaults(options);
   const { clock } = options ?? {};
@@ -104,9 +100,9 @@ function toConfig(options: RegistryOptions): Config {
         ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
         ACCESS_LEDGER_DAYS: undefined,
         LOG_LEVEL: sound.logLevel ?? 'silent',
-        // Only commands and the desk change anything under a name.
+        // Only commands and the desk use names of users.
         REGISTRY_USER: undefined,
-        // Only the desk shows it.
+        // Only the desk shows the name of the registry.
         REGISTRY_NAME: undefined,
       } satisfies { [name in SettingName]: string | undefined },
       timeZoneOf,
@@ -114,7 +110,7 @@ function toConfig(options: RegistryOptions): Config {
     if (all.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // `PORT: …` is a fault of the option `port`.
+    // Replaces the name of a setting, `PORT: …`, by the name of the option, `port: …`.
     const toOption = (name: string) =>
       name.toLowerCase().replace(/_./g, ([, next = '']) => next.toUpperCase());
     all.push(...error.faults.map((each) => each.replace(/^[A-Z_]+(?=:)/, toOption)));
@@ -135,7 +131,7 @@ const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string
   clock: 'object',
 };
 
-/** Faults in the types of options, by name: a program in JavaScript has no types. */
+/** Returns errors in the types of options by name, for callers in JavaScript. */
 function findFaults(options: unknown): Map<string, string> {
   const faults = new Map<string, string>();
   if (options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))
@@ -148,8 +144,8 @@ function findFaults(options: unknown): Map<string, string> {
     if (type === undefined) faults.set(shownName(name), 'There is no such option.');
     else if (type === 'array' ? !Array.isArray(value) : typeof value !== type || value === null)
       faults.set(name, `Expected a value of type ${type}.`);
-    // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the
-    // database of `serve`.
+    // An empty setting means the default, but an empty option is a mistake: `db: ''` would open the
+    // default database of `serve`.
     else if (typeof value === 'string' && value.trim() === '') faults.set(name, 'It is empty.');
   }
   return faults;

@@ -1,4 +1,4 @@
-/** Requests of a program that embeds the registry, answered as over HTTP (docs/embedding.md). */
+/** Requests from an embedding program without a socket (docs/embedding.md). */
 import { type IncomingHttpHeaders, type IncomingMessage, request as startRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -12,21 +12,21 @@ export interface RequestOptions {
 
 export interface Answer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: IncomingHttpHeaders;
   /**
-   * The parsed JSON; undefined if nothing was sent. A response of another type, such as an export, is a
-   * Readable of bytes, to be read or destroyed.
+   * Parsed JSON; undefined without content. For another media type, such as an export, a Readable of bytes
+   * that the caller has to read or destroy.
    */
   readonly body: unknown;
 }
 
 /**
- * Resolves with an answer of any status.
- * @param path with its query, as a client writes it after the host
- * @param body is sent as JSON
- * @throws (as a rejection) Error for what cannot be sent, such as a path with a space, and when the registry
- * is closed before it has answered
+ * Sends a request, and resolves with the response for any status.
+ * @param path path and query
+ * @param body value to send as JSON
+ * @throws (as a rejection) Error for an invalid request, such as a path with a space, and if the registry is
+ * closed before the response
  */
 export type Request = (
   method: string,
@@ -36,8 +36,8 @@ export type Request = (
 ) => Promise<Answer>;
 
 /**
- * Uses the client and server of node:http: the request is a real one.
- * @param connect gives a new connection to the service
+ * Returns a function that sends requests with the client of node:http over in-process connections.
+ * @param connect opens a connection to the service
  */
 export const openRequests =
   (connect: () => Duplex): Request =>

@@ -1,4 +1,4 @@
-/** Pages for the rows of a person: new ones for a membership or loan, and changes of stored ones. */
+/** Pages to enter and change rows of persons and cooperatives. */
 
 import type { Screen, Shows } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -41,11 +41,11 @@ import { type Texts, textsOf } from './row-form.ts';
 
 const idOf = (row: StoredRow): string => textOf(row, 'id');
 
-/** Name of the owner of a row, from those of its parts that are known. */
+/** Joins the known parts of a name, such as a person and a loan. */
 const joined = (...names: (string | undefined)[]): string =>
   names.filter((name) => name !== undefined && name !== '').join(' · ');
 
-/** Enters a new row for a membership or, if it is a payment, for a loan. */
+/** The page to enter a row for a membership or, if the row is a payment, for a loan. */
 export const ENTER_FOR_PERSON: Screen = enteringScreen(
   { path: '/person/:person/enter/:kind/:row', title: say('Enter') },
   (visit) => {
@@ -67,7 +67,7 @@ export const ENTER_FOR_PERSON: Screen = enteringScreen(
   },
 );
 
-/** Columns that name the membership or the loan in a file. */
+/** Returns the columns that identify the membership or loan of a row. */
 function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): Texts | undefined {
   for (const { member, loans } of memberships) {
     const cooperative = { cooperative_code: textOf(member, 'cooperative') };
@@ -79,7 +79,7 @@ function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): T
   return undefined;
 }
 
-/** The kinds that can be changed, with their rows of a membership. */
+/** Kinds of rows that can be changed. */
 const CHANGES: {
   readonly [kind in EnteredKind]: {
     readonly heading: Message;
@@ -124,13 +124,13 @@ export const CHANGE_ROW: Screen = enteringScreen(
   },
 );
 
-/** Columns that identify the stored row in its cooperative. */
+/** Returns the columns that identify a stored row in its cooperative. */
 const keyOf = (kind: ImportKind, row: StoredRow): Texts =>
   kind === 'members'
     ? { identity_card: textOf(row, 'identity_card') }
     : { reference: textOf(row, 'reference') };
 
-/** Columns that name the owners of the row. */
+/** Returns the columns that identify the owner of a stored row. */
 function ownersOf(kind: ImportKind, { member, loans }: StoredMembership, row: StoredRow): Texts {
   const cooperative = { cooperative_code: textOf(row, 'cooperative') };
   if (kind === 'members') return cooperative;
@@ -139,8 +139,7 @@ function ownersOf(kind: ImportKind, { member, loans }: StoredMembership, row: St
   return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
 }
 
-// Pages to enter and change cooperatives, and to enter rows of a cooperative one after the other, as from
-// paper.
+// Pages to enter and change cooperatives, and to enter rows of a cooperative one by one, as from paper
 
 export const NEW_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperatives/enter', title: say('New cooperative') },
@@ -205,9 +204,8 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       heading,
       path,
       back: cooperativePath(visit),
-      // Continues with the next line of the same paper.
       next: (texts) => {
-        // A new member leads to the page of the person, where everything else is entered.
+        // After a new member, the page of the person follows, with links to enter everything else.
         if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(texts))}`;
         const query = new URLSearchParams(
           carriedOver.map((name): [string, string] => [name, texts[name] ?? '']),
@@ -222,17 +220,16 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       asksAnother: kind === 'members',
       ownerName: (values) => joined(nameOf(values), values.loan_reference),
       members,
-      // Members who already have the national ID of the new one.
       sharing: (values) => storedData.findMembers({ identityCard: numberIn(values) }).map(describeMember),
       shows: (values) => showingInCooperative(values, members(values)),
     };
   },
 );
 
-/** The national ID, which may be typed with spaces. */
+/** Returns the national ID without spaces. */
 const numberIn = ({ identity_card: number = '' }: Texts): string => number.replace(/\s/g, '');
 
-/** Codes of members and references of loans in their stored form. */
+/** Returns the code of the member and the reference of the loan as stored. */
 function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts: Texts): Texts {
   const { member_code: memberCode, loan_reference: reference } = texts;
   const [member] = memberCode ? storedData.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
@@ -243,7 +240,7 @@ function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts
   };
 }
 
-/** Searches in upper case too, as many references are. */
+/** Finds loans by reference, also in upper case. */
 function loansOf(
   storedData: StoredDataStore,
   cooperativeCode: string,
@@ -255,8 +252,8 @@ function loansOf(
 }
 
 /**
- * Finds the members whom a row names by code, the borrower of its loan, and the holder of its national ID in
- * the cooperative.
+ * Returns a function that finds the members of a cooperative whom a row names by code, by loan or by national
+ * ID.
  */
 const openMembers =
   (storedData: StoredDataStore, cooperativeCode: string) =>
@@ -272,10 +269,7 @@ const openMembers =
     return [...new Map(members.map((member) => [member.id, member])).values()];
   };
 
-/**
- * Data subjects of a row: the members it names, and the person with its national ID, as the answer shows if
- * it is taken.
- */
+/** Returns the data subjects of a row: its members, and the holder of its national ID, whom errors reveal. */
 function showingInCooperative(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
   const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];

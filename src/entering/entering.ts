@@ -1,6 +1,6 @@
 /**
- * Entering and changing one row at the desk (docs/desk.md#entering-by-hand): first a form, then a preview of
- * the changes, then the row is written as if it came from a file.
+ * Entering and changing one row at the desk (docs/desk.md#entering-by-hand): a form, a preview, and an import
+ * of the row as if from a file.
  */
 
 import { fields, form as formOf, table } from '../desk/parts.ts';
@@ -27,33 +27,33 @@ import {
   type Texts,
 } from './row-form.ts';
 
-/** One row that a page enters or changes. */
+/** A row that a page enters or changes. */
 interface Entering extends FormRow {
   readonly heading: Message;
   readonly path: string;
-  /** The page on which the entry began, and to which it returns. */
+  /** Path of the page that links to the form, and that follows by default. */
   readonly back: string;
-  /** The page that follows, if it is not `back`. @param texts as submitted */
+  /** Returns the path of the page that follows instead of `back`. @param texts submitted values */
   readonly next?: (texts: Texts) => string;
-  /** Submitted values, with codes in their stored form: many are in upper case. */
+  /** Returns codes in the submitted values as stored, often in upper case. */
   readonly withCodes?: (texts: Texts) => Texts;
-  /** True if another row may follow although the next page is a different one. */
+  /** True if the next page links to the form for another row. */
   readonly asksAnother?: boolean;
-  /** Initial values of the fields for a new row. */
+  /** Initial values of a new row. */
   readonly initial?: Texts;
-  /** True if a new row without warnings is entered at once. */
+  /** True if a new row without warnings is entered without a preview. */
   readonly isDirect?: boolean;
-  /** Name of the owner of the row, such as a member. */
+  /** Returns the name of the owner of the row, such as a member. */
   readonly ownerName?: (values: Texts) => string | undefined;
-  /** Members whom a row is about, or who have a code or national ID that it gives. */
+  /** Returns the members whom the row names by code, loan or national ID. */
   readonly members?: (values: Texts) => readonly FoundMember[];
-  /** Memberships of the person of a new member. @param values of all columns */
+  /** Returns memberships with the national ID of a new member. @param values values of all columns */
   readonly sharing?: (values: Texts) => readonly string[];
-  /** Persons whose data the row shows. @param values of all columns */
+  /** Returns the persons whose data the page shows. @param values values of all columns */
   readonly shows: (values: Texts) => Shows | 'nobody';
 }
 
-/** @param find returns undefined if the subject of the page does not exist */
+/** @param find returns the row of the page; undefined for 404 */
 export const enteringScreen = (
   { path, title }: Pick<Screen, 'path' | 'title'>,
   find: (visit: Visit) => Promise<Entering | undefined> | Entering | undefined,
@@ -115,11 +115,11 @@ interface Submission {
   readonly texts: Texts;
   /** Values of all columns, as a file would have them. */
   readonly row: Texts;
-  /** Fingerprint of the plan that the user agreed to; empty if none was shown. */
+  /** Fingerprint of the confirmed plan; empty without a preview. */
   readonly expected: string;
 }
 
-/** The page after a row that was not entered. */
+/** Returns the page after a submission that was not entered: form or preview. */
 function pageAfter(
   visit: Visit,
   entering: Entering,
@@ -134,7 +134,7 @@ function pageAfter(
   const isNew = entering.stored === undefined;
   if (plan.changes.created + plan.changes.changed === 0)
     return { body: again({ message: NOTHING_NEW, asksAgain: isNew && texts.reference === '' }) };
-  // A user who enters a new row does not mean to change another one.
+  // A form for a new row must not change a stored row.
   if (isNew && plan.changes.changed > 0)
     return { body: again({ message: EXISTS, existing: plan, members }), status: 409 };
   const isOther = expected !== '' && expected !== plan.fingerprint;
@@ -147,9 +147,7 @@ const EXISTS = say(
 );
 const OTHER = say('The data has changed in the meantime. Check it again.');
 
-/**
- * The message after an entry: times and amounts of a new row as they were understood, or the changed columns.
- */
+/** Returns the message after an entry, with the times and amounts of a new row, or the changed columns. */
 function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Texts): Message {
   const { kind, heading: what, ownerName } = entering;
   const columns =
@@ -166,17 +164,17 @@ function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Text
     : say('{what}: done ({details}).', { what, details });
 }
 
-// Pages on which one row is typed, and shown before it is written
+// Form and preview
 
 /** Reasons why a row was not entered. */
 interface Findings {
   readonly faults?: readonly RowFault[];
   readonly message?: Text;
-  /** True if the row may be entered once more, as another one. */
+  /** True to offer a checkbox that enters an equal row a second time. */
   readonly asksAgain?: boolean;
-  /** Plan of the changes to a stored row with the same key. */
+  /** Plan that would change a stored row with an equal key. */
   readonly existing?: RowPlan;
-  /** Members whom the row is about. */
+  /** Members to link to. */
   readonly members?: readonly FoundMember[] | undefined;
 }
 
@@ -226,7 +224,7 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
   });
 }
 
-/** @param isOther true if the user agreed to another plan */
+/** @param isOther true if the user confirmed a different plan */
 function planPage(
   visit: Visit,
   entering: Entering,

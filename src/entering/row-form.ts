@@ -1,4 +1,4 @@
-/** A form for one row of a kind, from the declarations of its columns, and the row that it makes. */
+/** Form for one row, generated from the declarations of columns, and conversion of its values to a row. */
 
 import { randomBytes } from 'node:crypto';
 import { input, numberInput, select } from '../desk/parts.ts';
@@ -23,14 +23,14 @@ import { asMessage, type Message, say, type Text } from '../values/message.ts';
 /** Texts by column name. */
 export type Texts = { readonly [column: string]: string };
 
-/** The row that a form enters or changes. */
+/** A row that a form enters or changes. */
 export interface FormRow {
   readonly kind: ImportKind;
-  /** Values that the user cannot change here: the row's owner, or the key of a stored row. */
+  /** Values that the form does not change: the owner, or the key of a stored row. */
   readonly settled: Texts;
-  /** Values of a stored row, as a file would have them. */
+  /** Values of a stored row in the format of import files. */
   readonly stored?: Texts;
-  /** Proposed values for columns of free text, which are read only if the form is shown. */
+  /** Returns suggested values for columns of free text. Called only if the form is shown. */
   readonly proposed?: () => { readonly [column: string]: readonly string[] };
 }
 
@@ -38,42 +38,41 @@ const MOBILE_HINT = say('Such as 078… or +250 78…');
 
 type InputOptions = Parameters<typeof input>[0];
 
-/** Replacements of messages, by their beginnings: a user who types a row has no file to import first. */
+/** Replacements for messages of an import that mention files, by the beginnings of the messages. */
 const REPLACEMENTS: readonly (readonly [beginning: string, message: Message])[] = [
   ['There is no member with the code', say('The cooperative has no member with this code.')],
   ['There is no member with this code', say('The cooperative has no member with this code.')],
   ['There is no loan with', say('The cooperative has no loan with this reference.')],
 ];
 
-/** Translates a message of an import, without words of its command. */
+/** Translates a message of an import, without references to commands and files. */
 export function sayAtDesk(visit: Visit, text: Text): string {
   const [, message] =
     REPLACEMENTS.find(([beginning]) => asMessage(text).template.startsWith(beginning)) ?? [];
   return visit.translate(message ?? atDesk(text) ?? text);
 }
 
-/** Columns that a form asks for. */
+/** Returns the columns with fields in the form. */
 const askedColumns = ({ kind, settled }: FormRow): FileColumn[] =>
   FILE_COLUMNS[kind].filter(
     ({ name, role }) =>
       role !== 'compared' &&
       !Object.hasOwn(settled, name) &&
-      // Entries name their member by the code; a national ID would do as well.
+      // Entries name the member by code; in files, a national ID is possible as well.
       (kind === 'members' || name !== 'identity_card'),
   );
 
-/** Columns that a typed row must have, although a file may lack them. */
+/** Columns that are required at the desk but optional in files. */
 const NEEDED: readonly string[] = ['full_name', 'member_code'];
 
 export const labelOf = ({ translate }: Visit, { name, role, field }: FileColumn): string =>
   translate(role === 'owner' ? nameOf(name) : field.label);
 
-/** Fields with the values of the form before, and their faults. */
+/** Renders the fields with their current values and errors. */
 export function rowFields(visit: Visit, row: FormRow, texts: Texts, faults: readonly RowFault[]): Html {
   const columns = askedColumns(row);
   const proposals = row.proposed?.() ?? {};
-  // The first field with a fault or, on the next line of the same paper, the first that the last line left
-  // empty.
+  // Focus: the first field with an error, otherwise the first empty field.
   const first =
     columns.find(({ name }) => faults.some(({ column }) => column === name)) ??
     columns.find(({ name }) => !texts[name]);
@@ -131,7 +130,7 @@ function oneField(
   }
 }
 
-/** Faults that concern no field of the form. */
+/** Returns errors without a field in the form. */
 export function otherFaults(visit: Visit, row: FormRow, faults: readonly RowFault[]): string[] {
   const columns = askedColumns(row).map(({ name }) => name);
   return faults
@@ -143,8 +142,8 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
   Object.fromEntries(askedColumns(row).map(({ name }) => [name, form.get(name)]));
 
 /**
- * The row as a file would have it: for a stored row, its key, the required values, and the changes; for a new
- * one, the values that were filled in.
+ * Returns the row in the format of import files: of a stored row, the key, the required values and the
+ * changes; of a new row, all values.
  */
 export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
   const { settled, stored } = row;
@@ -159,21 +158,18 @@ export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
   return values;
 }
 
-/**
- * Values as a form shows them. A date field takes a day: the time of a stored instant stays unless the day is
- * changed.
- */
+/** Converts values of import files for form fields: date fields contain days without times. */
 export const formTexts = (stored: Texts): Texts =>
   Object.fromEntries(
     Object.entries(stored).map(([column, text]) => {
       const kind = kindOf(column)?.kind;
       if (kind === 'instant' || kind === 'past_instant') return [column, text.slice(0, 10)];
-      // 4050.000 would be read as millions where a point separates thousands.
+      // Removes zeros after the point: where a point separates thousands, 4050.000 could mean millions.
       return [column, kind === 'decimal' ? text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : text];
     }),
   );
 
-/** Values of a stored row, as a file would have them. @param values as stored, by field name */
+/** Formats a stored row as in import files. @param values stored values by field name */
 export const textsOf = (
   visit: Visit,
   kind: ImportKind,
@@ -187,6 +183,6 @@ export const textsOf = (
     }),
   );
 
-/** Reference for an entry that equals a stored one, but is another one. */
+/** Returns a reference for an entry whose values equal a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
   `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

@@ -1,7 +1,7 @@
 /**
- * Declares every metric. To add one, declare it here and set its value in `collect` of service-metrics.ts;
- * the table in docs/metrics.md is generated from this one. No label may contain a national ID, a key's secret
- * or an address: label values are templates, words and ids.
+ * Declares every metric. To add a metric, declare it here, and set its value in `collect` of
+ * service-metrics.ts; the table in docs/metrics.md is generated from the declarations. Labels contain only
+ * path templates, words and ids: never a national ID, a secret or an address.
  */
 import { STALE_COUNTED } from '../health/registry-status.ts';
 
@@ -10,10 +10,10 @@ export interface Declaration<
   Labels extends readonly string[] = readonly string[],
 > {
   readonly type: Type;
-  /** One sentence without its full stop. */
+  /** One sentence without a full stop. */
   readonly help: string;
   readonly labels: Labels;
-  /** Upper bounds, ascending; empty unless it is a histogram. */
+  /** Upper bounds of a histogram, ascending; empty for other types. */
   readonly bounds: readonly number[];
 }
 
@@ -131,12 +131,12 @@ export const DECLARATIONS = {
 export type MetricName = keyof typeof DECLARATIONS;
 
 export interface Distribution {
-  /** Count of each bucket, not cumulative; the last bucket is for values above all bounds. */
+  /** Count of each bucket, not cumulative. The last bucket has values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** Value of one metric, or its values with their labels in the order of the declaration. */
+/** Value of a metric; with labels, values by label values, which have the order of the declaration. */
 type ValuesOf<Declared> =
   Declared extends Declaration<infer Type, infer Labels>
     ? LabelledOr<Labels, Type extends 'histogram' ? Distribution : number>
@@ -145,10 +145,9 @@ type LabelledOr<Labels extends readonly string[], Value> = Labels extends readon
   ? Value | undefined
   : readonly (readonly [labels: { readonly [index in keyof Labels]: string }, value: Value])[];
 
-/** Values of all metrics at one time. Undefined: currently unknown, and omitted. */
+/** Values of all metrics at one time. Undefined values are unknown, and omitted from the output. */
 export type Metrics = {
   readonly [Name in MetricName]: ValuesOf<(typeof DECLARATIONS)[Name]>;
 };
 
-/** Returns a declaration widened to the common type. */
 export const declarationOf = (name: MetricName): Declaration => DECLARATIONS[name];

@@ -1,4 +1,4 @@
-/** Collects the metrics of a service, and serves them on their own server (docs/operating.md#metrics). */
+/** Collects the metrics of a service, and serves them on a separate address (docs/operating.md#metrics). */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -19,10 +19,10 @@ import {
 
 // Histograms
 
-/** Counts values by bucket, without any allocation that would slow down a lookup of 100 µs. */
+/** Counts values by bucket, without allocations: a lookup takes only 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
-  /** Counts by bucket, then the sum. */
+  /** Counts by bucket, followed by the sum of all values. */
   private readonly numbers: Float64Array;
 
   constructor(name: MetricName) {
@@ -43,26 +43,23 @@ export class Histogram {
   }
 }
 
-// Request counts by route, method and status, and refusals by reason, counted as they are logged
+// Requests by route, method and status, and refusals by reason, from log entries
 
 /** Counts of one route and method. */
 interface RouteCounts {
   readonly route: string;
   readonly method: string;
   readonly durations: Histogram;
-  /** Indexed by status. */
+  /** Counts by status. */
   readonly answered: Float64Array;
 }
 
-/** One slot for every number of up to three digits. */
 const STATUSES = 1_000;
-/** Statuses of refusals because of a key or of load; the others are mistakes of the client. */
+/** Statuses that the metric of refusals counts: problems with keys, limits and load. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
-  /** By method and route. */
   private readonly byRoute = new Map<string, RouteCounts>();
-  /** By status and reason. */
   private readonly refusals = new Map<string, number>();
 
   count({ route, method, status, durationMs, reason }: Parameters<AccessLog['request']>[0]): void {
@@ -102,7 +99,6 @@ class RequestCounts {
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** @returns all metrics in the order of `metrics`, each with its help and type */
 function formatMetrics(metrics: Metrics): string {
   return Object.entries(metrics)
     .map(([name, value]) => {
@@ -115,7 +111,7 @@ function formatMetrics(metrics: Metrics): string {
 type Labels = readonly string[];
 type LabelledValues = readonly (readonly [Labels, number | Distribution | undefined])[];
 
-/** @param values each with its labels, in the order of the declaration */
+/** @param values label values, in the order of the declaration, with values */
 export function formatMetric(
   name: string,
   { type, help, labels, bounds }: Declaration,
@@ -131,7 +127,7 @@ export function formatMetric(
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Formats cumulative buckets: each counts the values up to its bound. */
+/** Formats cumulative buckets: the count of a bucket includes all smaller values. */
 function formatDistribution(
   name: string,
   labels: Labels,
@@ -155,11 +151,11 @@ const formatNumber = (value: number): string =>
 const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
 
-// Condition of the registry
+// Status of the registry
 
 /**
- * @param condition undefined if it could not be read; its metrics are then omitted
- * @param nowSeconds epoch seconds, for the age of waiting events
+ * @param condition status of the registry; if undefined, its metrics are omitted
+ * @param nowSeconds epoch seconds, for the age of undelivered events
  */
 function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
   const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
@@ -188,7 +184,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 
 // Resource usage of the process
 
-/** Sampling interval of the event loop's delay. */
+/** Sampling interval of event-loop delays. */
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
@@ -199,7 +195,7 @@ class ProcessFacts {
     this.delays.enable();
   }
 
-  /** Each call starts a new measurement of the delays. */
+  /** Returns the facts, and starts a new measurement of event-loop delays. */
   read() {
     const { user, system } = process.cpuUsage();
     const { rss, heapUsed } = process.memoryUsage();
@@ -220,14 +216,14 @@ class ProcessFacts {
   }
 }
 
-/** Node measures the time between samples; the delay is the part that exceeds the interval. */
+/** Converts a time between samples, as Node measures it, to the part that exceeds the interval. */
 const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
 
 // Server for `GET /metrics`
 
 const METHODS = ['GET', 'HEAD'];
 
-/** @param onError receives errors of `collect`, which are hidden from the client */
+/** @param onError receives errors of `collect`; the client only gets status 500 */
 function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = '', url = '' } = incoming;
@@ -252,10 +248,10 @@ function end(outgoing: ServerResponse, status: number, text: string, type = 'tex
   outgoing.writeHead(status, headers).end(text);
 }
 
-/** Connections of several Prometheus servers and an operator's browser. */
+/** Limit of connections, enough for several Prometheus servers and a browser. */
 const MAX_CONNECTIONS = 16;
 
-/** Minimum interval between reads of the condition, however often metrics are scraped. */
+/** Minimum interval between reads of the status, even if metrics are scraped more often. */
 const CONDITION_MS = 1_000;
 
 class ServiceMetrics implements Measures {
@@ -283,7 +279,7 @@ class ServiceMetrics implements Measures {
     if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
   };
 
-  /** Counts requests, and connections closed for lack of room. */
+  /** Wraps a log to count requests and closed connections. */
   readonly counting = (log: AccessLog): AccessLog => {
     return {
       ...log,
@@ -298,7 +294,7 @@ class ServiceMetrics implements Measures {
     };
   };
 
-  /** @throws (as a rejection) CommandError when the address cannot be used */
+  /** @throws (as a rejection) CommandError if the address cannot be used */
   async listen(address: SocketAddress, service: ComposedService): Promise<readonly Serving[]> {
     const onError = (error: unknown) => service.log.unexpected('metrics', error);
     const added = await service.loadStatus();

@@ -21,8 +21,8 @@ export class Components {
 
   /**
    * Registers a value under a name.
-      * @returns a reference to the value
-      * @throws Error if the name has another value
+   * @returns a reference to the value
+   * @throws Error if the name has another value
    */
   refer(kind: Kind, name: string, value: unknown): Json {
     const earlier = this.registered[kind][name] ?? value;

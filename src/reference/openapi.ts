@@ -160,7 +160,7 @@ function refusalStatuses(route: Route): number[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Returns the content by media type. In an export, `x-itemSchema` (OpenAPI 3.2: `itemSchema`) describes a line. */
+/** Describes the content. For an export, `x-itemSchema` describes a line (OpenAPI 3.2: `itemSchema`). */
 function contentOf(
   components: Components,
   { schema, example = exampleOf(schema), isExport }: SuccessResponse,

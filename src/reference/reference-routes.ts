@@ -82,7 +82,7 @@ ${tryKey(baseUrl)}
 
 /**
  * True if the client prefers HTML: browsers send `text/html`, programs such as curl do not.
-  * @param header value of `Accept`
+ * @param header value of `Accept`
  */
 function prefersHtml(header: string | undefined): boolean {
   const weights = weightsOf(header);
@@ -103,7 +103,7 @@ interface Rendered {
 
 /**
  * @param routes routes that the reference describes
-  * @param apiVersion version of the API description
+ * @param apiVersion version of the API description
  */
 export function pageRoutes(
   routes: readonly Route[],

@@ -1,4 +1,4 @@
-/** The desk's pages `/statistics`, about the country, and `/compare`, with groups of cooperatives side by side. */
+/** The desk's page of the country, `/statistics`, and its page to compare cooperatives, `/compare`. */
 
 import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';
@@ -18,7 +18,7 @@ import { openStatisticsOf, type Statistics, type StatisticsStore } from './stati
 
 type GroupedBy = 'district' | 'province';
 
-/** A cooperative, or all cooperatives of a district or province; null is the group without a registered place. */
+/** A cooperative, or all cooperatives of a district or province; null: without a registered place. */
 interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */

@@ -15,7 +15,7 @@ import {
   UNKNOWN_GENDER,
 } from './statistics-store.ts';
 
-/** Number of products with separate colours if there are more than colours; the others share the last colour. */
+/** Number of products with a separate colour if not all can have one; the others share the last colour. */
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
 export const FIGURES: CooperativeFigures = {

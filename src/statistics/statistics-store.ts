@@ -48,8 +48,8 @@ type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
  * Opens a reader whose methods must be called in a transaction. The methods throw RegistryError `unavailable`
-  * if the stored totals belong to another release or time zone.
-  * @param zone time zone in which months and years begin
+ * if the stored totals belong to another release or time zone.
+ * @param zone time zone in which months and years begin
  */
 export function openStatisticsReader(db: Connection, zone: TimeZone) {
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(

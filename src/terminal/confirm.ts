@@ -1,4 +1,4 @@
-/** Confirmation of actions that need more than one keystroke (docs/operating.md#commands). */
+/** Confirmation of actions by the user (docs/operating.md#commands). */
 
 import type { Command } from 'commander';
 import type { Awaitable } from '../values/errors.ts';
@@ -35,9 +35,9 @@ export async function asksYes(context: CliContext, question: Text, signal: Abort
 
 /**
  * Shows what would be done, and asks for confirmation.
- * @param show prints it; throws if it would be refused
- * @returns the result of `show` once the user has confirmed it; undefined if no question was asked
- * @throws CommandError with status 1 unless the user at the terminal agrees
+ * @param show prints the preview; throws if the action would be refused
+ * @returns the result of `show` that the user has confirmed; undefined with `--yes` or `--dry-run`
+ * @throws CommandError with status 1 if the user declines, or without a terminal
  */
 export async function confirm<Preview>(
   context: CliContext,
@@ -53,6 +53,6 @@ export async function confirm<Preview>(
   return preview;
 }
 
-/** Refuses a change that differs from the change that the user confirmed. */
+/** Returns the error for a change that differs from the confirmed preview. */
 export const changedMeanwhile = () =>
   new CommandError(EXIT.refused, say('Nothing was changed: the registry has changed meanwhile. Try again.'));

@@ -1,4 +1,4 @@
-/** The dependencies of every command, so that a test can run it without a separate process. */
+/** Dependencies of commands. Tests pass their own, and run commands without a separate process. */
 
 import type { AccessLedger } from '../access/access-ledger.ts';
 import type { Clock } from '../runtime/scheduler.ts';
@@ -8,10 +8,10 @@ import { hideIdentityCards } from '../values/identity-card.ts';
 import { inLanguage, type Language, languageOf } from '../values/language.ts';
 import { say, type Text } from '../values/message.ts';
 
-/** Receives the error of a text that could not be written. */
+/** Handles the error of a failed write. */
 export type OnLost = (error: NodeJS.ErrnoException) => void;
 
-/** The running command's state in the access ledger. */
+/** Access record of the running command. */
 export interface CommandAccess {
   readonly command: string;
   /** True once the command may print results. */
@@ -22,24 +22,23 @@ export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /**
-   * Writes results, which programs read. A failed write makes the exit status 1 unless `onLost` handles it.
-   * @returns a promise while the reader is behind: wait for it before reading more of a long result
+   * Writes results, for programs. A failed write makes the exit status 1 unless `onLost` handles the error.
+   * @returns a promise if the reader is slower than the command; await it before further long output
    */
   out: (text: string, onLost?: OnLost) => Awaitable<void>;
-  /** Writes progress, notes and errors, which people read. */
+  /** Writes progress, notes and errors, for people. */
   readonly err: (text: string) => void;
   /** Standard error if it is a terminal, for a progress bar. */
   readonly terminal: NodeJS.WriteStream | undefined;
-  /** Passes messages of a command to the program that has started it and displays them. */
+  /** Sends messages to the parent process, such as the desk, which displays them. */
   readonly news?: ((news: object) => void) | undefined;
-  /** Opens the ledger that records the personal data shown by a command. */
   openLedger?: (storage: Storage) => Promise<AccessLedger>;
   /** Set by `--lang`; defaults to the language of `env`. */
   language?: Language;
   reading?: CommandAccess;
   /**
-   * Asks the user at the terminal; undefined unless standard input and standard error are terminals. The
-   * answer is empty if the input ends, at Ctrl-C, or if the signal is aborted.
+   * Asks the user; undefined if there is neither a terminal nor a parent process. The answer is empty at the
+   * end of the input, at Ctrl-C, and when the signal is aborted.
    */
   readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
@@ -48,18 +47,18 @@ export const languageFor = ({ language, env }: CliContext): Language => language
 
 export const translate = (context: CliContext, text: Text): string => inLanguage(text, languageFor(context));
 
-/** Prints a line to standard error, without national IDs: paths may contain them, too. */
+/** Prints a line to standard error, with national IDs hidden: even paths may contain them. */
 export const tell = (context: CliContext, text: Text): void =>
   context.err(`${hideIdentityCards(translate(context, text))}\n`);
 
-/** Prints a line of results for people. */
+/** Prints a line to standard output. */
 export const print = (context: CliContext, text: Text): void =>
   void context.out(`${translate(context, text)}\n`);
 
-/** Exit statuses (docs/operating.md#commands); `partly`: all but a part of the access ledger. */
+/** Exit statuses (docs/operating.md#commands); `partly` means without a part of the access ledger. */
 export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3 } as const;
 
-/** Ends a command with this exit status; its message, unless empty, is printed to standard error. */
+/** Error that ends a command with an exit status. The message, unless empty, is printed to standard error. */
 export class CommandError extends Error {
   readonly exitCode: number;
 
@@ -72,7 +71,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The refusal to create a registry that was not asked for. */
+/** Returns the error for a missing registry without `--create`. */
 export const noRegistryHere = ({ location }: { readonly location: string }): CommandError =>
   new CommandError(
     EXIT.usage,

@@ -1,7 +1,7 @@
-/** Writes a JSON document in pieces, as its reader takes them, without holding its lists in memory. */
+/** Writes a JSON document in pieces, at the speed of the reader, without holding lists in memory. */
 import type { Awaitable } from '../values/errors.ts';
 
-/** Characters collected before each write: one write per item would cost more than the item. */
+/** Characters collected before each write: a write per item would be slow. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 type Items = Iterable<unknown> | AsyncIterable<unknown>;
@@ -18,16 +18,16 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
     return out(text);
   }
 
-  /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
+  /** Appends JSON text. @returns a promise if the reader is slower */
   function write(text: string): Awaitable<void> {
     pending += text;
     return pending.length > WRITE_CHARACTERS ? flush() : undefined;
   }
 
   /**
-   * Appends a list whose items, and the lists in them, are read while they are written. The JSON is completed
-   * even if one cannot be read.
-   * @param indent indent of its items; without it, all are on one line
+   * Appends a list, whose items and inner lists are iterated while they are written. After an error of an
+   * item, the JSON is still completed.
+   * @param indent indent of the items; without an indent, all items are on one line
    * @throws errors of the items
    */
   async function list(items: Items, indent?: string): Promise<void> {
@@ -41,7 +41,7 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
       return members(item);
     };
     try {
-      // A note may have millions of lines: wait only for a reader that is behind.
+      // A list may have millions of items: waits only if the reader is slower.
       if (Symbol.iterator in items)
         for (const item of items) {
           const waiting = writeItem(item);

@@ -1,4 +1,4 @@
-/** Parsers of command-line values; an invalid one ends the command with status 2. */
+/** Parsers of command-line values. An invalid value ends the command with status 2. */
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseOverlap } from '../access/api-keys.ts';
 import { FieldError } from '../values/errors.ts';
@@ -7,7 +7,7 @@ import { findLanguage, LANGUAGES } from '../values/language.ts';
 import { parseNamedCode } from '../values/text.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
-/** Splits comma-separated values. An empty one is an error: in `"$A,$B"` it is a variable that is not set. */
+/** Splits comma-separated values. An empty value is an error: in `"$A,$B"`, a variable may not be set. */
 export function split(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) throw new InvalidArgumentError('A value between the commas is empty.');
@@ -24,13 +24,13 @@ export function accept<T>(value: T | FieldError): T {
   return value;
 }
 
-/** Collects `--scope members:read,members:write`, or the option repeated. */
+/** Collects comma-separated values and repetitions of an option, such as `--scope`. */
 export const collectTexts = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text));
 
 /**
  * Parses the code of a cooperative.
- * @throws CommandError, not commander's error, which repeats a wrong value: it may be a mistyped national ID
+ * @throws CommandError; an error of commander would repeat the value, which may be a mistyped national ID
  */
 export function parseCode(text: string): string {
   const code = parseNamedCode(text);
@@ -41,7 +41,7 @@ export function parseCode(text: string): string {
 export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text).map(parseCode));
 
-/** @param what the thing with an id, and the command that shows it */
+/** @param what kind of id and the command that lists ids, such as "a key, as `keys list`" */
 export const parseIdOf =
   (what: string) =>
   (text: string): number => {
@@ -52,7 +52,7 @@ export const parseIdOf =
 /** Parses `90s`, `30m`, `24h` or `7d` into seconds. */
 export const parseDuration = (text: string): number => accept(parseOverlap(text));
 
-// Values that commander must not parse: it repeats a wrong one, which may be a mistyped national ID.
+// Values that commander must not parse: its errors repeat the value, which may be a mistyped national ID
 
 /** @throws CommandError with status 2 for a text that is not a national ID */
 export function readNumber(text: string): string {
@@ -60,18 +60,18 @@ export function readNumber(text: string): string {
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
 }
 
-// Empty values on the command line, which a script passes if a variable is not set
+// Empty values, which a script passes if a variable is not set
 
-/** An undeclared property of commander's options: the attributes that an option conflicts with. */
+/** An option of commander, with a property that its types lack: attributes of conflicting options. */
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 
 /**
- * Makes an empty or blank value of any option or argument of the command and its subcommands an error. It
- * would otherwise mean something unintended: a key without restrictions, or the default database.
+ * Makes blank values an error, for all options and arguments of a command and its subcommands. A blank value
+ * could otherwise mean a key without restrictions, or the default database.
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {
-    // An option without a value is not parsed.
+    // Flags have no value to parse.
     if (option.required || option.optional) refuseEmptyValue(option, removalHint(command, option));
   }
   for (const argument of command.registeredArguments) refuseEmptyValue(argument, '');
@@ -88,8 +88,8 @@ function refuseEmptyValue(target: Option | Argument, hint: string): void {
 }
 
 /**
- * Returns a hint for options that are removed by another one: `--any-ip` has no value, removes what
- * `--allow-ip` sets, and conflicts with it.
+ * Returns a hint for an option that a flag resets: `--any-ip` removes the addresses of `--allow-ip`, and
+ * conflicts with that option.
  */
 function removalHint(command: Command, option: Option): string {
   const remover = command.options.find(
@@ -104,11 +104,11 @@ const HELP =
   'language of the messages for people: en, fr, rw; without it that of LC_ALL, LC_MESSAGES or LANG. No ' +
   'speaker has reviewed the French and the Kinyarwanda yet';
 
-/** True for commands with an action: `backup` and `import` have one as well as a subcommand. */
+/** True for commands with an action; `backup` and `import` have both an action and subcommands. */
 const runs = ({ commands, registeredArguments, options }: Command): boolean =>
   commands.length === 0 || registeredArguments.length + options.length > 0;
 
-/** Adds `--lang` before and after the name of each command; only the program's own help shows it. */
+/** Adds `--lang` to the program and to each command. Only the help of the program shows the option. */
 export function addLanguageOption(program: Command, context: CliContext): void {
   const setLanguage = (name: string): string => {
     const language = findLanguage(name);
@@ -125,7 +125,7 @@ export function addLanguageOption(program: Command, context: CliContext): void {
   addTo(program);
 }
 
-/** Returns the arguments from the name of the command on. */
+/** Returns the arguments without a leading `--lang`. */
 export function withoutLanguage(args: readonly string[]): readonly string[] {
   const [first = ''] = args;
   if (first === '--lang') return args.slice(2);

@@ -1,11 +1,10 @@
-/** Output of commands: one JSON document for programs, tables and labelled lines for people. */
+/** Formats output of commands: JSON for programs, tables and labelled lines for people. */
 
 import { type Message, say } from '../values/message.ts';
 
 /** Formats one indented JSON document with a final line feed. */
 export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
-/** @param rows arrays of cells; columns are as wide as their widest cell */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -13,12 +12,12 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return lines.map((line) => `${line.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
-/** A column's text for a row: one of the row's properties, or a function. */
+/** Name of a property of the row, or a function that returns the text of the cell. */
 type Column<Row> = keyof Row | ((row: Row) => string | null);
 
 /**
  * Formats objects of a JSON document as a table.
- * @param columns columns by heading; one without a value in any row is omitted
+ * @param columns columns by heading; columns without values are omitted
  */
 export function formatRows<Row extends object>(
   rows: readonly Row[],
@@ -34,24 +33,24 @@ export function formatRows<Row extends object>(
   return formatTable(Object.keys(columns).filter(hasValues), filled);
 }
 
-/** Formats a line for each label and its value, with the values aligned. */
+/** Formats labelled values as lines, with the values aligned. */
 export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
   const width = Math.max(...fields.map(([label]) => label.length)) + 2;
   return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
 }
 
-/** Note on standard error when a command has created a registry, as the path may be mistyped. */
+/** Returns a note about a created registry, for standard error: the path may be mistyped. */
 export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('Created a new, empty registry at {location}.', { location });
 
-/** Note on standard error when a dry run finds no registry. */
+/** Returns a note for standard error about a dry run without a registry. */
 export const noRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('There is no registry at {location} yet: this dry run compares with an empty one.', { location });
 
-/** Maximum lines shown of a note or warning. */
+/** Maximum number of line numbers shown in a note or warning. */
 export const SHOWN_LINES = 5;
 
-/** @param first the first lines, out of `count` */
+/** @param first line numbers to show, of `count` lines */
 export function describeLines(first: readonly number[], count: number): Message {
   const rest = count - first.length;
   const lines = first.join(', ');

@@ -1,4 +1,4 @@
-/** Checks and writes files that a command is given, and refuses unsuitable paths. */
+/** Checks the paths in command lines, and writes files for their owner only. */
 import {
   closeSync,
   existsSync,
@@ -16,18 +16,18 @@ import type { Awaitable } from '../values/errors.ts';
 import { say, type Text } from '../values/message.ts';
 import { CommandError, EXIT } from './context.ts';
 
-/** @throws CommandError `usage` for a path that does not exist, or that this user may not access */
+/** @throws CommandError `usage` for a path that is missing or inaccessible */
 export const statOf = (path: string): Stats => find(path, say('There is no file {path}.', { path }));
 
-/** @throws CommandError `usage` for a path that is not a folder, with this message, or may not be accessed */
+/** @throws CommandError `usage` with the message unless the path is an accessible folder */
 export function assertFolder(path: string, message: Text): void {
   if (!find(path, message).isDirectory()) throw new CommandError(EXIT.usage, message);
 }
 
-/** @throws CommandError `usage` for a file to be written whose folder is missing or inaccessible */
+/** @throws CommandError `usage` if the folder of the file is missing or inaccessible */
 export function assertFolderOf(path: string): void {
   const folder = dirname(path);
-  // The unresolved path: for `.`, the system then checks that this user may enter it.
+  // The unresolved path: for `.`, the system then checks the permission of the user.
   find(folder, say('There is no folder {path}.', { path: resolve(folder) }));
 }
 
@@ -44,17 +44,17 @@ function find(path: string, missing: Text): Stats {
 /** Rules for a path that a command writes to. */
 interface PlaceRules {
   readonly storage: Pick<Storage, 'ownsFile'>;
-  /** Alternative to suggest, such as `another file for --out`. */
+  /** Alternative that the error suggests, such as `another file for --out`. */
   readonly instead: string;
-  /** Alternative to suggest if the path is not a file. */
+  /** Alternative that the error suggests if the path is not a file. */
   readonly insteadOfFolder?: string;
-  /** Input files, and the reason given for refusing them. */
+  /** Input files, and the reason in the error for such a path. */
   readonly inputs?: { readonly paths: readonly string[]; readonly are: string };
-  /** Files that may be replaced: an earlier one of this kind, or an empty one. */
+  /** Condition for replacing an existing file; without a condition, no file is replaced. */
   readonly replaces?: { readonly kind: string; readonly accepts: (path: string) => Awaitable<boolean> };
 }
 
-/** @throws CommandError `usage` for a path to which the command must not write */
+/** @throws CommandError `usage` if the command must not write to the path */
 export async function assertPlace(
   path: string,
   { storage, instead, insteadOfFolder = instead, inputs, replaces }: PlaceRules,
@@ -71,8 +71,8 @@ export async function assertPlace(
 }
 
 /**
- * Runs file-system work.
- * @param toError converts an error of the operating system, such as `ENOSPC`
+ * Runs file-system work, and converts errors of the operating system.
+ * @param toError receives the code of the error, such as `ENOSPC`
  */
 export async function refusing<T>(
   toError: (code: string, cause: Error) => Error,
@@ -86,7 +86,7 @@ export async function refusing<T>(
   }
 }
 
-/** Reads a path that the user named. @throws CommandError `usage` if the system refuses it */
+/** Runs work that reads a path of the user. @throws CommandError `usage` if the system refuses access */
 export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =>
   refusing(
     (code) =>
@@ -97,7 +97,7 @@ export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =
     work,
   );
 
-/** Writes a file for its owner only. @throws CommandError `refused` if the disk is full, leaving nothing */
+/** Writes a file for its owner only, or no file at all. @throws CommandError `refused`, as for a full disk */
 export async function writePrivately(
   path: string,
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -118,7 +118,7 @@ export async function writePrivately(
   }
 }
 
-/** Suffix of an incomplete file: the remains of a killed export must not be taken for a complete one. */
+/** Suffix of an incomplete file: the remains of a killed export must not look like a complete file. */
 const INCOMPLETE = '.part';
 
 export const refused = (path: string) => (code: string) =>

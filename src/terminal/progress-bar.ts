@@ -1,4 +1,4 @@
-/** Progress of a command with a file, as a bar on a terminal. */
+/** Progress bar on a terminal. */
 
 import { SingleBar } from 'cli-progress';
 import type { CliContext } from './context.ts';
@@ -8,7 +8,7 @@ export function createProgressBar({ terminal }: CliContext) {
   let bar: SingleBar | undefined;
   let current: string | undefined;
 
-  /** Clears the bar and shows the cursor. Call before printing, and before the command ends. */
+  /** Clears the bar and shows the cursor. Must be called before printing, and at the end of the command. */
   function stop(): void {
     bar?.stop();
     bar = undefined;
@@ -16,14 +16,14 @@ export function createProgressBar({ terminal }: CliContext) {
 
   return {
     stop,
-    /** @param name file being read or written; another name starts another bar */
+    /** @param name name of the file; another name starts another bar */
     update(name: string, done: number, total: number): void {
       if (terminal === undefined) return;
       if (current !== name) {
         stop();
         current = name;
         const format = `${name} [{bar}] {percentage}% {duration_formatted}`;
-        // The bar's own handling of signals would run after the command's, which ends it.
+        // The command handles signals, and stops the bar.
         const looks = { clearOnComplete: true, hideCursor: true, gracefulExit: false };
         bar = new SingleBar({ format, stream: terminal, ...looks });
         bar.start(total, 0);

@@ -10,10 +10,7 @@ import type { CliContext } from './context.ts';
 import { formatJson } from './output.ts';
 import { configOf, openConfiguredStorage, type PrintOptions } from './settings.ts';
 
-/**
- * Returns the name recorded with an import or correction, such as `root`, or `N. N. (root)`: the named
- * person, if any, and the user of the operating system.
- */
+/** Returns the name recorded with changes: `root` or, with an operator, `N. N. (root)`. */
 export const describeUser = ({ operator }: Config): string =>
   operator === undefined ? systemUser() : `${operator} (${systemUser()})`;
 
@@ -24,15 +21,15 @@ export interface Run<Options = PrintOptions> extends CliContext {
   readonly zone: TimeZone;
   /** Epoch seconds of the command's start. */
   readonly now: number;
-  /** User of the command, as recorded. */
+  /** Name recorded with changes (`describeUser`). */
   readonly user: string;
-  /** Prints the result: with `--json` the document, else the text. */
+  /** Prints the document with `--json`, otherwise the text. */
   show(document: unknown, text: string): void;
 }
 
 /**
- * Wraps a command's action.
- * @param work receives the arguments of the command
+ * Returns the action of a command.
+ * @param work receives the run and the arguments of the command
  * @throws ConfigError (from the action) for an invalid setting
  */
 export const acting =
@@ -41,8 +38,8 @@ export const acting =
     work: (run: Run<Options>, ...args: Arguments) => Awaitable<void>,
   ) =>
   async (...args: unknown[]): Promise<void> => {
-    // Commander passes the arguments, then the options, then the command. It assigns an option that a group
-    // has too, as `backup` has, to the group.
+    // Commander passes the arguments, the options and the command. If a parent such as `backup` has the same
+    // option, commander assigns the value to the parent.
     const options = (args.at(-1) as Command).optsWithGlobals<Options>();
     await work(startRun(context, options), ...(args.slice(0, -2) as Arguments));
   };
@@ -61,7 +58,7 @@ function startRun<Options extends PrintOptions>(context: CliContext, options: Op
   };
 }
 
-/** Runs work with a store, and closes it however the work ends. */
+/** Runs work with a store, and closes the store even after an error. */
 export async function withStore<S extends { close(): void }, T>(
   store: S,
   work: (store: S) => Awaitable<T>,

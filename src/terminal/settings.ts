@@ -1,4 +1,4 @@
-/** Command-line options that override settings, and the settings in `--help`. */
+/** Command-line options that override settings, and the list of settings in `--help`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../runtime/config.ts';
 import { type Clock, Scheduler } from '../runtime/scheduler.ts';
@@ -8,7 +8,7 @@ import { Storage } from '../sqlite/storage.ts';
 import { FieldError } from '../values/errors.ts';
 import type { CliContext } from './context.ts';
 
-/** The options that override settings, as commander has parsed them. */
+/** Parsed options that override settings. */
 export interface SettingOptions {
   readonly db?: string;
   readonly host?: string;
@@ -23,7 +23,7 @@ const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help
   if (option === undefined) return [];
   const create = () =>
     new Option(option, `${plain(help)} (overrides ${name})`).argParser((text: string) => {
-      // Commander repeats a wrong value in its error; the configuration does not.
+      // Personal values are parsed later: an error of commander would repeat the value.
       if (isPersonal === true) return text;
       const value = parse(text.trim());
       if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
@@ -37,17 +37,16 @@ export function addSettingOptions(command: Command, ...names: readonly SettingNa
   return command;
 }
 
-/** Options of a command that prints for people and for programs. */
 export interface PrintOptions extends SettingOptions {
   readonly json?: true;
 }
 
-/** Adds `--db`, the options that override these settings, and `--json`. */
+/** Adds `--db`, `--json`, and the options of the named settings. */
 export const addPrintOptions = (command: Command, ...names: readonly SettingName[]): Command =>
   addSettingOptions(command, 'REGISTRY_DB', ...names).option('--json', 'print one JSON document');
 
 /**
- * Returns the configuration of a command: its options, else the environment, else the defaults.
+ * Returns the configuration of a command from its options, the environment and the defaults, in this order.
  * @throws ConfigError with a line for each invalid setting
  */
 export function configOf(context: CliContext, options: SettingOptions): Config {
@@ -65,9 +64,9 @@ export function settingsHelp(): string {
     .join('');
 }
 
-// Storage as configured: its location, the system's clock, the time zone
+// Storage, as configured
 
-/** @param scheduler scheduler of the served registry; a command needs none */
+/** @param scheduler scheduler of the service; commands omit it */
 export const openConfiguredStorage = (
   config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
   clock: Clock,

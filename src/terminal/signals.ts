@@ -1,10 +1,10 @@
-/** Ends a command on SIGTERM or SIGINT, and words the errors of listening on a port. */
+/** Ends commands on SIGTERM or SIGINT, and explains errors of listening on a port. */
 
 import type { SocketAddress } from '../runtime/config.ts';
 import type { Awaitable } from '../values/errors.ts';
 import { CommandError, EXIT } from './context.ts';
 
-/** Resolves at the first signal to end, for `serve` and `desk`; a second signal ends the process at once. */
+/** Resolves at the first signal, for `serve` and `desk`. A second signal ends the process at once. */
 export function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
@@ -18,8 +18,8 @@ export function stopSignal(): Promise<void> {
 }
 
 /**
- * Runs work that ends before its next step when a signal arrives; a second one ends the process at once.
- * @param interrupted creates the error with which the work is aborted
+ * Runs work that a signal aborts before the next step. A second signal ends the process at once.
+ * @param interrupted creates the reason of the abort
  */
 export async function interruptible<T>(
   interrupted: () => Error,
@@ -42,7 +42,7 @@ interface ListeningPlace extends SocketAddress {
   readonly setting: string;
 }
 
-/** Returns an error of listening that the operator can act on; any other error unchanged. */
+/** Explains an error of listening to the operator, and returns other errors unchanged. */
 export function toListenError(error: unknown, { host, port, setting }: ListeningPlace): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':

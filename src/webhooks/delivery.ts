@@ -1,4 +1,4 @@
-/** Delivers to one endpoint: one message at a time, again until the receiver accepts the message. */
+/** Delivers messages to one endpoint in order, and retries each message until the receiver accepts it. */
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { ApiKeyStore } from '../access/api-key-store.ts';
 import type { Visible } from '../access/api-keys.ts';
@@ -33,18 +33,18 @@ import {
   type WebhookMessage,
 } from './webhook-message.ts';
 
-/** Settings that tests may replace. */
+/** Settings that tests override. */
 export interface WebhookSettings {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly resolve?: Resolve | undefined;
-  /** Limit for one attempt. */
+  /** Timeout of an attempt. */
   readonly timeoutMs?: number | undefined;
-  /** Interval of the check for command changes and due retries. */
+  /** Interval of the check for changes by commands and for due retries. */
   readonly lookMs: number;
 }
 
-/** Shared by the deliveries of all endpoints. */
+/** Dependencies that the deliveries of all endpoints share. */
 export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly stores: NarrowableStore<ServedRows>;
   readonly keys: Pick<ApiKeyStore, 'find'>;
@@ -52,7 +52,7 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: { readonly [name: string]: string };
   /** Aborts running attempts. */
   readonly signal: AbortSignal;
@@ -60,11 +60,11 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   note(message: string): void;
   /** False while delivery results cannot be stored. */
   mayDeliver(): boolean;
-  /** Announces a result that has to be stored soon. */
+  /** Called after a change of progress, which has to be stored soon. */
   onChange(): void;
 }
 
-/** Maximum wait for events before the endpoint's key is checked again. */
+/** Maximum wait for events; afterwards the endpoint's key is checked again. */
 const WAIT_MS = 10_000;
 
 const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 };
@@ -75,7 +75,7 @@ export class EndpointDelivery {
   private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
-  /** Time of the next attempt on the monotonic clock, which has no steps. */
+  /** Time of the next attempt in monotonic milliseconds. */
   private dueMs: number;
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
@@ -83,7 +83,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** Cooperatives of the key; replaced by another array only if they have changed. */
+  /** Cooperatives of the key. Unchanged cooperatives keep the same array, which identifies cached rows. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -99,7 +99,7 @@ export class EndpointDelivery {
     return this.attempts.length;
   }
 
-  /** Returns the results to store, or undefined if nothing has changed. */
+  /** Removes and returns the results to store; undefined if nothing has changed. */
   takeOutcome(): WebhookOutcome | undefined {
     if (!this.isChanged) return undefined;
     const { endpoint, progress, attempts } = this;
@@ -108,13 +108,13 @@ export class EndpointDelivery {
     return { id: endpoint.id, revision: endpoint.revision, progress, attempts };
   }
 
-  /** Takes back results that could not be stored. */
+  /** Adds results again that could not be stored. */
   giveBack({ attempts }: WebhookOutcome): void {
     this.attempts.unshift(...attempts);
     this.isChanged = true;
   }
 
-  /** Applies the changes of a command. All other progress is newer in memory than in the file. */
+  /** Applies the changes of a command, and keeps all other progress: memory is newer than the file. */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
       const { nextAttemptAtMs, disabledAt } = endpoint;
@@ -123,19 +123,19 @@ export class EndpointDelivery {
     this.endpoint = endpoint;
   }
 
-  /** Resumes the deliveries if they are idle; called regularly. */
+  /** Starts the delivery unless it is running; called regularly. */
   wake(): void {
     this.running ??= this.runAndReport();
   }
 
-  /** Starts no further attempt, and resolves once the current one has ended. */
+  /** Prevents further attempts, and resolves when the current attempt has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.leave();
     await this.running;
   }
 
-  /** Logs a repeated fault once, although each wake-up tries again. */
+  /** Logs an error once, although each wake-up repeats it. */
   private async runAndReport(): Promise<void> {
     let fault = '';
     try {
@@ -148,7 +148,7 @@ export class EndpointDelivery {
     this.running = undefined;
   }
 
-  /** Name in the log, with only the origin of the URL, since the rest may contain a secret. */
+  /** Name in the log. Only the origin of the URL is included, because the path may contain a secret. */
   private get name(): string {
     return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
   }
@@ -166,7 +166,7 @@ export class EndpointDelivery {
     }
   }
 
-  /** Reads the key. @returns false if it may not receive now */
+  /** Reads the key. @returns false if the key may not receive messages now */
   private maySee(): boolean {
     const now = nowSeconds(this.context.clock);
     const key = this.context.keys.find(this.endpoint.keyId, now);
@@ -196,7 +196,7 @@ export class EndpointDelivery {
     return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
   }
 
-  /** Restarts at the end of the feed, as its epoch has changed or the next events are no longer stored. */
+  /** Restarts at the end of the feed: the epoch has changed, or the next events are no longer stored. */
   private restart(): void {
     const end = { after: undefined, limit: 1, epoch: undefined };
     const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);
@@ -234,7 +234,7 @@ export class EndpointDelivery {
     this.progress = progress;
   }
 
-  /** Caps the wait, as the stored instant may come from a wrong clock. */
+  /** Converts to monotonic time, and limits the wait: a wrong clock may have set the stored time. */
   private dueAt(nextAttemptAtMs: number): number {
     const { clock } = this.context;
     return clock.monotonicMs() + Math.min(nextAttemptAtMs - clock.now(), LONGEST_WAIT_MS);
@@ -246,18 +246,18 @@ export class EndpointDelivery {
     this.context.onChange();
   }
 
-  /** @returns false if the attempt was not made, or was aborted */
+  /** @returns false if no attempt was made, or if it was aborted */
   private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
     const { context, endpoint } = this;
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
-      // Checked before each attempt: the key may have been disabled while this message waited for its turn.
+      // Checked again: the key may have been disabled while the message waited for a connection.
       const { visible } = this;
       if (this.isStopped || !this.maySee()) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
       const secrets = context.store.listSecrets(endpoint.id, now);
-      // The endpoint was removed since the last check; nothing may leave unsigned.
+      // The endpoint was removed since the last check: there is no secret to sign with.
       if (secrets.length === 0) return false;
       const keys = this.signingKeys.of(secrets);
       const headers = { ...context.headers, ...signedHeaders(message, keys, now) };

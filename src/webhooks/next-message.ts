@@ -1,4 +1,4 @@
-/** Finds an endpoint's next message in the sequence of changes, which all endpoints share. */
+/** Finds the next message for an endpoint in the sequence of events. */
 
 import { type ApiKey, hasExpired, type Visible } from '../access/api-keys.ts';
 import type { RegistryEvent } from '../events/feed.ts';
@@ -9,12 +9,12 @@ import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';
 import type { WebhookType } from './target.ts';
 import { type Addressed, eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
 
-/** Events read at a time. */
+/** Number of events read at a time. */
 const PAGE = 100;
 
-/** The next message, and the endpoint's position once it is delivered. */
+/** The next message, and the endpoint's position after its delivery. */
 export interface Next {
-  /** Undefined if no event up to the position is for this endpoint. */
+  /** Undefined if the endpoint receives no event up to the position. */
   readonly message: WebhookMessage | undefined;
   readonly position: FeedPosition;
 }
@@ -22,7 +22,7 @@ export interface Next {
 export const wants = ({ types }: WebhookEndpoint, type: WebhookType): boolean =>
   types === null || types.includes(type);
 
-/** Returns the message about an event, or about the entire import that the event belongs to. */
+/** Returns the message about an event or, if the event is part of an import, about the entire import. */
 export async function messageOf(
   stores: NarrowableStore<ServedRows>,
   visible: Visible,
@@ -39,9 +39,9 @@ export async function messageOf(
 export class MessageReader {
   private readonly stores: NarrowableStore<ServedRows>;
   private readonly zone: TimeZone;
-  /** Events read but not yet used. */
+  /** Events read in advance. */
   private events: readonly RegistryEvent[] = [];
-  /** Message not yet delivered, kept so that each attempt does not count an import's events again. */
+  /** The undelivered message, cached because counting the events of an import is slow. */
   private pending: Next | undefined;
   private visible: Visible = null;
 
@@ -51,9 +51,9 @@ export class MessageReader {
   }
 
   /**
-   * Finds the next message after a position that the endpoint has reached.
-   * @returns undefined if nothing follows
-   * @throws RegistryError (as a rejection) `gone` when the sequence does not continue from there
+   * Finds the next message after the endpoint's position.
+   * @returns undefined if there are no further events
+   * @throws RegistryError (as a rejection) `gone` if the events after the position are not available
    */
   async next(endpoint: WebhookEndpoint, position: FeedPosition, visible: Visible): Promise<Next | undefined> {
     if (visible !== this.visible) this.forget(visible);
@@ -76,7 +76,7 @@ export class MessageReader {
     return this.pending;
   }
 
-  /** Drops events that were read from another sequence or for another key. */
+  /** Clears the cached events, after a change of the epoch or of the visible cooperatives. */
   forget(visible: Visible = null): void {
     this.visible = visible;
     this.events = [];
@@ -89,15 +89,15 @@ const passed = ({ epoch }: FeedPosition, sequence: number): Next => ({
   position: { epoch, sequence },
 });
 
-// Permission of an endpoint's key to receive (docs/webhooks.md#keys)
+// Permission of a key to receive messages (docs/webhooks.md#keys)
 
-/** @returns the reason why the key receives nothing; undefined if it may receive */
+/** Returns the reason why the key receives nothing, or undefined if it may receive. */
 export function findPause(key: ApiKey | undefined, nowSeconds: number): string | undefined {
   if (key === undefined) return 'there is no such key';
   if (!key.isActive) return 'the key is disabled';
   if (hasExpired(key, nowSeconds)) return 'the key has expired';
   if (!key.scopes.includes('webhooks:receive')) return 'the key has no scope webhooks:receive';
-  // As for /events: an event leads to members by their ids.
+  // As for /events, whose events contain ids of members.
   return key.isLookupOnly ? 'the key only looks up' : undefined;
 }
 
@@ -105,21 +105,20 @@ export function findPause(key: ApiKey | undefined, nowSeconds: number): string |
 
 const HOUR_MS = 3_600_000;
 
-/** Waits of the example in Standard Webhooks 1.0.0, in milliseconds; the last one repeats. */
+/** Milliseconds between attempts, from Standard Webhooks 1.0.0; the last wait repeats. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Relative variation of waits: messages that failed together are retried at different times. */
+/** Relative variation of waits, to retry messages that failed together at different times. */
 const JITTER = 0.1;
 export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 
-/** Number of failures of one message after which the operator is notified. */
+/** Number of failures of a message after which the operator is notified. */
 export const FAILURES_TO_REPORT = 5;
 
 /**
- * @param failures of this message, at least 1
+ * @param failures number of failures of the message, at least 1
  * @param askedMs wait requested by the receiver, which replaces the schedule
- * @param random from 0 up to 1
- * @returns milliseconds
+ * @param random number from 0 up to 1
  */
 export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
   // Never earlier than requested.

@@ -1,5 +1,5 @@
 /**
- * Stores webhook endpoints and the progress of their deliveries, in a file of their own (docs/webhooks.md,
+ * Stores webhook endpoints and the progress of their deliveries, in a separate file (docs/webhooks.md,
  * docs/decisions/0028-webhooks.md).
  */
 
@@ -14,7 +14,7 @@ import type { WebhookType } from './target.ts';
 
 export interface FeedPosition {
   readonly epoch: string;
-  /** All events up to this one were delivered or skipped. */
+  /** Sequence number of the last event that was delivered or skipped. */
   readonly sequence: number;
 }
 
@@ -23,7 +23,7 @@ interface WebhookEndpointValues {
   /** Key of the receiver, which determines the visible cooperatives. */
   readonly keyId: number;
   readonly url: string;
-  /** Null: all types. */
+  /** Null for all types. */
   readonly types: readonly WebhookType[] | null;
   /** Allows plain HTTP and private addresses. */
   readonly allowsPrivate: boolean;
@@ -31,15 +31,15 @@ interface WebhookEndpointValues {
 
 export interface WebhookProgress {
   readonly position: FeedPosition;
-  /** True until the receiver has been notified that the sequence restarts after the position. */
+  /** True until the receiver has accepted `feed.restarted`: the sequence restarts after the position. */
   readonly isRestarted: boolean;
-  /** Number of failures of the next message. */
+  /** Number of failed attempts to deliver the next message. */
   readonly failures: number;
-  /** Sequence number of the failing message; null for `feed.restarted`, and if no message fails. */
+  /** Sequence number of the failing message; null for `feed.restarted` and without a failing message. */
   readonly failingSequence: number | null;
-  /** Time of the next attempt, in epoch milliseconds; 0: immediately. */
+  /** Time of the next attempt in epoch milliseconds; 0 for an immediate attempt. */
   readonly nextAttemptAtMs: number;
-  /** Epoch seconds; nothing is delivered from then on. */
+  /** Epoch seconds of the 410 response that ended the deliveries; null for an active endpoint. */
   readonly disabledAt: number | null;
 }
 
@@ -47,9 +47,9 @@ export interface WebhookEndpoint extends WebhookEndpointValues, WebhookProgress 
   readonly id: number;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** Sequence numbers to skip. */
+  /** Sequence numbers of events to skip. */
   readonly skips: readonly number[];
-  /** Increased when a command changes the progress. */
+  /** Incremented by commands that change the progress. */
   readonly revision: number;
 }
 
@@ -61,13 +61,13 @@ export interface WebhookAttempt {
   /** Epoch milliseconds. */
   readonly atMs: number;
   readonly durationMs: number;
-  /** Status of the response; null without one. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** Reason of the failure, free of anything the receiver sent; null on success. */
+  /** Reason of the failure, without text from the receiver; null on success. */
   readonly fault: string | null;
 }
 
-/** Results of an endpoint's deliveries, to be stored. */
+/** Results of deliveries to store. */
 export interface WebhookOutcome {
   readonly id: number;
   /** Revision of the endpoint when it was read. */
@@ -78,7 +78,7 @@ export interface WebhookOutcome {
 
 type EndpointRow = Omit<WebhookEndpoint, 'types' | 'allowsPrivate' | 'isRestarted' | 'position' | 'skips'> &
   FeedPosition & {
-    /** JSON, like `skips`. */
+    /** JSON array. */
     readonly types: string | null;
     readonly allowsPrivate: number;
     readonly isRestarted: number;
@@ -158,11 +158,11 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum of stored successful attempts of an endpoint, and of failed ones. */
+/** Maximum number of stored attempts of an endpoint, for successful and for failed attempts. */
 const KEPT_ATTEMPTS = 100;
 
 interface WebhooksOptions {
-  /** Maximum wait of a change for another process. */
+  /** Maximum wait for the lock of another process. */
   readonly waitMs: number;
   readonly create: boolean;
 }
@@ -191,19 +191,19 @@ export class WebhookStore {
     return row && toEndpoint(row);
   }
 
-  /** Returns the secrets that currently sign, newest first. */
+  /** Returns the secrets that sign messages now, newest first. */
   listSecrets(id: number, nowSeconds: number): readonly Uint8Array[] {
     return this.statements.selectSecrets.all(id, nowSeconds).map(({ secret }) => secret);
   }
 
-  /** Returns the last attempts, newest first. */
+  /** Returns attempts, newest first. */
   listAttempts(id: number, limit: number): readonly WebhookAttempt[] {
     return this.statements.selectAttempts.all(id, limit);
   }
 
   // Changes made by commands
 
-  /** @param position start of the deliveries */
+  /** @param position event after which the deliveries start */
   add(
     { types, allowsPrivate, ...values }: WebhookEndpointValues,
     secret: Uint8Array,
@@ -221,8 +221,8 @@ export class WebhookStore {
   }
 
   /**
-   * Adds a secret, and lets the earlier ones end.
-   * @param overlapSeconds time for which the earlier ones continue to sign
+   * Adds a secret, and sets the end of the earlier secrets.
+   * @param overlapSeconds time for which earlier secrets continue to sign
    */
   rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): void {
     this.connection.transaction.immediate(() => {
@@ -233,12 +233,12 @@ export class WebhookStore {
     });
   }
 
-  /** Skips the message with this sequence number when its turn comes. */
+  /** Skips the message with this sequence number when it becomes the next message. */
   skip(id: number, sequence: number): void {
     this.statements.insertSkip.run(id, sequence);
   }
 
-  /** Retries a failing message at once, and reactivates an endpoint that its receiver has disabled. */
+  /** Retries a failing message at once, and reactivates an endpoint that a 410 response has disabled. */
   resume(id: number): void {
     this.statements.resume.run(id);
   }
@@ -255,7 +255,7 @@ export class WebhookStore {
 
   /**
    * Stores results in one transaction.
-   * @returns ids of endpoints that were not stored because a command has changed or removed them
+   * @returns ids of endpoints that a command has changed or removed, whose results were not stored
    * @throws StorageError `failed` while another process has the lock
    */
   store(outcomes: readonly WebhookOutcome[]): readonly number[] {
@@ -278,26 +278,26 @@ export class WebhookStore {
   }
 
   private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
-    // More attempts would be trimmed at once.
+    // Further attempts would be trimmed below.
     for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
       this.statements.insertAttempt.run({ ...attempt, id });
     for (const isDelivered of [1, 0])
       this.statements.trimAttempts.run({ id, isDelivered, most: KEPT_ATTEMPTS });
   }
 
-  /** Returns all endpoints if another process has changed the file since the last call; also at the first. */
+  /** Returns all endpoints at the first call, and after another process has changed the file. */
   listIfChanged(): readonly WebhookEndpoint[] | undefined {
     const version = this.connection.value<number>('PRAGMA data_version');
     if (version === this.dataVersion) return undefined;
     const endpoints = this.list();
-    // Set last: after an error, the next call tries again.
+    // Set last, to read again after an error.
     this.dataVersion = version;
     return endpoints;
   }
 
   /**
-   * Claims all deliveries for this store, until it is closed or its process ends.
-   * @returns false while another store holds them
+   * Locks the deliveries for this store, until the store is closed or the process ends.
+   * @returns false while another store has the lock
    */
   claim(): boolean {
     this.lock ??= lockPrivateFile(this.lockPath);
@@ -306,17 +306,17 @@ export class WebhookStore {
 
   close(): void {
     this.connection.close();
-    // Released last: the next holder has to read what was stored.
+    // Released last: the next owner must read the stored results.
     this.lock?.close();
     this.lock = undefined;
   }
 }
 
-/** True if an endpoint was ever added; cheap enough to check every second. */
+/** True if an endpoint was ever added; cheap enough to call every second. */
 export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
 /**
- * @param use `serve` delivers, and needs an existing file; `issue` and `manage` as for `openKeys`
+ * @param use `issue` creates a missing file; `serve` and `manage` need an existing file
  * @throws StorageError
  */
 export const openWebhooks = (storage: Storage, use: StorageUse): WebhookStore =>

@@ -1,4 +1,4 @@
-/** Makes one delivery attempt: a POST to the endpoint, with its result. */
+/** Makes delivery attempts: POST requests to endpoints. */
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -8,20 +8,20 @@ import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './
 
 /**
  * Parses a `Retry-After` header, in seconds or as an HTTP date.
- * @returns milliseconds, at least a second; undefined if missing or invalid
+ * @returns milliseconds, at least 1,000; undefined if the header is missing or invalid
  */
 function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
-  // Requires the weekday of an HTTP date, since Date.parse accepts many other formats.
+  // HTTP dates begin with a weekday; Date.parse accepts many other formats.
   if (Number.isNaN(ms) || !/^(?:[0-9]+$|[A-Z][a-z]{2},)/.test(text)) return undefined;
   return Math.max(ms, 1_000);
 }
 
-/** From the first byte sent to the last byte read. */
+/** Limit from the start of the request to the end of the response. */
 const TIMEOUT_MS = 15_000;
-/** Limit of a response, of which only status and Retry-After matter. */
+/** Limit of the body of a response. Only the status and Retry-After are used. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
 interface Posting {
@@ -35,16 +35,16 @@ interface PostOptions {
   readonly clock: Clock;
   readonly agent?: HttpAgent | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Resolver of names; tests pass their own. */
+  /** Resolves host names; the system by default. */
   readonly resolve?: Resolve | undefined;
   /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface PostResult {
-  /** Null without a response. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** Reason of the failure, free of anything the receiver sent; null on success. */
+  /** Reason of the failure, without text from the receiver; null on success. */
   readonly fault: string | null;
   /** Wait requested by the receiver, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -52,8 +52,8 @@ export interface PostResult {
 }
 
 /**
- * Sends the message once. Redirects are not followed, and any status other than 2xx is a failure. Never
- * rejects: every error becomes a fault.
+ * Sends a message. A status other than 2xx, including a redirect, is a failure. Never rejects: errors become
+ * the `fault` of the result.
  */
 export async function post(posting: Posting, options: PostOptions): Promise<PostResult> {
   const { clock } = options;
@@ -64,7 +64,7 @@ export async function post(posting: Posting, options: PostOptions): Promise<Post
     durationMs: clock.monotonicMs() - startedMs,
     retryAfterMs: parseRetryAfter(retryAfter, clock.now()),
   });
-  // Checked again, since the rules may have become stricter since registration.
+  // Checked again: the rules may have become stricter since the endpoint was added.
   const url = parseTarget(posting.url, posting.allowsPrivate);
   if (url instanceof FieldError) return end(null, url.message);
   try {
@@ -91,7 +91,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     const outgoing = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // Checked on connection: after an earlier check, the name could resolve differently.
+      // Checks addresses on connection: after an earlier check, the name could resolve differently.
       lookup: allowsPrivate ? undefined : publicLookup(resolveName),
       agent: agent ?? false,
       signal: options.signal,
@@ -115,7 +115,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     });
     outgoing.on('close', () => {
       clearTimeout(timer);
-      // The status is an answer even if the receiver then closes the connection.
+      // A status counts even if the receiver closes the connection before the end of the body.
       if (response !== undefined) resolve(response);
       else if (outgoing.reusedSocket && failure?.code === 'ECONNRESET') reject(new StaleConnectionError());
       else reject(failure ?? new Error('closed'));
@@ -126,7 +126,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
 
 class TimeoutError extends Error {}
 
-/** Thrown when the receiver closes an idle connection just as it is reused. */
+/** Error of a reused connection that the receiver has just closed. */
 class StaleConnectionError extends Error {}
 
 const CONNECTION_FAULTS: { readonly [code: string]: string } = {
@@ -147,9 +147,9 @@ function faultOf(error: unknown): string {
   return CONNECTION_FAULTS[code] ?? `The connection failed (${code === '' ? 'unknown' : code}).`;
 }
 
-// Connections to receivers: one for each endpoint, kept open between deliveries
+// Connections to receivers, kept open between deliveries
 
-/** Limit for all endpoints together, including idle connections. */
+/** Limit of connections to all endpoints, including idle connections. */
 export const MAX_CONNECTIONS = 16;
 const IDLE_MS = 60_000;
 
@@ -158,9 +158,9 @@ interface Connection {
   isBusy: boolean;
 }
 
-/** Lends each endpoint its connection, for one attempt at a time. */
+/** Pool with one connection per endpoint, for one attempt at a time. */
 export class Connections {
-  /** By endpoint id, least recently used first. */
+  /** Connections by endpoint id, least recently used first. */
   private readonly opened = new Map<number, Connection>();
   private readonly waiting: (() => void)[] = [];
   private readonly most: number;
@@ -170,8 +170,8 @@ export class Connections {
   }
 
   /**
-   * Waits for a connection, runs the work, and wakes the next waiter. At the limit, an idle connection of
-   * another endpoint is closed.
+   * Runs work with the connection of an endpoint. At the limit, closes an idle connection of another
+   * endpoint, or waits.
    */
   async use<T>(endpointId: number, isTls: boolean, work: (agent: HttpAgent) => Promise<T>): Promise<T> {
     let connection = this.take(endpointId, isTls);

@@ -1,4 +1,4 @@
-/** Delivers webhooks while the registry is served: tracks the endpoints and stores the results. */
+/** Delivers webhooks while the service runs: reads the endpoints, and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddToService, ComposedService } from '../module.ts';
 import { packageVersion } from '../runtime/process.ts';
@@ -8,21 +8,20 @@ import { hasWebhooks, openWebhooks, type WebhookEndpoint, type WebhookStore } fr
 import { Connections } from './post.ts';
 import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
-/** Interval of the check for endpoints, changes by commands, and due retries. */
+/** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** Time, or number of attempts, after which results are stored. A kill repeats the rest. */
+/** Time, or number of attempts, after which results are stored. After a kill, the rest is sent again. */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
-/** Time that running attempts get at shutdown; aborted ones are repeated later. */
+/** Time for running attempts at shutdown; aborted attempts are repeated later. */
 const GRACE_MS = 3_000;
 
-/** Headers of every request to a receiver. */
 export const requestHeaders = () => ({
   'content-type': 'application/json',
   'user-agent': `cooperative-registry/${packageVersion()}`,
 });
 
-/** Without endpoints, the service only checks for a file every second. */
+/** The delivering service. Without endpoints, it only checks every second for a webhooks file. */
 class WebhookService {
   private readonly service: ComposedService;
   private readonly zone: TimeZone;
@@ -46,7 +45,7 @@ class WebhookService {
     setImmediate(() => this.look());
   }
 
-  /** Gives running attempts a little time, then aborts them and stores the results. */
+  /** Waits a few seconds for running attempts, aborts the rest, and stores the results. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.timer);
@@ -100,7 +99,7 @@ class WebhookService {
     };
   }
 
-  /** Takes over the stored endpoints: adds new ones, updates changed ones, stops removed ones. */
+  /** Starts deliveries of new endpoints, updates changed endpoints, and stops removed endpoints. */
   private takeOver(endpoints: readonly WebhookEndpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const [id, delivery] of this.deliveries) {
@@ -122,7 +121,7 @@ class WebhookService {
     if (unstored >= STORE_ATTEMPTS) this.store();
   }
 
-  /** Stores results; after a failure nothing more is delivered until a later attempt succeeds. */
+  /** Stores results. After a failure, deliveries stop until results can be stored again. */
   private store(): void {
     clearTimeout(this.storing);
     this.storing = undefined;
@@ -133,7 +132,7 @@ class WebhookService {
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
     if (results.length === 0) {
-      // The result that could not be stored belonged to an endpoint that is now removed.
+      // The results that could not be stored belonged to an endpoint that was removed.
       this.isStuck = false;
       return;
     }
@@ -143,7 +142,7 @@ class WebhookService {
       for (const { delivery, outcome } of results)
         if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
-      // Stored again once the endpoints have been reread.
+      // Stores again after reading the changed endpoints.
       this.isStuck = true;
       setImmediate(() => this.look());
     } catch (error) {
@@ -153,7 +152,7 @@ class WebhookService {
     }
   }
 
-  /** Logs a fault once, until a different one occurs. */
+  /** Logs an error unless it repeats the last one. */
   private report(error: unknown): void {
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === this.lastFault) return;

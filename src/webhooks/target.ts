@@ -1,6 +1,6 @@
 /**
- * Validates webhook URLs (docs/webhooks.md#targets), and declares the types of messages. Addresses of host
- * names are checked in webhooks/post.ts, when the names are resolved.
+ * Validates webhook URLs (docs/webhooks.md#targets), and declares the types of messages. For host names,
+ * webhooks/post.ts checks the resolved addresses.
  */
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
@@ -9,7 +9,7 @@ import { EVENT_TYPES } from '../registry/changes/events.ts';
 import { isPublicAddress } from '../values/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 
-// Name resolution: targets must have public addresses unless the operator allows others
+// Name resolution: targets need public addresses unless the operator allows private addresses
 
 export type Resolve = (
   host: string,
@@ -17,10 +17,10 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Thrown when a name resolves to an address that is not public. */
+/** Error of a name that resolves to an address that is not public. */
 export class PrivateAddressError extends Error {}
 
-/** Resolves names for connections; refuses a name if one of its addresses is not public. */
+/** Returns a resolver that refuses a name if an address of the name is not public. */
 export const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (host, { family, all }, done) => {
@@ -35,8 +35,8 @@ export const publicLookup =
   };
 
 /**
- * Resolves a name once, for a warning before the first delivery.
- * @returns true if any address is not public; undefined if the name cannot be resolved
+ * Resolves the host of a URL when an endpoint is added.
+ * @returns true if an address is not public; undefined if the name cannot be resolved
  */
 export function leadsToPrivateAddress(
   url: URL,
@@ -53,10 +53,10 @@ export function leadsToPrivateAddress(
 
 const MAX_LENGTH = 2_000;
 
-/** Returns a URL's host for resolution: IPv6 addresses without brackets. */
+/** Returns the host of a URL, with IPv6 addresses without brackets. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
-/** True if the host is an address, which needs no resolution. */
+/** True for an IP address, false for a name. */
 const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(':');
 
 /** @param allowsPrivate allows plain HTTP and private addresses */
@@ -81,6 +81,5 @@ export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldEr
 
 /** Types of messages that replace all events of an import, or of its undo. */
 export const IMPORT_TYPES = ['import.completed', 'import.undone'] as const;
-/** All message types: events, imports, and the restart of the feed. */
 export const WEBHOOK_TYPES = [...EVENT_TYPES, ...IMPORT_TYPES, 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

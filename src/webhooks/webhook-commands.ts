@@ -50,7 +50,7 @@ function stateOf(
   return [endpoint.failures < FAILURES_TO_REPORT ? 'retrying' : 'failing'];
 }
 
-/** @param key undefined if it was removed */
+/** @param key undefined if the key was removed */
 function describeEndpoint(
   run: Run,
   endpoint: WebhookEndpoint,
@@ -77,7 +77,7 @@ function describeEndpoint(
 
 type DescribedEndpoint = ReturnType<typeof describeEndpoint>;
 
-/** Formats one row for each endpoint, and below the table a line for each that is not delivering. */
+/** Formats a table of endpoints, then a line for each endpoint that does not deliver. */
 function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
   const table = formatRows(endpoints, {
     ID: 'id',
@@ -129,8 +129,8 @@ const collectTypes = (text: string, before: readonly WebhookType[] = []): readon
 const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
 
 /**
- * Wraps a command on one endpoint.
- * @throws CommandError (from the action) when there is no such endpoint
+ * Returns the action of a command on one endpoint.
+ * @throws CommandError (from the action) if the endpoint does not exist
  */
 const actingOn = <Options extends PrintOptions>(
   context: CliContext,
@@ -152,7 +152,7 @@ const actingOn = <Options extends PrintOptions>(
     });
   });
 
-/** @throws StorageError, CommandError when there is no registry */
+/** @throws CommandError if there is no registry; StorageError */
 async function withRegistry<T>({ storage }: Run, work: (store: RegistryStore) => Awaitable<T>): Promise<T> {
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
   return withStore(openRegistry(storage), work);
@@ -164,7 +164,7 @@ const readEnd = (registry: RegistryStore) =>
 const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
   withStore(openKeys(storage, 'manage'), (keys) => keys.find(id, now));
 
-// `webhooks test` and `webhooks replay`, which send one message themselves
+// `webhooks test` and `webhooks replay`: the command sends the message
 
 function parseSequence(text: string): number {
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
@@ -193,7 +193,7 @@ const declareReplay = (command: Command, context: CliContext): Command =>
       }),
     );
 
-/** @throws CommandError when the key may not receive */
+/** @throws CommandError if the key may not receive messages */
 async function getReceivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<ApiKey> {
   const key = await findKey(run, keyId);
   const pause = findPause(key, run.now);
@@ -202,7 +202,7 @@ async function getReceivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<Ap
   return key;
 }
 
-/** @throws CommandError when there is no such event, or the key does not see it */
+/** @throws CommandError if the event does not exist or is hidden from the key */
 async function getMessage(
   registry: RegistryStore,
   endpointId: number,
@@ -223,7 +223,7 @@ async function getMessage(
   throw refused(`There is no event ${sequence} for this endpoint.`);
 }
 
-/** Sends a message, then stores and prints the attempt. On success, a failing message is retried at once. */
+/** Sends a message, then stores and prints the attempt. A success retries a failing message at once. */
 async function send(
   run: Run,
   store: WebhookStore,
@@ -296,7 +296,7 @@ async function add(run: Run<AddOptions>): Promise<void> {
   if (url === undefined) throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
   const allowsPrivate = allowPrivate === true;
   await assertTarget(run, url, allowsPrivate);
-  // Starts at the end of the sequence; receivers read earlier events over HTTP.
+  // Deliveries start with the next event; receivers read earlier events over HTTP.
   const page = await withRegistry(run, async (registry) => {
     await assertReceives(run, keyId);
     return readEnd(registry);
@@ -326,7 +326,7 @@ async function assertTarget({ err }: CliContext, url: string, allowsPrivate: boo
     err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
 }
 
-/** @throws CommandError when the key would receive nothing */
+/** @throws CommandError if the key would receive nothing */
 async function assertReceives(run: Run, keyId: number): Promise<void> {
   const key = await findKey(run, keyId);
   if (key === undefined) throw refused('There is no key with this id. `keys list` shows all.');
@@ -334,7 +334,7 @@ async function assertReceives(run: Run, keyId: number): Promise<void> {
   if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
 }
 
-/** Prints an endpoint with its secret, which is never shown again. @param note ends the endpoint's line */
+/** Prints an endpoint and its secret, which is never shown again. @param note end of the endpoint's line */
 async function printSecret(
   run: Run,
   endpoint: WebhookEndpoint,
@@ -367,7 +367,7 @@ const describeEndpoints = (run: Run): Promise<DescribedEndpoint[]> =>
     ),
   );
 
-/** All attempts that are kept. */
+/** Number of attempts that the store keeps: 100 successful and 100 failed. */
 const SHOWN_ATTEMPTS = 200;
 
 const declareDeliveries = (command: Command, context: CliContext): Command =>

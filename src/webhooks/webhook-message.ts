@@ -1,4 +1,4 @@
-/** Builds the messages to an endpoint: id, body and signatures (docs/webhooks.md#messages). */
+/** Builds messages to endpoints: id, body and signatures (docs/webhooks.md#messages). */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import type { ImportRange } from '../events/event-store.ts';
 import { type RegistryEvent, serializeEvent } from '../events/feed.ts';
@@ -9,7 +9,7 @@ import type { WebhookAttempt } from './open-webhook-store.ts';
 import type { PostResult } from './post.ts';
 import { IMPORT_TYPES, type WebhookType } from './target.ts';
 
-// Schemas of all messages other than events, and of the headers (docs/webhooks.md#messages)
+// Schemas of messages other than events, and of the headers
 
 const TIMESTAMP = string({ format: 'date-time' });
 const sequence = (description: string) => integer({ minimum: 0, description });
@@ -62,22 +62,22 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** Derived from the endpoint and the events, so that each attempt has the same id, even after a kill. */
+  /** Derived from the endpoint and the events: all attempts have the same id, even after a restart. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
-  /** Range of events that the message covers, by sequence number; undefined for a test. */
+  /** Sequence numbers of the first and last event of the message; undefined for a test. */
   readonly events: ImportRange | undefined;
   /** JSON. */
   readonly body: string;
 }
 
-/** Recipient of a message, and the epoch of the sequence. */
+/** Receiving endpoint of a message, and the epoch of the sequence. */
 export interface Addressed {
   readonly endpointId: number;
   readonly epoch: string;
 }
 
-// Contains no full stop, which separates the parts of the signed text.
+// The id must not contain a full stop, which separates the parts of the signed text.
 const idOf = ({ endpointId, epoch }: Addressed, rest: string): string => `msg_${endpointId}_${epoch}_${rest}`;
 
 export const eventMessage = (to: Addressed, event: RegistryEvent, zone: TimeZone): WebhookMessage => ({
@@ -93,7 +93,7 @@ const toMessage = (
   message: { readonly type: WebhookMessage['type'] },
 ): WebhookMessage => ({ id, type: message.type, events, body: JSON.stringify(message) });
 
-/** Builds one message for all events of an import or of its undo. @param event any of them */
+/** Builds the message for all events of an import, or of its undo. @param event any of these events */
 export function importMessage(
   to: Addressed,
   event: RegistryEvent,
@@ -116,7 +116,7 @@ export function importMessage(
   return toMessage(idOf(to, String(last)), { first, last }, message);
 }
 
-/** Tells the receiver to start again from a complete copy, as the sequence was interrupted. */
+/** Builds the message after which the receiver has to start again from a complete copy. */
 export function restartMessage(
   to: Addressed,
   sequence: number,
@@ -146,13 +146,13 @@ export const newSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
 
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/** Caches key objects, since creating one takes four times as long as signing. */
+/** Caches key objects: creating a key object takes four times as long as signing. */
 export class SigningKeys {
   private made = new Map<string, KeyObject>();
 
   of(secrets: readonly Uint8Array[]): KeyObject[] {
     const namedSecrets = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
-    // Drops the keys of secrets that have ended.
+    // Removes the keys of ended secrets.
     this.made = new Map(
       namedSecrets.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
     );
@@ -162,7 +162,7 @@ export class SigningKeys {
 
 /**
  * Returns the headers of one attempt.
- * @param keys each adds a signature: during a rotation a receiver knows one of two secrets
+ * @param keys one signature is made by each key: during a rotation, the receiver knows one of two secrets
  */
 export function signedHeaders(
   { id, body }: WebhookMessage,

@@ -1,4 +1,3 @@
-/** The module of webhooks. */
 import type { Module } from '../module.ts';
 
 export const WEBHOOKS: Module = {

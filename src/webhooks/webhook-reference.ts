@@ -1,4 +1,4 @@
-/** Describes webhooks in the API reference: message types, headers, and a payload of each. */
+/** Documents webhooks in OpenAPI and in the API reference. */
 
 import { EVENT } from '../events/feed.ts';
 import type { Components, Json } from '../reference/headers.ts';
@@ -19,7 +19,7 @@ const WEBHOOK_RESPONSES = {
   410: { description: 'The endpoint is disabled.' },
 };
 
-/** All message types of one schema share one description. */
+/** Describes the message types of one schema, which share a path item. */
 function messages(components: Components, { types, operationId, schema, summary }: WebhookMessage): Json {
   const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, { description, ...value }]) =>
     components.refer('parameters', name, { name, in: 'header', required: true, description, schema: value }),
@@ -44,7 +44,7 @@ export interface WebhookMessage {
   readonly summary: string;
 }
 
-/** In the order of the reference. */
+/** Messages in the order of the reference. */
 export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
   {
     types: EVENT_TYPES,
@@ -70,7 +70,7 @@ export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
 const webhooksOf = (components: Components): Json =>
   Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => messages(components, message)));
 
-/** The reference's section on webhooks, without its heading. */
+/** Renders the section on webhooks of the API reference, without the heading. */
 export const webhooks = (): Html => html`<p>The operator of the registry adds an address
 of yours, and gives you its secret. Every change is then posted there, in the order of
 <a href="#listEvents"><code>/events</code></a>, signed, until it is answered. A message is sent again under

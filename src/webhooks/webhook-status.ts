@@ -1,4 +1,4 @@
-/** The condition of webhooks: for `status`, the desk's health page and the metrics. */
+/** Status of webhooks for the command `status`, the desk's health page and the metrics. */
 import { table } from '../desk/parts.ts';
 import type { Visit } from '../desk/screen.ts';
 import type { AddedStatus, FactsForIssues, Issue, ReadAdded } from '../health/registry-status.ts';
@@ -15,9 +15,9 @@ import { hasWebhooks, type WebhookEndpoint, WebhookStore } from './open-webhook-
 
 export interface EndpointStatus {
   readonly endpoint: WebhookEndpoint;
-  /** Events after the last delivered or skipped one; null if the endpoint has to restart. */
+  /** Number of undelivered events; null if the endpoint has to restart. */
   readonly behind: number | null;
-  /** Time of the oldest event not delivered yet, in epoch seconds; null without one. */
+  /** Time of the oldest undelivered event in epoch seconds; null if all events are delivered. */
   readonly oldestAt: number | null;
 }
 
@@ -32,7 +32,7 @@ export const readWebhooks: ReadAdded = (databaseFile, waitMs) => {
   };
 };
 
-/** Returns an error of the file, which must not hide the status of the rest. */
+/** Returns the endpoints, or the error of the file: other parts of the status must still be shown. */
 function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] | StorageError {
   if (!hasWebhooks(databaseFile)) return [];
   let store: WebhookStore | undefined;
@@ -155,7 +155,7 @@ const showEndpoints = ({ say, write }: Visit, endpoints: readonly EndpointStatus
     ]),
   )}`;
 
-/** @param nowSeconds epoch seconds, for the age of waiting events */
+/** @param nowSeconds epoch seconds, to compute the lag */
 function metricsOf(endpoints: readonly EndpointStatus[], nowSeconds: number) {
   const valuesOf = (read: (status: EndpointStatus) => number | undefined) =>
     endpoints.map((status) => [[String(status.endpoint.id)], read(status)]);

@@ -90,7 +90,7 @@ const FAULTS: { readonly [what: string]: readonly [entries: number, said: RegExp
     /the batch of 1 was changed/,
     "UPDATE ledger_part SET key_id = '0000000000000000'",
   ],
-  'the part removed': [0, /0001\.db cannot be read: .* has no part/, 'DELETE FROM ledger_part'],
+  'the part removed': [0, /0001\.db cannot be read: .* contains no records/, 'DELETE FROM ledger_part'],
 };
 
 for (const [what, [entries, message, ...statements]] of Object.entries(FAULTS)) {

@@ -1,6 +1,6 @@
 /**
- * Buffers an export on disk, in a spool: an unnamed file that is written as fast as the registry can be read,
- * and sent as fast as the client takes it. The snapshot ends before anything is sent.
+ * Buffers an export in a spool, an unnamed file on disk, and sends it after the snapshot has ended: slow
+ * clients do not hold snapshots open.
  */
 import { close, read, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -12,23 +12,23 @@ import { type ExportRequest, exportBlocks } from './export-formats.ts';
 import type { ExportSession } from './open-export-session.ts';
 
 /**
- * Opens a file on the registry's disk that no other process can open and that disappears once closed.
- * @returns the descriptor, to be closed by the caller
+ * Opens an unnamed file on the registry's disk, which the system deletes when it is closed.
+ * @returns a descriptor that the caller must close
  * @throws the system's error
  */
 export const openSpool = (storage: Storage): number => openSpoolAt(storage.pathForOpening());
 
 export interface SpoolTask {
   readonly request: ExportRequest;
-  /** Descriptor of the open, empty file to write to. */
+  /** Descriptor of an empty file to write to. */
   readonly descriptor: number;
-  /** Shared memory; nonzero once the client has left. */
+  /** Shared memory; nonzero when the client has disconnected. */
   readonly isLeft: Int32Array;
 }
 
 /**
  * @returns the number of bytes
- * @throws RegistryError `unavailable` if the disk has no room for them
+ * @throws RegistryError `unavailable` if the disk is nearly full
  */
 export function writeToSpool(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
   if (!session.hasRoom())
@@ -41,8 +41,9 @@ export function writeToSpool(session: ExportSession, descriptor: number, bytes: 
 }
 
 /**
- * @throws RegistryError `unavailable` if the disk has no room, or the client has left; the system's error if
- *   the file cannot be written
+ * Writes an export to the file of the task.
+ * @throws RegistryError `unavailable` if the disk is nearly full or the client has disconnected; errors of the
+ * system if the file cannot be written
  */
 export function writeSpool(
   session: ExportSession,
@@ -64,13 +65,13 @@ export function writeSpool(
   }
 }
 
-// Buffers an export on disk, to be sent as fast as the client takes it.
+// Reading and closing a spool
 
 const READ_BYTES = 256 * 1024;
 
 const readAt = promisify(read);
 
-/** An unnamed file that is closed as soon as it is no longer used. */
+/** A spool that closes its file when `close` was called and no read or write is running. */
 export class Spool {
   private readonly descriptor: number;
   private readonly onClosed: () => void;
@@ -99,7 +100,7 @@ export class Spool {
     this.closeIfUnused();
   }
 
-  /** Reads the file once, in parts; each is overwritten when the next one is requested. */
+  /** Reads the file once, in parts. The next part overwrites the buffer of the previous part. */
   async *read(): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafe(READ_BYTES);
     for (let position = 0; !this.isEnded; ) {

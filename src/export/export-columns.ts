@@ -1,6 +1,6 @@
 /**
- * Columns of exports: the properties of API objects, with cooperative and member in columns of their own,
- * under the names that imports accept (docs/exporting.md#columns).
+ * Columns of exports: the properties of API objects under the names that imports accept. Cooperative and
+ * member become several columns (docs/exporting.md#columns).
  */
 
 import type { CellType } from '../formats/write-workbook.ts';
@@ -23,7 +23,7 @@ import type { Schema } from '../values/schema.ts';
 import { labelOf } from '../values/text.ts';
 import type { ExportedOwner, ExportedRow, ExportedRows } from './open-export-session.ts';
 
-// Exported objects by kind: those of the API, and entries with their members
+// Exported objects by kind: objects of the API, and entries with their members
 
 const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   properties,
@@ -72,7 +72,7 @@ const OF_MEMBER: Columns<ExportedOwner> = [
   text('full_name', ({ fullName }) => fullName),
 ];
 
-/** Imports read `paid_amount` as the amount paid before payments were recorded. */
+/** The opening balance of a loan: imports read `paid_amount` as the amount paid before recorded payments. */
 const PAID_BEFORE: Columns<ExportedRows['loans']> = [
   {
     name: 'paid_amount',
@@ -91,7 +91,7 @@ const OF_LOAN: Columns<ExportedRows['payments']> = [
   text('loan_reference', ({ loanReference }) => loanReference),
 ];
 
-/** Columns that replace a property. */
+/** Columns that replace a property of a kind. */
 const IN_PLACE: { readonly [kind in ImportKind]?: { readonly [property: string]: Columns<never> } } = {
   loans: { paid_amount: PAID_BEFORE },
   payments: { loan_id: OF_LOAN },
@@ -122,11 +122,11 @@ function columnsOf(kind: ImportKind): Columns<never> {
 
 const EXPORT_COLUMNS = byKind((kind) => columnsOf(kind) as unknown as Columns<ExportedRow>);
 
-/** @param labels language of headings and choices; API names if omitted */
+/** @param labels language of headings and choices; names of the API if undefined */
 export const exportColumns = (kind: ImportKind, labels: Language | undefined): Columns<ExportedRow> =>
   labels === undefined ? EXPORT_COLUMNS[kind] : labelledColumns(kind, labels);
 
-/** Columns for people: those that an import reads, with labels as headings and in choices. */
+/** Returns the columns that imports read, with translated headings and choices. */
 function labelledColumns(kind: ImportKind, language: Language): Columns<ExportedRow> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
     const column = EXPORT_COLUMNS[kind].find((candidate) => candidate.name === name);

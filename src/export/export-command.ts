@@ -1,4 +1,4 @@
-/** `export`: all rows of one kind, or of every kind, as files (docs/exporting.md). */
+/** The command `export`, which writes all rows of one kind or of all kinds to files (docs/exporting.md). */
 
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -17,7 +17,7 @@ import { counted } from '../values/text.ts';
 import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
 import { type ExportFilter, type ExportSnapshot, openExportSession } from './open-export-session.ts';
 
-/** Format by the file name's extension; CSV for others. */
+/** Returns the format for the extension of a file name; CSV for unknown extensions. */
 function formatOf(path: string): FileFormat {
   const ending = extname(path).slice(1).toLowerCase();
   return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
@@ -68,7 +68,7 @@ export function declareExport(command: Command, context: CliContext): void {
         await withStore(openExportSession(run.storage), async (session) => {
           const cooperativeId = findCooperative(run.options, session.findCooperative);
           const filter = { visible: null, isNamed: true, cooperativeId };
-          // One snapshot for all files, because they refer to each other.
+          // One snapshot for all files, because their rows refer to each other.
           const snapshot = session.begin();
           await interruptible(
             () => new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'),

@@ -1,4 +1,4 @@
-/** Formats of exports: writes the rows of a snapshot as CSV, as NDJSON or as a workbook, in parts. */
+/** Formats of exports: CSV, NDJSON and workbooks, generated in parts from the rows of a snapshot. */
 import { setImmediate } from 'node:timers/promises';
 import { asTextCell } from '../formats/spreadsheet-cells.ts';
 import { formatCsvRow } from '../formats/write-csv.ts';
@@ -18,19 +18,19 @@ export interface ExportRequest {
   readonly kind: ImportKind;
   readonly format: TextFormat;
   readonly filter: ExportFilter;
-  /** For people: language of the headings and choices of a CSV file. */
+  /** Language of headings and choices in a CSV file; names of the API if undefined. */
   readonly labels?: Language | undefined;
 }
 
-// Rows of a snapshot → bytes of an export, in blocks
+// CSV and NDJSON
 
 const BLOCK_BYTES = 256 * 1024;
-/** Maximum bytes in UTF-8 per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for a UTF-16 code unit. */
 const MOST_BYTES = 3;
 
 /**
- * Yields blocks of complete lines, each overwritten when the next one is requested. Lines are encoded one by
- * one: joining thousands as text first would burden the garbage collector.
+ * Yields blocks of complete lines. The next block overwrites the buffer of the previous block, to spare the
+ * garbage collector.
  */
 export function* exportBlocks(
   snapshot: Pick<ExportSnapshot, 'rows'>,
@@ -70,9 +70,9 @@ function csvLines(kind: ImportKind, labels: Language | undefined) {
 
 export interface ExportedFile {
   readonly kind: ImportKind;
-  /** The caller must check that a workbook has at most MOST_WORKBOOK_ROWS. */
+  /** For a workbook, the caller must check that there are at most MOST_WORKBOOK_ROWS rows. */
   readonly format: FileFormat;
-  /** For people: language of the headings and choices of a CSV file or a workbook. */
+  /** Language of headings and choices in a CSV file or workbook; names of the API if undefined. */
   readonly labels?: Language | undefined;
 }
 
@@ -96,7 +96,7 @@ export async function exportedParts(
     for (const block of exportBlocks(snapshot, { kind, format: textFormat, filter, labels }, zone)) {
       onRows(block.rows);
       yield block.bytes;
-      // Lets signals be handled between two blocks.
+      // Allows signal handlers to run between blocks.
       await setImmediate();
     }
   }

@@ -1,4 +1,3 @@
-/** The module of exports. */
 import type { Module } from '../module.ts';
 
 export const EXPORT: Module = {

@@ -1,4 +1,4 @@
-/** Routes that export all rows of a kind, from one snapshot (docs/api.md#exports), and what writes them. */
+/** Routes that export all rows of a kind from one snapshot (docs/api.md#exports). */
 
 import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
@@ -21,14 +21,12 @@ import { EXPORTED } from './export-columns.ts';
 import { type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-formats.ts';
 import type { ExportTasks } from './export-thread.ts';
 
-/*
- * A thread writes each export to an unnamed file, which is then sent as fast as the client takes it: slow
- * clients hold neither memory nor a snapshot (docs/decisions/0026-exports.md).
- */
+// A thread writes each export to an unnamed file, which the service then sends: slow clients occupy neither
+// memory nor a snapshot (docs/decisions/0026-exports.md).
 
-/** Limit of exports being written, queued or sent. */
+/** Limit of exports that are queued, written or sent. */
 const AT_ONCE = 2;
-/** No object outlives a hundred rows, so a larger heap would only delay the collection of garbage. */
+/** Heap limits in MiB. Objects are short-lived: a larger heap would only delay garbage collection. */
 const HEAP = { youngMib: 6, oldMib: 48 };
 
 type Exporter = ReturnType<typeof createExporter>;
@@ -43,8 +41,9 @@ export function createExporter(storage: Storage, zone: TimeZone) {
   let running = 0;
   return {
     /**
-     * @param whenLeft registers a callback for when the client has left or received everything
-     * @throws RegistryError (as a rejection) `unavailable` if too many exports run, or the disk is full
+     * Writes an export to a file, and returns the parts to send.
+     * @param whenLeft registers a callback for the end of the response or of the connection
+     * @throws RegistryError (as a rejection) `unavailable` if too many exports run or the disk is full
      */
     async run(request: ExportRequest, whenLeft: (leave: () => void) => void) {
       if (running >= AT_ONCE)
@@ -87,7 +86,7 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-/** Query shared by all kinds. */
+/** Query parameters; each kind declares some of them. */
 interface SubmittedQuery {
   readonly format?: TextFormat;
   readonly cooperative?: number;
@@ -96,20 +95,20 @@ interface SubmittedQuery {
 
 interface ExportDependencies {
   readonly exporter: Exporter;
-  /** Gives the position in the event sequence for HEAD, which exports nothing. */
+  /** Event stores, which give the position in the event sequence for HEAD. */
   readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
 }
 
 interface ExportedResource {
   readonly kind: ImportKind;
-  /** Path segment: plural, with hyphens. */
+  /** Path segment, such as `savings-transactions`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;
   readonly access: Extract<Route['access'], object>;
 }
 
-/** @param filters `cooperative` and `status` */
+/** @param filters query parameters of the kind, such as `cooperative` and `status` */
 const exportRoute = (
   { kind, path, operationId, tag, access }: ExportedResource,
   filters: QueryParameters,
@@ -125,7 +124,7 @@ const exportRoute = (
       'the last event that the rows include: pass it to /events as `after` to continue.',
     tag,
     access: { ...access, isExport: true },
-    // Lookup-only keys may not read many rows, not even of kinds without personal data.
+    // Lookup-only keys must not export, even kinds without personal data.
     narrowed: SHOWS_PERSONS,
     personal: showing('all', EXPORTED[kind].groups),
     query: { ...filters, format: FORMAT },
@@ -174,31 +173,31 @@ const exportRoute = (
   });
 
 /**
- * Compresses in another thread, no faster than the output is read; optimized for speed rather than size.
- * @param parts each is requested once the one before it has been compressed
+ * Compresses in another thread at the speed of the reader, with the fastest level of gzip.
+ * @param parts content; the next part is requested when the previous part has been compressed
  */
 export async function* gzipped(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  // An error reaches the reader through `gzip`.
+  // The pipeline destroys `gzip` with the error, which the reader receives.
   pipeline(parts, gzip, () => {});
   yield* gzip;
 }
 
-/** An export without content, for HEAD. */
+/** Returns an export without content, for HEAD. */
 function positionOf(events: Pick<EventStore, 'read'>) {
   const { epoch, lastSequence } = events.read({ after: undefined, limit: 1, epoch: undefined });
   return { epoch, sequence: lastSequence, bytes: undefined, parts: [] };
 }
 
-/** Exports require access to the entries and to the members that they show. */
+/** Exports of entries require access to entries and to members, because their rows contain both. */
 const OF_ENTRIES = {
   tag: 'members',
   access: { scope: 'members:read', alsoScope: 'members:financials' },
 } as const;
 
-/** Exports of the entries of all members, as the command `export` writes them (docs/api.md#exports). */
+/** Exports of deliveries and savings transactions of all members. */
 const ENTRIES: readonly ExportedResource[] = [
   { ...OF_ENTRIES, kind: 'production', path: 'deliveries', operationId: 'exportDeliveries' },
   { ...OF_ENTRIES, kind: 'savings', path: 'savings-transactions', operationId: 'exportSavingsTransactions' },
@@ -211,7 +210,7 @@ export const serveExports: AddToService = ({ zone }) => {
       exporter = createExporter(storage, zone);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {
-        // Keys export what they may list.
+        // An export needs the scope of the list.
         more: ({ tag, title }, filters) => [
           exportRoute(
             {

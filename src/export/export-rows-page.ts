@@ -1,4 +1,4 @@
-/** Part of the desk's page of a cooperative that downloads its rows as a file, as `export` writes it. */
+/** Part of the desk's page of a cooperative: downloads its rows as a file, like the command `export`. */
 
 import { form, refuseGiven, select } from '../desk/parts.ts';
 import type { Action, PagePart, Visit } from '../desk/screen.ts';
@@ -38,7 +38,7 @@ const exportRows: Action = async (visit, submitted) => {
   const spool = visit.use((storage) => new Spool(openSpool(storage)));
   // Workbooks are for people, CSV files for programs.
   const file = { kind, format, labels: format === 'xlsx' ? visit.language : undefined };
-  // Spooled to a file, so that a slow download holds no snapshot.
+  // Spooled, because a slow download must not hold the snapshot open.
   for await (const part of await exportedParts(snapshot, file, filter, desk.config.zone))
     await spool.use(async (descriptor) => writeToSpool(session, descriptor, part));
   session.end();

@@ -1,4 +1,4 @@
-/** The thread that writes the exports of a service, one at a time. */
+/** Thread that writes the exports of the service, one at a time. */
 
 import { Scheduler, systemClock } from '../runtime/scheduler.ts';
 import { serveTasks } from '../runtime/task-thread.ts';

@@ -1,4 +1,4 @@
-/** Connection that reads entire tables for exports. */
+/** Opens a connection that reads entire tables for exports. */
 
 import { type Visible, visibleGroups } from '../access/api-keys.ts';
 import { openFeed } from '../events/feed.ts';
@@ -32,9 +32,9 @@ import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { listFields } from '../values/declared-fields.ts';
 
-// Rows of each kind in id order, from one snapshot
+// Exported rows
 
-/** Member of a row as files name it; the code is null for an erased person. */
+/** Member of a row. The code is null for an erased person. */
 export interface ExportedOwner extends Owner {
   readonly memberCode: string | null;
 }
@@ -54,19 +54,19 @@ export interface ExportFilter {
   readonly visible: Visible;
   readonly cooperativeId?: number | undefined;
   readonly status?: string | undefined;
-  /** Excludes the entries of erased persons, which no file could assign to a member. */
+  /** True to exclude entries of erased persons, which an import could not assign to a member. */
   readonly isNamed?: boolean;
 }
 
-// SELECTs of exports. They scan entire tables, so they are kept apart from those of requests.
+// SELECT statements that scan entire tables
 
 const IS_NAMED = `m.status <> '${ERASED_STATUS}'`;
 const MEMBER_CODE = `iif(${IS_NAMED}, m.member_code, NULL) AS memberCode`;
-/** Joins for the columns of `OWNER`, for rows with their member and cooperative in `l`. */
+/** Joins for the columns of `OWNER`, if `l` is a table with member and cooperative ids. */
 const MEMBER_AND_COOPERATIVE = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
-/** `row` is the alias of the exported table. */
+/** Parts of the SELECT by kind; `row` is the alias of the exported table. */
 const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select' | 'joins', string>> } = {
   cooperatives: { row: 'c', select: `SELECT ${COOPERATIVE_ROW}`, joins: '' },
   members: {
@@ -94,10 +94,10 @@ const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select'
   },
 };
 
-/** SQL of the cooperative ids in `@groups`, a JSON array. */
+/** Subquery of the cooperative ids in `@groups`, a JSON array. */
 const GROUPS = '(SELECT value FROM json_each(@groups))';
 
-/** @returns SQL of the rows from behind `FROM`, and its parameters */
+/** Returns the SQL after `FROM`, and its parameters. */
 function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
   const { row, joins } = SOURCES[kind];
   const { table } = tableOf(kind);
@@ -119,12 +119,12 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
 }
 
 /**
- * Rows per read: the driver takes twice as long for single rows. With more, some would outlive a minor
- * garbage collection and keep their memory until a major one.
+ * Number of rows per read. Single rows take twice as long; with more rows, some would survive minor garbage
+ * collections.
  */
 const ROWS_AT_ONCE = 100;
 
-/** Rows in id order. */
+/** Yields rows in the order of ids. */
 function* readRows<Kind extends ImportKind>(
   db: Connection,
   kind: Kind,
@@ -132,7 +132,7 @@ function* readRows<Kind extends ImportKind>(
 ): Generator<ExportedRows[Kind]> {
   const { row, select } = SOURCES[kind];
   const { sql, isOfGroups, parameters } = exportedRows(kind, filter);
-  // With selected cooperatives, one statement finds the rows by index once rather than for each part.
+  // For some cooperatives, a single statement, which searches the index only once.
   if (isOfGroups) {
     yield* db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
     return;
@@ -149,14 +149,14 @@ function* readRows<Kind extends ImportKind>(
   }
 }
 
-/** Each page is read only once. */
+/** Small page cache, because each page is read only once. */
 const CACHE_KIB = 2 * 1024;
 
 export type ExportSession = ReturnType<typeof openExportSession>;
 export type ExportSnapshot = ReturnType<ExportSession['begin']>;
 
 /**
- * Opens a connection that reads alongside a service without blocking it.
+ * Opens a read-only connection, which does not block the service.
  * @throws StorageError `unusable` if there is no registry of this release
  */
 export function openExportSession(storage: Storage) {
@@ -169,11 +169,10 @@ export function openExportSession(storage: Storage) {
   });
   const feed = openFeed(db);
   return {
-    /** Opens a snapshot of the registry. While it is open, the write-ahead log can only grow. */
+    /** Opens a snapshot of the registry. SQLite cannot shorten the write-ahead log until `end`. */
     begin() {
       db.transaction.beginRead();
       const latest = { after: undefined, limit: 1, epoch: undefined, visible: null };
-      /** Epoch of the sequence of events, and number of the last one in the snapshot. */
       const { epoch, lastSequence: sequence } = feed.read(latest);
       return {
         epoch,
@@ -189,7 +188,7 @@ export function openExportSession(storage: Storage) {
     end: () => db.transaction.endRead(),
     findCooperative: (code: string) =>
       db.value<number | undefined>('SELECT id FROM cooperatives WHERE code = ?', [code]),
-    /** True while the disk keeps its reserve. */
+    /** True while the disk has more free space than the reserve of the registry. */
     hasRoom: () => readFreeBytes(file) >= RESERVED_BYTES,
     close: () => db.close(),
   };

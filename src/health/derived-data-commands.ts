@@ -1,4 +1,4 @@
-/** Refreshes the derived data in storage: the read model, totals and name indexes. */
+/** The commands `summarize` and `time-zone`, which refresh the read model, totals and name index. */
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { assertUnused } from '../backup/in-use.ts';
@@ -21,18 +21,18 @@ import { FieldError } from '../values/errors.ts';
 import { counted } from '../values/text.ts';
 
 /**
- * Computes the read model of stale members, which lookups would otherwise compute each time. Works in small
- * transactions, so that other writers wait for only one of them.
- * @returns the number of members refreshed
+ * Refreshes the read model of stale members, which each lookup would have to compute. Transactions are small,
+ * to let other processes write.
+ * @returns the number of refreshed members
  * @throws StorageError
  */
 export const refreshReadModel = (storage: Storage, nowSeconds: number): number =>
   refresh(storage.pathForOpening(), formatOf(storage), nowSeconds);
 
 /**
- * Moves the registry to the storage's time zone, and refreshes the data that depends on it.
- * @returns the number of members refreshed
- * @throws StorageError (as a rejection), also while a process has the registry open
+ * Moves the registry to the time zone of the storage, and refreshes the data that depends on the zone.
+ * @returns the number of refreshed members
+ * @throws StorageError (as a rejection), for example while a process has the registry open
  */
 export async function changeTimeZone(storage: Storage, nowSeconds: number): Promise<number> {
   const file = storage.checkedPath();
@@ -44,7 +44,7 @@ export async function changeTimeZone(storage: Storage, nowSeconds: number): Prom
   return refresh(file, createReadModelFormat(storage.zone), nowSeconds);
 }
 
-/** Refreshes data of another release or time zone, and data that a killed import left stale. */
+/** Refreshes data that another release, another time zone or a killed import left out of date. */
 const refresh = (file: string, format: ReadModelFormat, nowSeconds: number): number =>
   withDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
     indexNames(db, { pause: letOthersWrite });

@@ -14,9 +14,9 @@ import { asMessage, type Message, say } from '../values/message.ts';
 import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
-// Issues with the command that resolves each
+// Issues
 
-/** Pages on which an issue can be resolved. */
+/** Pages of the desk on which the user can resolve an issue. */
 const PLACES: { readonly [about in Issue['about']]?: readonly [path: string, name: Message] } = {
   backup: ['/health', say('Back up now')],
   keys: ['/keys', say('Keys')],
@@ -35,9 +35,9 @@ ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
         },
       )}</ul></section>`;
 
-// Facts shown by `status` and by the metrics
+// Status
 
-/** Facts of the desk's registry, with commands that can be typed. */
+/** Reads the facts about the desk's registry. Commands in issues name the registry if necessary. */
 export const readVisitedFacts = (
   { desk: { storage, config, clock } }: Visit,
   added: readonly ReadAdded[],
@@ -125,7 +125,7 @@ const ledgerOf = ({ say, write }: Visit, { ledger, isLedgerOn, ledgerFolder }: S
 
 const PATH = '/health';
 
-/** @param added what modules add to it */
+/** @param added functions that read the status of modules */
 export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   path: PATH,
   title: say('Health'),
@@ -154,7 +154,7 @@ export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   },
 });
 
-/** A folder that the user entered, with the reason for its refusal. */
+/** A folder that the user entered, and the error. */
 interface RefusedFolder {
   readonly folder: string;
   readonly fault: string;
@@ -186,7 +186,7 @@ ${conditionOf(visit, facts)}
   };
 }
 
-/** Returns the folder of all backups; each backup gets its own folder in it, named by time. */
+/** Returns the folder of all backups, which contains a folder for each backup. */
 const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
 
 const backedUp = (visit: Visit, run: CommandRun): Html | false =>
@@ -237,7 +237,7 @@ ${
     say('Checks'),
     [{ heading: say('Check') }, { heading: say('Result') }],
     findings.map(({ check, fault, value }) => [
-      // Names as the command prints them, since users look them up in that form.
+      // Untranslated names, as in the documents and in the output of `check`.
       html`<code>${check}</code>`,
       fault !== null
         ? html`<b>${translate(asMessage(fault))}</b>`

@@ -5,7 +5,7 @@ import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { UnavailableReason } from '../values/errors.ts';
 import { literal, object } from '../values/schema.ts';
 
-/** Reasons why requests cannot be answered. */
+/** Reasons why the service is not ready. */
 export type Unready = Extract<UnavailableReason, 'stopping' | 'not_ready' | 'ledger'>;
 
 const UNREADY: { readonly [reason in Unready]: string } = {
@@ -27,7 +27,7 @@ const SHARED = {
   responses: { 200: { description: 'The process is up.', schema: HEALTH } },
 } as const;
 
-/** @param findUnready returns undefined if requests can be answered */
+/** @param findUnready returns undefined if the service is ready */
 export function healthRoutes(findUnready: () => Promise<Unready | undefined>): Route[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** Finds the issues of a registry, worst first, each with the command that resolves it. */
+/** Finds issues of a registry that an operator should resolve, each with a command. */
 import { dirname } from 'node:path';
 import { type ApiKey, hasExpired } from '../access/api-keys.ts';
 import { refusalsOf } from '../keys/key-text.ts';
@@ -9,17 +9,17 @@ import { DAY_SECONDS, formatDate, formatDateTime } from '../values/date-time.ts'
 import { type Message, say, Written } from '../values/message.ts';
 import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.ts';
 
-/** A day, with some slack for a backup that takes longer or starts later than the day before. */
+/** A day, and two hours more for a backup that is slower or later than the previous backup. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
-/** A record that is dated further ahead shows that the clock is or was wrong. */
+/** Records from further in the future show that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
-/** Refused requests of a key in a day. */
+/** Number of refused requests of a key in a day from which on an issue is reported. */
 const REFUSED_OFTEN = 100;
-/** Maximum number of keys or files named in one issue. */
+/** Maximum number of keys or files that an issue names. */
 const NAMED = 3;
 
-/** @returns the issues, worst first */
+/** Returns the issues, worst first. */
 export const findIssues = (facts: StatusFacts): readonly Issue[] =>
   [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofAdded, ofReadModel, ofKeys].flatMap(
     (rule) => [...rule(facts)],
@@ -131,7 +131,7 @@ const ofAdded = (facts: StatusFacts): readonly Issue[] =>
 function* ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): Iterable<Issue> {
   const { stale, hasOtherRules, unindexed } = readModel;
   const entry = (text: Message): Issue => ({ about: 'read model', text, command: command('summarize') });
-  // A running import indexes the names itself.
+  // A running import will index the names.
   if (unindexed > 0 && imports.running === 0)
     yield entry(say('Searches by name do not find {unindexed|# member|# members} yet.', { unindexed }));
   else if (hasOtherRules)
@@ -146,7 +146,7 @@ function* ofReadModel({ condition: { readModel, imports }, command }: StatusFact
     );
 }
 
-/** Active keys that expire within 30 days. */
+/** Returns active keys that expire within 30 days. */
 export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
   keys.filter(
     (key) =>
@@ -156,7 +156,7 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
       key.expiresAt < now + EXPIRES_SOON_SECONDS,
   );
 
-/** Keys with so many refused requests in the last day that an operator should look for the cause. */
+/** Returns keys with at least 100 refused requests in the last day. */
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 

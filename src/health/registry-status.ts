@@ -1,6 +1,6 @@
 /**
- * Reads the facts about a registry that `status`, the desk and metrics show, in a few milliseconds whatever
- * its size.
+ * Reads the facts about a registry for `status`, the desk and metrics, in a few milliseconds even for large
+ * registries.
  */
 import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import type { ApiKey } from '../access/api-keys.ts';
@@ -37,42 +37,42 @@ import type { Html } from '../values/html.ts';
 import type { Message } from '../values/message.ts';
 
 export interface RegistryStatus {
-  /** Size of the registry's databases with their write-ahead logs. */
+  /** Bytes of all databases of the registry, with their write-ahead logs. */
   readonly bytes: number;
-  /** Size of the registry's write-ahead log. */
+  /** Bytes of the write-ahead log of the registry's main database. */
   readonly logBytes: number;
-  /** Free space on the registry's disk. */
+  /** Free bytes of the disk. */
   readonly freeBytes: number;
-  /** Free space below which writes are refused. */
+  /** Free bytes below which writes are refused. */
   readonly reservedBytes: number;
   readonly rows: RegistrySize;
   readonly readModel: ReadModelStatus;
-  /** Undefined for a registry that has lost its epoch, which `check` reports. */
+  /** Undefined if the epoch of the registry is missing, an error that `check` reports. */
   readonly sequence: SequencePosition | undefined;
   readonly imports: ReturnType<typeof readRunningImports>;
-  /** Includes undone imports; excludes corrections. */
+  /** Last import, even if undone. */
   readonly lastImport: Operation | undefined;
-  /** Last complete backup made on this machine; null if none is known. */
+  /** Last complete backup made on this machine, or null. */
   readonly lastBackup: LastBackup | null;
   readonly added: readonly AddedStatus[];
 }
 
 interface ReadModelStatus {
-  /** Number of stale members, whose lookups compute their read model each time; at most `STALE_COUNTED`. */
+  /** Number of members whose read model is stale and computed by each lookup; at most `STALE_COUNTED`. */
   readonly stale: number;
   /**
-   * True if a sample of the members includes one stored by a release with other rules. The sample may miss a
-   * few such members, but not one percent of all in one stretch.
+   * True if a sample of members contains a read model of a release with other rules. The sample may miss
+   * single members, but not a contiguous percent of all members.
    */
   readonly hasOtherRules: boolean;
-  /** Members that name searches do not find yet. */
+  /** Number of members that are not in the name index yet. */
   readonly unindexed: number;
 }
 
-/** Maximum of counted members: counting more would take too long for a metrics scrape. */
+/** Limit of the count of stale members: counting more would take too long for a metrics scrape. */
 export const STALE_COUNTED = 10_000;
 
-// Status of modules, each of which reads its own
+// Issues, and the status of modules
 
 export interface Issue {
   readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
@@ -80,41 +80,41 @@ export interface Issue {
   readonly command: string;
 }
 
-/** Facts that issues of a module depend on. */
+/** Facts for the issues of modules. */
 export interface FactsForIssues {
   readonly keys: readonly ApiKey[];
   readonly isServed: boolean;
   /** Epoch seconds. */
   readonly now: number;
-  /** Formats a command of this program for the same registry. */
+  /** Returns a command of this program with its name and, if necessary, the option `--db`. */
   readonly command: (text: string) => string;
 }
 
 export interface AddedStatus {
-  /** A line of `status`. */
+  /** Line of the command `status`. */
   readonly line: readonly [label: string, value: string];
-  /** The module's part of the document of `--json`. */
+  /** Properties to add to the JSON document of `status`. */
   readonly document: object;
-  /** @returns the issues, worst first */
+  /** Returns the issues, worst first. */
   readonly issues: (facts: FactsForIssues) => readonly Issue[];
-  /** A section of the desk's page. */
+  /** Returns a section for the desk's health page. */
   readonly section: (visit: Visit) => Html | false;
-  /** @returns values by the names of metrics */
+  /** Returns values by names of metrics. */
   readonly metrics: (nowSeconds: number) => object;
 }
 
-/** Reads the module's own file; the returned function completes the status from the registry. */
+/** Reads the file of a module, and returns a function that adds facts from the registry to the status. */
 export type ReadAdded = (
   databaseFile: string,
   waitMs: number,
 ) => (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
-/** Number of members sampled at each end of the table. */
+/** Number of sampled members with the lowest ids, and with the highest ids. */
 const SAMPLED_AT_END = 500;
-/** Number of members sampled in between, evenly spaced by id; each costs a page of the file. */
+/** Number of other sampled members, evenly spaced by id. Each member costs a read of a database page. */
 const SAMPLED_BETWEEN = 200;
 
-/** @throws StorageError (as a rejection) `unusable` when there is no registry of this release */
+/** @throws StorageError (as a rejection) `unusable` if there is no registry of this release */
 export async function readStatus(
   storage: Storage,
   added: readonly ReadAdded[] = [],
@@ -146,7 +146,7 @@ export async function readStatus(
   });
 }
 
-/** Returns null for a backup of another epoch: of another registry, or of this one before a restore. */
+/** Returns the last backup; null if its epoch differs: from another registry, or before a restore. */
 function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;
@@ -154,7 +154,7 @@ function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence
 
 function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelStatus {
   const stale = `(SELECT 1 FROM members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT @most)`;
-  // A refresh ascends by id and new members are at the end, so an interrupted one leaves the middle stale.
+  // A refresh ascends by id, and new members have high ids: an interrupted refresh leaves the middle stale.
   const atEnd = (order: string) => `SELECT id FROM members ORDER BY id ${order} LIMIT ${SAMPLED_AT_END}`;
   const between = `
     WITH RECURSIVE
@@ -175,9 +175,9 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelS
   };
 }
 
-// Facts for `status`, the desk's health page and their issues
+// Facts
 
-/** Facts that `status` and the desk show. */
+/** Facts for the command `status` and the desk. */
 export interface StatusFacts extends FactsForIssues {
   readonly location: string;
   readonly condition: RegistryStatus;
@@ -185,15 +185,15 @@ export interface StatusFacts extends FactsForIssues {
   readonly isLedgerOn: boolean;
   /** Undefined if there is no ledger yet. */
   readonly ledger: LedgerStatus | undefined;
-  /** The keys' file if keys that were in use are missing. */
+  /** Path of the file of API keys if keys are missing from it; undefined otherwise. */
   readonly lostKeysFile: string | undefined;
   readonly uses: readonly KeyUse[];
   readonly zone: TimeZone;
 }
 
 /**
- * @param command formats a command for the same registry
- * @throws StorageError (as a rejection) when there is no registry of this release
+ * @param command returns a command for the same registry, as the user has to type it
+ * @throws StorageError (as a rejection) if there is no registry of this release
  */
 export async function readStatusFacts(
   storage: Storage,
@@ -203,7 +203,7 @@ export async function readStatusFacts(
   added: readonly ReadAdded[],
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
-  // Checked before this process opens any file itself.
+  // Checked first: afterwards this process has files of the registry open.
   const isOpen = isServed(storage.location);
   const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;

@@ -1,4 +1,4 @@
-/** `status`: shows the condition of the registry on one screen (docs/operating.md#status). */
+/** The command `status`, which shows the health of the registry on one screen (docs/operating.md#status). */
 
 import type { Command } from 'commander';
 import type { BackupPlace } from '../backup/numbered-backups.ts';
@@ -16,7 +16,7 @@ import { counted } from '../values/text.ts';
 import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
-/** @param added what modules add to it */
+/** @param added functions that read the status of modules */
 export const declareStatus =
   (added: readonly ReadAdded[]) =>
   (command: Command, context: CliContext): void => {
@@ -31,14 +31,14 @@ export const declareStatus =
     );
   };
 
-/** Columns of the screen. */
+/** Width of the output in characters. */
 const WIDTH = 80;
-/** Keeps the output to one screen. */
+/** Maximum number of issues: the output has to fit on one screen. */
 const SHOWN_ATTENTION = 8;
 
 const instant = (ms: number, zone: TimeZone): string => formatDateTime(Math.floor(ms / 1000), zone);
 
-/** Wraps text to the screen's width; words without spaces, such as paths, are never broken. */
+/** Wraps text at spaces to the width of the screen; long words, such as paths, are not broken. */
 function wrap(text: string, indent: string, start = indent): string {
   const lines = [start];
   for (const word of text.split(' ')) {

@@ -42,8 +42,8 @@ export function writeToSpool(session: ExportSession, descriptor: number, bytes: 
 
 /**
  * Writes an export to the file of the task.
- * @throws RegistryError `unavailable` if the disk is nearly full or the client has disconnected; errors of the
- * system if the file cannot be written
+ * @throws RegistryError `unavailable` if the disk is nearly full or the client has disconnected; the error of
+ * the system if a write fails
  */
 export function writeSpool(
   session: ExportSession,

@@ -45,7 +45,7 @@ interface ModuleCommand extends CommandEntry {
   readonly before: string;
 }
 
-/** Called once for each service, before it opens a file. */
+/** Function that is called once for each service, before the service opens files. */
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {

@@ -43,7 +43,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** Response to a form after the end of the session. Scripts prevent such a form (assets/idle.js). */
+/** Response to a form after the end of the session. Scripts keep such a form on its page (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -218,7 +218,7 @@ export interface DeskServerOptions extends DeskDependencies {
   readonly numbersBefore?: number;
 }
 
-/** A request before its screen is known. */
+/** A received request, before the session and the screen are known. */
 interface DeskRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -361,7 +361,6 @@ class DeskPages {
     return layout({ language, config: this.options.config, title, body, around });
   }
 
-  /** Renders a page without a session. */
   private notice(language: Language, [heading, ...sentences]: Notice): Html {
     const db = namedRegistry(this.options.config);
     const texts = sentences.map((text) => html`<p>${withCommands(onPage(text, language), db)}</p>`);

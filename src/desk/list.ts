@@ -30,7 +30,6 @@ export function pageNumber(query: URLSearchParams, name: string): number {
   return Number.isSafeInteger(number) && number > 0 ? number : 1;
 }
 
-/** Returns the part of all rows that is on the requested page. */
 export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
   rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
 

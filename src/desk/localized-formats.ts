@@ -14,7 +14,7 @@ export interface Writing {
   weight(grams: ExactInteger): string;
   bytes(value: number): string;
   day(epochSeconds: number): string;
-  /** Formats day and time; only the day at midnight. */
+  /** Formats day and time; at midnight, only the day. */
   moment(epochSeconds: number): string;
   /** Formats a calendar date `YYYY-MM-DD`. */
   date(text: string): string;

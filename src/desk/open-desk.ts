@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
-/** Contents of the file. */
 interface OpenDesk {
   readonly port: number;
   readonly secret: string;

@@ -14,8 +14,8 @@ export class TooLarge extends Error {}
 
 /**
  * @param takesFiles true if the screen accepts files
- * @returns undefined for a body that is not a form, and for fields that are too large
- * @throws TooLarge for a form with files that is too large; for a streamed file, reading its content throws
+ * @returns undefined for a body that is not a form, and for a form without files that is too large
+ * @throws TooLarge for a form with files that is too large, or while a streamed file is read
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;
@@ -47,7 +47,7 @@ function formOf(fields: URLSearchParams | FormData): Form {
   return { get: (name) => all(name)[0] ?? '', all, files };
 }
 
-/** Reads a file that is the body, with name and token in headers: browsers let no other site set these. */
+/** Reads a file sent as the body. Name and token are in headers, which other sites cannot set. */
 function readFile(request: IncomingMessage): Form | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
   const fields = new URLSearchParams({ token: header('x-desk-token'), action: 'add' });
@@ -69,7 +69,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads the entire body even beyond the limit, since browsers show no response before they have sent it.
+ * Reads the entire body even beyond the limit: browsers show a response only after sending the body.
  * @returns undefined beyond the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {

@@ -26,7 +26,7 @@ export class Numbers {
     this.next = next;
   }
 
-  /** Returns the number of a value, which is added if it has none. */
+  /** Returns the number of a value, and assigns a number to a new value. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;
@@ -53,7 +53,7 @@ export interface ActionNotice extends Pick<Continuation, 'operationId' | 'anothe
 
 /** Milliseconds after which a session without requests ends. */
 export const IDLE_MS = 30 * 60_000;
-/** Milliseconds before the end of a session at which its pages warn. */
+/** Milliseconds before the end of a session at which pages show a warning. */
 export const WARNING_MS = 5 * 60_000;
 
 /** State of a browser that has opened a link, until half an hour passes without a request. */
@@ -127,7 +127,6 @@ export interface Page {
 export interface Download {
   /** Letters, digits, hyphens and dots. */
   readonly fileName: string;
-  /** Media type. */
   readonly type: string;
   readonly parts: AsyncIterable<Uint8Array>;
   readonly shows: Shows | 'nobody';
@@ -137,7 +136,7 @@ export interface Download {
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
-  /** The operation that made the change and can be undone. */
+  /** Id of the operation that made the change, if the user can undo it. */
   readonly operationId?: number | undefined;
   /** Path of a form for one more entry, if the next page does not link to it. */
   readonly another?: string | undefined;
@@ -183,7 +182,7 @@ export interface Screen {
 
 /** Figures on the page of a cooperative. */
 export interface CooperativeFigures {
-  /** Link to a comparison of the cooperative with others. */
+  /** Renders a link to a comparison of the cooperative with other cooperatives. */
   link(visit: Visit, code: string): Html;
   show(visit: Visit, cooperativeId: number): Html;
 }

@@ -40,7 +40,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Settings (docs/operating.md#settings). Different defaults are listed here. */
+/** Settings as in docs/operating.md#settings, except for the defaults in the comments. */
 export interface RegistryOptions {
   /** Path of the database file, not empty; the file of the keys is stored beside the database. */
   readonly db: string;
@@ -52,7 +52,7 @@ export interface RegistryOptions {
   readonly publicUrl?: string;
   /** Addresses and CIDR blocks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[];
-  /** Time zone of the registry, such as `+02:00`. */
+  /** UTC offset of the registry, such as `+02:00`. */
   readonly timeZoneOffset?: string;
   /** True to record each access to personal data before the response; false by default. */
   readonly accessLedger?: boolean;

@@ -20,7 +20,6 @@ import type { StagedValue } from '../values/declared-fields.ts';
 import { type Html, html } from '../values/html.ts';
 import { asMessage, type Message, say, type Text } from '../values/message.ts';
 
-/** Texts by column name. */
 export type Texts = { readonly [column: string]: string };
 
 /** A row that a form enters or changes. */
@@ -143,7 +142,7 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
 
 /**
  * Returns the row in the format of import files: of a stored row, the key, the required values and the
- * changes; of a new row, all values.
+ * changes; of a new row, the required and filled-in values.
  */
 export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
   const { settled, stored } = row;

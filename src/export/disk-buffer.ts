@@ -1,5 +1,5 @@
 /**
- * Buffers an export in a spool, an unnamed file on disk, and sends it after the snapshot has ended: slow
+ * Buffers exports in spools: unnamed files on disk. An export is sent after its snapshot has ended: slow
  * clients do not hold snapshots open.
  */
 import { close, read, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { type ExportRequest, exportBlocks } from './export-formats.ts';
 import type { ExportSession } from './open-export-session.ts';
 
 /**
- * Opens an unnamed file on the registry's disk, which the system deletes when it is closed.
+ * Opens an unnamed file on the registry's disk. The system deletes the file when the descriptor is closed.
  * @returns a descriptor that the caller must close
  * @throws the system's error
  */

@@ -62,7 +62,7 @@ interface ReadModelStatus {
   readonly stale: number;
   /**
    * True if a sample of members contains a read model of a release with other rules. The sample may miss
-   * single members, but not a contiguous percent of all members.
+   * single members, but detects any contiguous percent of the members.
    */
   readonly hasOtherRules: boolean;
   /** Number of members that are not in the name index yet. */
@@ -185,7 +185,7 @@ export interface StatusFacts extends FactsForIssues {
   readonly isLedgerOn: boolean;
   /** Undefined if there is no ledger yet. */
   readonly ledger: LedgerStatus | undefined;
-  /** Path of the file of API keys if keys are missing from it; undefined otherwise. */
+  /** Path of the file of API keys if keys were lost; undefined otherwise. */
   readonly lostKeysFile: string | undefined;
   readonly uses: readonly KeyUse[];
   readonly zone: TimeZone;

@@ -136,7 +136,7 @@ export interface Distribution {
   readonly sum: number;
 }
 
-/** Value of a metric; with labels, values by label values, which have the order of the declaration. */
+/** Value of a metric, or pairs of label values, in the order of the declaration, and a value. */
 type ValuesOf<Declared> =
   Declared extends Declaration<infer Type, infer Labels>
     ? LabelledOr<Labels, Type extends 'histogram' ? Distribution : number>

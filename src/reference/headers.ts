@@ -22,7 +22,7 @@ export class Components {
   /**
    * Registers a value under a name.
    * @returns a reference to the value
-   * @throws Error if the name has another value
+   * @throws Error if the name already has a different value
    */
   refer(kind: Kind, name: string, value: unknown): Json {
     const earlier = this.registered[kind][name] ?? value;

@@ -55,7 +55,7 @@ interface Refusal {
   readonly description: string;
   /** Example of `detail`. */
   readonly example: string;
-  /** Headers of the response, with true if they are always present. */
+  /** Headers by name; true for headers that are always present. */
   readonly headers?: { readonly [name in ResponseHeader]?: boolean };
 }
 
@@ -191,7 +191,7 @@ function success(components: Components, route: Route, response: SuccessResponse
     ),
     content: contentOf(components, response),
   };
-  // Several operations share a response with a title, which becomes a component.
+  // Responses with a title become components, because several operations share them.
   const { title } = response.schema;
   return isCreated || isExport === true || typeof title !== 'string'
     ? described

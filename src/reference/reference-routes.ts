@@ -115,7 +115,7 @@ export function pageRoutes(
   let template: string | undefined;
   let last: Rendered | undefined;
 
-  /** Renders the reference once, and inserts the address of each request, which the Host header decides. */
+  /** Renders the reference once, and inserts the base address of each request. */
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;
     if (last?.baseUrl !== baseUrl) {

@@ -1,4 +1,4 @@
-/** The desk's page of the country, `/statistics`, and its page to compare cooperatives, `/compare`. */
+/** The desk's pages `/statistics`, about the country, and `/compare`, which compares cooperatives. */
 
 import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';
@@ -18,7 +18,7 @@ import { openStatisticsOf, type Statistics, type StatisticsStore } from './stati
 
 type GroupedBy = 'district' | 'province';
 
-/** A cooperative, or all cooperatives of a district or province; null: without a registered place. */
+/** A cooperative, a district or a province. The name is null for an unregistered district or province. */
 interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */
@@ -160,7 +160,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
       const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
       const goTo = pathOf([...new Set(codes)]);
-      // A message instead of the address: the user may have typed the name or number of a person.
+      // In a message, not in the address: the user may have typed the name or number of a person.
       return unknown.length === 0 ? { goTo } : { goTo, told: unknownCodes(unknown) };
     },
     async export(visit) {

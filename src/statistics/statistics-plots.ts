@@ -78,7 +78,6 @@ ${figure(say('Active members by gender'), [...GENDERS, UNKNOWN_GENDER], members.
 ${figure(say('Active members by role'), ROLES, members.byRole)}`;
 }
 
-/** Plots kilograms by month and product. */
 function produced(visit: Visit, { production, asOf }: Statistics): Html | false {
   const { say, write, desk } = visit;
   if (production.length === 0) return false;

@@ -276,7 +276,7 @@ export function openStatistics(file: string, zone: TimeZone, waitMs: number = WA
     listCooperatives: () => db.rows<ListedCooperative>(`${COOPERATIVES} ORDER BY code`),
     findCooperative: (code: string) => db.row<ListedCooperative>(`${COOPERATIVES} WHERE code = ?`, [code]),
     ofCooperative: (id: number, now: number) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
-    /** Sums of the visible cooperatives, or of those in a district. */
+    /** Returns sums of the visible cooperatives, or of the visible cooperatives in a district. */
     ofCountry: (visible: Visible, now: number, district?: string) =>
       db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
     close: () => db.close(),

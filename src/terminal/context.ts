@@ -23,7 +23,7 @@ export interface CliContext {
   readonly clock: Clock;
   /**
    * Writes results, for programs. A failed write makes the exit status 1 unless `onLost` handles the error.
-   * @returns a promise if the reader is slower than the command; await it before further long output
+   * @returns a promise if the reader is slower than the command; await the promise before long output
    */
   out: (text: string, onLost?: OnLost) => Awaitable<void>;
   /** Writes progress, notes and errors, for people. */
@@ -55,7 +55,7 @@ export const tell = (context: CliContext, text: Text): void =>
 export const print = (context: CliContext, text: Text): void =>
   void context.out(`${translate(context, text)}\n`);
 
-/** Exit statuses (docs/operating.md#commands); `partly` means without a part of the access ledger. */
+/** Exit statuses (docs/operating.md#commands); `partly` means an incomplete access ledger. */
 export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3 } as const;
 
 /** Error that ends a command with an exit status. The message, unless empty, is printed to standard error. */

@@ -18,7 +18,7 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
     return out(text);
   }
 
-  /** Appends JSON text. @returns a promise if the reader is slower */
+  /** Appends JSON text. @returns a promise if the reader is slower than the writer */
   function write(text: string): Awaitable<void> {
     pending += text;
     return pending.length > WRITE_CHARACTERS ? flush() : undefined;

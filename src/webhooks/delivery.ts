@@ -54,7 +54,6 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly zone: TimeZone;
   /** Headers of every request. */
   readonly headers: { readonly [name: string]: string };
-  /** Aborts running attempts. */
   readonly signal: AbortSignal;
   /** Logs a message for the operator. */
   note(message: string): void;
@@ -83,7 +82,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** Cooperatives of the key. Unchanged cooperatives keep the same array, which identifies cached rows. */
+  /** Cooperatives of the key. Replaced only after a change, because caches compare arrays by identity. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -108,7 +107,7 @@ export class EndpointDelivery {
     return { id: endpoint.id, revision: endpoint.revision, progress, attempts };
   }
 
-  /** Adds results again that could not be stored. */
+  /** Restores results that could not be stored. */
   giveBack({ attempts }: WebhookOutcome): void {
     this.attempts.unshift(...attempts);
     this.isChanged = true;
@@ -135,7 +134,7 @@ export class EndpointDelivery {
     await this.running;
   }
 
-  /** Logs an error once, although each wake-up repeats it. */
+  /** Runs the delivery, and logs a repeated error only once. */
   private async runAndReport(): Promise<void> {
     let fault = '';
     try {
@@ -246,7 +245,7 @@ export class EndpointDelivery {
     this.context.onChange();
   }
 
-  /** @returns false if no attempt was made, or if it was aborted */
+  /** @returns false if the delivery cannot continue now */
   private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
     const { context, endpoint } = this;
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {

@@ -108,7 +108,7 @@ const HOUR_MS = 3_600_000;
 /** Milliseconds between attempts, from Standard Webhooks 1.0.0; the last wait repeats. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Relative variation of waits, to retry messages that failed together at different times. */
+/** Relative random variation of waits, which spreads the retries of messages that failed together. */
 const JITTER = 0.1;
 export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 

@@ -158,7 +158,7 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum number of stored attempts of an endpoint, for successful and for failed attempts. */
+/** Maximum number of stored successful attempts of an endpoint, and of failed attempts. */
 const KEPT_ATTEMPTS = 100;
 
 interface WebhooksOptions {
@@ -174,7 +174,7 @@ export class WebhookStore {
   private lock: ReturnType<typeof lockPrivateFile>;
   private dataVersion: number | undefined;
 
-  /** @throws StorageError when the file cannot be used */
+  /** @throws StorageError if the file cannot be used */
   constructor(databaseFile: string, options: WebhooksOptions) {
     const settings = { ...options, cacheKiB: 1024, schema: WEBHOOKS_SCHEMA };
     this.connection = openDatabase(webhooksFileOf(databaseFile), settings);
@@ -255,7 +255,7 @@ export class WebhookStore {
 
   /**
    * Stores results in one transaction.
-   * @returns ids of endpoints that a command has changed or removed, whose results were not stored
+   * @returns ids of endpoints whose results were not stored, because a command has changed or removed them
    * @throws StorageError `failed` while another process has the lock
    */
   store(outcomes: readonly WebhookOutcome[]): readonly number[] {

@@ -37,7 +37,6 @@ interface PostOptions {
   readonly timeoutMs?: number | undefined;
   /** Resolves host names; the system by default. */
   readonly resolve?: Resolve | undefined;
-  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -10,7 +10,7 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** Time, or number of attempts, after which results are stored. After a kill, the rest is sent again. */
+/** Time, or number of attempts, after which results are stored; unstored messages are sent again. */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
 /** Time for running attempts at shutdown; aborted attempts are repeated later. */
@@ -152,7 +152,7 @@ class WebhookService {
     }
   }
 
-  /** Logs an error unless it repeats the last one. */
+  /** Logs an error unless it equals the previous error. */
   private report(error: unknown): void {
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === this.lastFault) return;

@@ -162,7 +162,7 @@ export class SigningKeys {
 
 /**
  * Returns the headers of one attempt.
- * @param keys one signature is made by each key: during a rotation, the receiver knows one of two secrets
+ * @param keys keys that each make a signature: during a rotation, the receiver knows one of two secrets
  */
 export function signedHeaders(
   { id, body }: WebhookMessage,

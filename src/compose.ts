@@ -109,7 +109,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
     storage,
     store,
     failed: store.failed,
-    /** False while the disk of the access ledger does not respond, and its thread keeps the process alive. */
+    /** False while the disk of the access ledger does not respond. The process cannot exit normally then. */
     isRecording,
     /** Logs a message for operators. */
     note: (message: string) => log.note(message),

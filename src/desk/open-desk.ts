@@ -59,7 +59,7 @@ export async function askOpenDesk(file: string, user: string): Promise<string | 
   }
 }
 
-/** Returns the uid of another user whose desk is open, or undefined. */
+/** Returns the uid of another user who may have an open desk, or undefined. */
 export function otherOwner(file: string): number | undefined {
   try {
     const { uid } = statSync(file);

@@ -4,7 +4,7 @@ import { type Column, table } from './parts.ts';
 import type { Visit } from './screen.ts';
 
 interface Bar {
-  /** Shown under the bar. */
+  /** Text under the bar. */
   readonly label: string;
   /** Text shown on hover and read by screen readers. */
   readonly told: string;

@@ -144,7 +144,7 @@ function findFaults(options: unknown): Map<string, string> {
     if (type === undefined) faults.set(shownName(name), 'There is no such option.');
     else if (type === 'array' ? !Array.isArray(value) : typeof value !== type || value === null)
       faults.set(name, `Expected a value of type ${type}.`);
-    // An empty setting means the default, but an empty option is a mistake: `db: ''` would open the
+    // An empty setting means the default, but an empty option is an error: `db: ''` would open the
     // default database of `serve`.
     else if (typeof value === 'string' && value.trim() === '') faults.set(name, 'It is empty.');
   }

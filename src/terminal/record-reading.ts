@@ -49,7 +49,7 @@ export function recordNobody({ reading }: CliContext): void {
   if (reading !== undefined) reading.isRecorded = true;
 }
 
-/** Records an access to all persons, for results about many persons or about unknown ones. */
+/** Records an access to all persons, for results about many or unidentified persons. */
 export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_GROUPS): Promise<void> {
   const sequence = sequenceOf(run.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };

@@ -42,7 +42,7 @@ export interface RegistryDependencies {
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
   /** Additions of modules; all modules by default. */
   readonly added?: readonly AddToService[] | undefined;
-  /** Ledger for accesses to personal data; as configured by default. */
+  /** Ledger of accesses to personal data; by default, as configured. */
   readonly ledger?: AccessLedger | undefined;
 }
 

@@ -62,8 +62,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Counts by key, then by kind, hour and name. For admitted requests, which are nearly all, the inner key is
-   * an empty string, which costs nothing to build.
+   * Uses by key id, then by kind, hour and name as one text. The text is empty for admitted requests, nearly
+   * all, because that costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;

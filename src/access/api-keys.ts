@@ -122,7 +122,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * Returns a new key: `crs_`, 30 base62 characters, and 6 characters with the checksum of the text before
+ * Returns a new key: `crs_`, 30 base62 characters, and a 6-character checksum of the preceding text
  * (docs/api.md#authentication).
  * @returns the text, which is shown once and never stored, and the stored parts
  */

@@ -47,8 +47,8 @@ const LEAP = { from: 1_000_000, to: 1_000_000_000 };
 const MAX_ID = 999_999_999_999;
 
 /**
- * Limits of cooperatives, whose ids the index of names stores as two CJK characters. Few of these ids are
- * assigned, so a smaller step is enough.
+ * Limits of cooperative ids, which the index of names stores as two CJK characters. Few are assigned, so a
+ * step smaller than LEAP is enough.
  */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 

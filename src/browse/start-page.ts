@@ -49,7 +49,7 @@ interface FoundThings {
   readonly identityCard?: string;
   /** Reason why a search for the text is not possible. */
   readonly fault?: Text;
-  /** Set if nothing matches exactly, and all results differ in one letter or digit. */
+  /** Set if nothing matches exactly and the results are similar names or numbers. */
   readonly areSimilar?: true;
 }
 

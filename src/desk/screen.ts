@@ -21,7 +21,7 @@ export class Numbers {
   private readonly numbers = new Map<string, number>();
   private readonly next: () => number;
 
-  /** @param next returns a new number: two sessions must not share an address of a person */
+  /** @param next returns a number that no session has used: each is part of an address */
   constructor(next: () => number) {
     this.next = next;
   }

@@ -27,7 +27,7 @@ import {
   type Texts,
 } from './row-form.ts';
 
-/** A row that a page enters or changes. */
+/** A row entered or changed on a page. */
 interface Entering extends FormRow {
   readonly heading: Message;
   readonly path: string;

@@ -167,7 +167,7 @@ export async function createRejectsFile(path: string, language: Language, labell
     /**
      * Writes the refused rows of an imported file, with a header. Each imported file after the first gets a
      * rejects file of its own.
-     * @returns the path; undefined if no single row is refused, or the file has no readable header
+     * @returns the path; undefined if there is no refused row to write, or no readable header
      * @throws the system's error, for example if the disk is full
      */
     async append({ checked, source, findings }: FileCheck): Promise<string | undefined> {

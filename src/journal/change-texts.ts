@@ -20,7 +20,7 @@ export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' 
   ) as NamedMember;
 
 /**
- * Returns a SELECT of a page of changes by id, after the first parameter and up to the second. The label is
+ * Returns a SELECT of a page of changes with ids above parameter 1 and up to parameter 2. The label is
  * empty for a row that was created and removed again.
  * @param limit rows per page
  */

@@ -47,7 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Formats options with their values, except options that are off. A nested map prefixes its entries. */
+/** Formats options with their values, except options that are off. The name of a map prefixes its entries. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');

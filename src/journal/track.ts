@@ -119,7 +119,7 @@ function finishRows(
 
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL condition after the id of a created row, such as `BETWEEN 1 AND 9`; undefined if there are none. */
+  /** SQL to append to an id, true if created, such as `BETWEEN 1 AND 9`; undefined if there are none. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];

@@ -60,7 +60,7 @@ export class Reserve {
     this.freePages = db.prepare('PRAGMA freelist_count');
   }
 
-  /** Makes the next use count the steps again, since another process may have freed some. */
+  /** Makes the next use recount the steps, since another process may have freed some. */
   lookAgain(): void {
     this.steps = undefined;
   }

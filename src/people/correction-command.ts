@@ -101,7 +101,7 @@ const addReasonOption = (command: Command): Command =>
     'REGISTRY_USER',
   );
 
-/** Adds the options of `addReasonOption`, `--yes` and `--dry-run`. */
+/** Adds `--yes`, `--dry-run` and the options of `addReasonOption`. */
 export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(addReasonOption(command));
 
@@ -234,7 +234,7 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
 interface CorrectionCommand {
   readonly correction: CorrectionName;
   readonly description: string;
-  /** Required values by name: `<argument>` or `--option <value>`, and the help text. */
+  /** Required values by name: flags (`<argument>` or `--option <x>`) and help text. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
   /** Optional values, in the same form. */
   readonly mayAsk?: CorrectionCommand['asks'];

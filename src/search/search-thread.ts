@@ -1,4 +1,4 @@
-/** Thread that searches members, because a running query cannot be interrupted. */
+/** Searches members in a thread, so that a long query blocks no requests. */
 
 import type { MemberSearch } from '../registry/members.ts';
 import { indexLeftNames } from '../registry/stores/name-index.ts';

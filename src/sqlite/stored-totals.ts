@@ -6,7 +6,7 @@ import { addRows, type CountCheck, wrongSumSql } from './counts.ts';
 import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from './declared-totals.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-/** Returns the version: the rules, and the time zone in which months and years begin. */
+/** Returns the version of the rules, with the time zone in which months and years begin. */
 const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
 
 export const OTHER_TOTALS =

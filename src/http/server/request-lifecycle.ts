@@ -300,7 +300,7 @@ interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** True if a request uses the feature. Any request may read a response field, and so counts as a use. */
+  /** True if a request uses the feature. Every request counts as a use of a response field. */
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 

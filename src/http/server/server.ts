@@ -318,7 +318,7 @@ export class Connection {
   /** True after more requests have arrived than may wait. */
   private isStopped = false;
   private movedBytes = -1;
-  /** Monotonic milliseconds since which no byte has moved, as seen by `dropIfIdle`. */
+  /** Monotonic time in ms at which `dropIfIdle` last saw progress. */
   stillSinceMs = 0;
   /** Response bytes that the client had not taken at the last call of `dropIfIdle`. */
   unsentBytes = 0;

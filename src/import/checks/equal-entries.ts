@@ -14,7 +14,7 @@ import { type Check, where } from './check-statements.ts';
 interface Entries {
   /** Column with the owner's id, in `resolved_references` and in the table of entries. */
   readonly owner: 'member_id' | 'account_id';
-  /** File columns that distinguish the entries of an owner, as far as an index covers them. */
+  /** File columns that distinguish an owner's entries; only those that an index covers. */
   readonly values: readonly string[];
   /** SQL expression for the member id of an entry `t`. */
   readonly member: string;

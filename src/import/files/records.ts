@@ -23,7 +23,6 @@ export interface FileRecord {
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
   readonly bytesRead: number;
-  /** Indexes of the hidden columns of a workbook. */
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 

@@ -32,7 +32,7 @@ export const listed = (text: string): string[] =>
 
 // Folding of headings with several words, so that the dictionary needs each phrase only once
 
-/** Interchangeable spellings of a word, by spelling. */
+/** The common spelling of a word, by other spelling. */
 const SAME_WORDS = new Map(
   Object.entries({
     no: 'n nr num numero nomero nimero inomero number',

@@ -83,7 +83,7 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
   };
 }
 
-/** True for a column that often has the same value in every row. */
+/** True for a column whose value is often the same in every row. */
 const mayBeConstant = ({ name, choices }: ImportColumn): boolean =>
   name === 'cooperative_code' || choices !== undefined;
 

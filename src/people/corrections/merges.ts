@@ -37,7 +37,7 @@ export interface MemberPair {
 /** Tables of rows that members own directly. Other rows stay with their owners. */
 const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
-/** Stages pairs for the statements below. */
+/** Inserts the pairs into `temp.pairs`. */
 export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
   const insert = db.raw.prepare('INSERT INTO temp.pairs VALUES (?, ?)');
   for (const { from, into } of pairs) insert.run(from, into);

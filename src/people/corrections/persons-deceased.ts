@@ -56,7 +56,7 @@ const ENDED_EVERYWHERE = 36 * 3600;
  * Returns notes on entries dated after an event, which suggest that another person delivered or a date is
  * wrong.
  * @param ids SQL list of member ids
- * @param from start of the time after the event, in epoch seconds
+ * @param from first instant after the event, in epoch seconds
  * @param dated formats the note
  */
 export function noteLaterEntries(

@@ -88,8 +88,10 @@ export async function visitEveryPage(
     if ('filter' in actions && !path.includes(':'))
       follow((await browser.post(path, { action: 'filter', text: 'coo' })).headers.location ?? '');
   if (rows > 0) {
-    const file = members('C-1,123,X-1,Keza', `C-1,${nid(1)},M-1,Keza`);
-    const { path: given } = await give(browser, 'members.csv', file);
+    const header = 'cooperative_code,member_code,delivered_at,kg,full_name';
+    // A number with too many decimals, which is refused until a button rounds its column.
+    const file = [header, 'C-1,M-1,2025-01-01,12.34567,Keza', 'C-1,M-1,2025-01-02,12,Keza'].join('\n');
+    const { path: given } = await give(browser, 'production.csv', file);
     await submit(browser, given, 'check');
     follow(given);
     follow(`${given}/rejects`);

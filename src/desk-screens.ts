@@ -1,7 +1,7 @@
 /** Assembles the desk, the local web interface for clerks and operators (docs/desk.md). */
 
+import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/cooperative-list-pages.ts';
 import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
-import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/follow-up-lists.ts';
 import { foundPage, startPage } from './browse/start-page.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
 import type { Screen } from './desk/screen.ts';

@@ -9,7 +9,7 @@ import { copyReadable, restoreLedger } from '../ledger/ledger-copy.ts';
 import { isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
 import { adoptOldLedger } from '../ledger/ledger-writer.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
-import { renewEpoch } from '../registry/changes/events.ts';
+import { renewEpoch } from '../registry/changes/append-and-expire-events.ts';
 import { addToErasuresFile, isOfRegistry, readErasuresFile } from '../registry/stored/erasures.ts';
 import { createReadModelFormat } from '../registry/stores/read-model.ts';
 import { createPrivateFolder } from '../runtime/process.ts';

@@ -14,7 +14,7 @@ import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import { parseNamedCode } from '../values/text.ts';
-import { RECORDED } from './follow-up-lists.ts';
+import { RECORDED } from './cooperative-list-pages.ts';
 
 const MERGING = say('Merge two cooperatives');
 

@@ -20,20 +20,14 @@ import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { isIdentityCard } from '../values/identity-card.ts';
 import { say, type Text } from '../values/message.ts';
-import { hasWordsOf, parseSearch, splitShortWords } from '../values/search-words.ts';
-import { parseMobile, parseNamedCode } from '../values/text.ts';
-
-/** Returns all numbers of the same length with one different digit, or with two adjacent digits swapped. */
-export function withOneWrongDigit(number: string): string[] {
-  const numbers = new Set<string>();
-  for (let i = 0; i < number.length; i++) {
-    const [before, digit, after] = [number.slice(0, i), number.charAt(i), number.slice(i + 1)];
-    for (let other = 0; other <= 9; other++) numbers.add(`${before}${other}${after}`);
-    if (after !== '') numbers.add(before + after.charAt(0) + digit + after.slice(1));
-  }
-  numbers.delete(number);
-  return [...numbers];
-}
+import {
+  hasWordsOf,
+  parseSearch,
+  splitShortWords,
+  withOneWrongDigit,
+} from '../values/search-words-and-typos.ts';
+import { parseMobile } from '../values/telephone.ts';
+import { parseNamedCode } from '../values/text.ts';
 
 /** Maximum number of similar numbers to show; with more, a clerk could not tell which was meant. */
 const MOST_SIMILAR_NUMBERS = 5;

@@ -1,7 +1,7 @@
 /** Verifies the stored read model by computing it again from the deliveries, loans and savings. */
 
 import type { ReadModelColumn } from '../registry/changes/tables.ts';
-import { type ProductionSummary, subtractExpired } from '../registry/entries.ts';
+import { type ProductionSummary, subtractExpired } from '../registry/recent-deliveries.ts';
 import {
   openFinancials,
   type ReadModelFormat,

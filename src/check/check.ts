@@ -9,7 +9,7 @@ import {
   EVENT_FIELDS,
   EVENT_TYPES,
   typeCode,
-} from '../registry/changes/events.ts';
+} from '../registry/changes/append-and-expire-events.ts';
 import { TABLES } from '../registry/changes/tables.ts';
 import { type Erasures, erasedSince, readErasures } from '../registry/stored/erasures.ts';
 import { FIRST_UNINDEXED, wordsOnlySql } from '../registry/stores/name-index.ts';

@@ -17,7 +17,7 @@ import { type Command, Option } from 'commander';
 import { openKeys } from '../access/api-key-store.ts';
 import type { Scope } from '../access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
-import { formatCsvRow } from '../formats/write-csv.ts';
+import { formatCsvRow } from '../formats/write-csv-and-workbooks.ts';
 import { createCsvRows } from '../import/files/csv-rows.ts';
 import { importFiles, listImportFiles } from '../import/import-files.ts';
 import { openImportSession } from '../import/staging/import-session.ts';

@@ -10,7 +10,7 @@ import {
 } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
-import { parseSearch } from '../values/search-words.ts';
+import { parseSearch } from '../values/search-words-and-typos.ts';
 import { type Column, form, input, select } from './parts.ts';
 import type { Action, Visit } from './screen.ts';
 

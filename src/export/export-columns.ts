@@ -3,7 +3,7 @@
  * member become several columns (docs/exporting.md#columns).
  */
 
-import type { CellType } from '../formats/write-workbook.ts';
+import type { CellType } from '../formats/write-csv-and-workbooks.ts';
 import { byKind, FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
 import type { Owner } from '../registry/loans.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
-import { MOST_WORKBOOK_ROWS } from '../formats/write-workbook.ts';
+import { MOST_WORKBOOK_ROWS } from '../formats/write-csv-and-workbooks.ts';
 import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/context.ts';

@@ -1,8 +1,14 @@
 /** Formats of exports: CSV, NDJSON and workbooks, generated in parts from the rows of a snapshot. */
 import { setImmediate } from 'node:timers/promises';
 import { asTextCell } from '../formats/spreadsheet-cells.ts';
-import { formatCsvRow } from '../formats/write-csv.ts';
-import { type Cell, FORMATS, toCell, WIDTHS, writeSheet } from '../formats/write-workbook.ts';
+import {
+  type Cell,
+  FORMATS,
+  formatCsvRow,
+  toCell,
+  WIDTHS,
+  writeSheet,
+} from '../formats/write-csv-and-workbooks.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';

@@ -2,7 +2,7 @@
 
 import { form, refuseGiven, select } from '../desk/parts.ts';
 import type { Action, PagePart, Visit } from '../desk/screen.ts';
-import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
+import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-csv-and-workbooks.ts';
 import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';

@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { formatRow } from '../formats/write-csv.ts';
+import { formatRow } from '../formats/write-csv-and-workbooks.ts';
 import {
   ADDED_LABELS,
   FAULTS_COLUMN,

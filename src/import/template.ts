@@ -4,7 +4,7 @@
  */
 
 import type { CellStyle, DataValidation, WriteSheet } from 'hucre/xlsx';
-import { type Cell, type CellType, FORMATS, toCell, WIDTHS } from '../formats/write-workbook.ts';
+import { type Cell, type CellType, FORMATS, toCell, WIDTHS } from '../formats/write-csv-and-workbooks.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../registry/file-columns.ts';
 import type { StagedRow } from '../values/declared-fields.ts';
 import { kindOf } from '../values/field-json.ts';

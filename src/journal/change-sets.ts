@@ -7,7 +7,7 @@ import {
   type EventEntity,
   fieldBit,
   typeCode,
-} from '../registry/changes/events.ts';
+} from '../registry/changes/append-and-expire-events.ts';
 import {
   type ChangedEntity,
   cooperativeSql,

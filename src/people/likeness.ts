@@ -2,7 +2,7 @@
 
 import { compareDigits, haveCommonWord, lettersOf, wordsOf } from '../import/checks/compare-people.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
-import { countTypos } from '../values/search-words.ts';
+import { countTypos } from '../values/search-words-and-typos.ts';
 
 export interface Registered {
   readonly identityCard: string;

@@ -18,7 +18,7 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
-import { MOST_FOUND, parseSearch } from '../values/search-words.ts';
+import { MOST_FOUND, parseSearch } from '../values/search-words-and-typos.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,

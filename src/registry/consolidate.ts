@@ -5,9 +5,10 @@ import { decimal, decimalSchema, shownFields, shownObject } from '../values/fiel
 import { integer, nullable, object, type Static, string } from '../values/schema.ts';
 import { instant, plain, serializeArray, serializeObject } from '../values/serializer.ts';
 import type { CooperativeSummary } from './cooperatives.ts';
-import { PRODUCTION_WINDOW_DAYS, type ProductionSummary, type SavingsSummary } from './entries.ts';
+import type { SavingsSummary } from './entries.ts';
 import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
 import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
+import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './recent-deliveries.ts';
 
 /**
  * Parts of a lookup for keys with `members:financials`. Loans and savings come from storage as JSON, because

@@ -26,29 +26,7 @@ import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest, RegistryError } from '../values/errors.ts';
-import { MOST_FOUND } from '../values/search-words.ts';
-
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
-
-/**
- * Returns every word that a single typo could have turned into this word: one letter missing, added or wrong,
- * or two letters swapped.
- * @param word plain lower-case letters
- */
-export function withOneTypo(word: string): string[] {
-  const words = new Set<string>();
-  for (let i = 0; i <= word.length; i++) {
-    const [before, after] = [word.slice(0, i), word.slice(i)];
-    for (const letter of LETTERS) {
-      words.add(before + letter + after);
-      if (after !== '') words.add(before + letter + after.slice(1));
-    }
-    if (after !== '') words.add(before + after.slice(1));
-    if (after.length > 1) words.add(before + after.charAt(1) + after.charAt(0) + after.slice(2));
-  }
-  words.delete(word);
-  return [...words];
-}
+import { MOST_FOUND, withOneTypo } from '../values/search-words-and-typos.ts';
 
 const CACHED_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;

@@ -4,7 +4,7 @@ import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';
 import { lineFigure } from '../desk/plots.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
-import { sheetOf, WORKBOOK_TYPE } from '../formats/write-workbook.ts';
+import { sheetOf, WORKBOOK_TYPE } from '../formats/write-csv-and-workbooks.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
 import { type DecimalKind, type ExactInteger, formatDecimal, MONEY, WEIGHT } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';

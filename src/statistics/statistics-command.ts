@@ -1,6 +1,6 @@
 /** The command `statistics`: totals of one cooperative, or of all (docs/api.md#statistics). */
 import { type Command, Option } from 'commander';
-import { formatCsvRow } from '../formats/write-csv.ts';
+import { formatCsvRow } from '../formats/write-csv-and-workbooks.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';

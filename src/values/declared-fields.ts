@@ -96,7 +96,7 @@ export const NOW = 'now';
 export type RecordedField = Field & {
   /**
    * Bit of the field in stored events; null if events do not report the field. A bit is never reused: a new
-   * field takes the next unused bit of its entity. `EVENT_FIELDS` in events.ts lists all bits.
+   * field takes the next unused bit of its entity. `EVENT_FIELDS` lists all bits.
    */
   readonly eventBit: number | null;
 };

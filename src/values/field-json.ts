@@ -38,14 +38,13 @@ import {
   serializeObject,
   text,
 } from './serializer.ts';
+import { E164, parseMobile } from './telephone.ts';
 import {
   BLANK,
   COOPERATIVE_CODE,
-  E164,
   NOT_A_STRING,
   parseChoice,
   parseCooperativeCode,
-  parseMobile,
   parseText,
 } from './text.ts';
 

@@ -7,7 +7,8 @@
 import type { Deprecation } from './declared-fields.ts';
 import { ID } from './errors.ts';
 import { IDENTITY_CARD } from './identity-card.ts';
-import { COOPERATIVE_CODE, E164 } from './text.ts';
+import { E164 } from './telephone.ts';
+import { COOPERATIVE_CODE } from './text.ts';
 
 declare const VALUE: unique symbol;
 

@@ -1,4 +1,4 @@
-/** Validates names, codes, telephone numbers and choices. */
+/** Validates names, codes and choices. */
 import { FieldError, mayEcho } from './errors.ts';
 import { mayContainIdentityCard } from './identity-card.ts';
 import { type Message, say, type Text } from './message.ts';
@@ -91,23 +91,6 @@ export function parseUserName(text: string): string | FieldError {
   return typeof name === 'string' && mayContainIdentityCard(name)
     ? new FieldError('Write a name without a national ID.')
     : name;
-}
-
-// Telephone numbers, stored in E.164 (`+2507…` in Rwanda)
-
-const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567.');
-const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
-export const E164 = /^\+[1-9][0-9]{6,14}$/;
-
-/**
- * Parses a mobile number to E.164. `07…`, `7…` and `2507…` are Rwandan numbers; other numbers must be written
- * in E.164. Spaces, dashes, dots and brackets are ignored (docs/api.md#members).
- */
-export function parseMobile(text: string): string | FieldError {
-  const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
-  const rwandan = RWANDA_MOBILE.exec(digits);
-  if (rwandan !== null) return `+250${rwandan[1]}`;
-  return E164.test(digits) && !digits.startsWith('+250') ? digits : MOBILE_ERROR;
 }
 
 // Labels of choices, also accepted in files

@@ -12,6 +12,9 @@ import { type Addressed, eventMessage, importMessage, type WebhookMessage } from
 /** Number of events read at a time. */
 const PAGE = 100;
 
+/** Number of failures of a message after which the operator is notified. */
+export const FAILURES_TO_REPORT = 5;
+
 /** The next message, and the endpoint's position after its delivery. */
 export interface Next {
   /** Undefined if the endpoint receives no event up to the position. */
@@ -99,30 +102,4 @@ export function findPause(key: ApiKey | undefined, nowSeconds: number): string |
   if (!key.scopes.includes('webhooks:receive')) return 'the key has no scope webhooks:receive';
   // As for /events, whose events contain ids of members.
   return key.isLookupOnly ? 'the key only looks up' : undefined;
-}
-
-// Retries of failed deliveries (docs/webhooks.md#order-and-retries)
-
-const HOUR_MS = 3_600_000;
-
-/** Milliseconds between attempts, from Standard Webhooks 1.0.0; the last wait repeats. */
-const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
-const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Relative random variation of waits, which spreads the retries of messages that failed together. */
-const JITTER = 0.1;
-export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
-
-/** Number of failures of a message after which the operator is notified. */
-export const FAILURES_TO_REPORT = 5;
-
-/**
- * @param failures number of failures of the message, at least 1
- * @param askedMs wait requested by the receiver, which replaces the schedule
- * @param random number from 0 up to 1
- */
-export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
-  // Never earlier than requested.
-  if (askedMs !== undefined) return Math.min(askedMs, LONGEST_ASKED_MS) * (1 + JITTER * random);
-  const wait = WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number;
-  return wait * (1 - JITTER + 2 * JITTER * random);
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddToService, ComposedService } from '../module.ts';
 import { packageVersion } from '../runtime/process.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './delivery.ts';
+import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './deliver-and-retry.ts';
 import { hasWebhooks, openWebhooks, type WebhookEndpoint, type WebhookStore } from './open-webhook-store.ts';
 import { Connections } from './post.ts';
 import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';

@@ -5,7 +5,7 @@
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { EVENT_TYPES } from '../registry/changes/events.ts';
+import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
 import { isPublicAddress } from '../values/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { asTextCell } from '../../src/formats/spreadsheet-cells.ts';
-import { formatCsvRow } from '../../src/formats/write-csv.ts';
+import { formatCsvRow } from '../../src/formats/write-csv-and-workbooks.ts';
 import { LANGUAGES } from '../../src/values/language.ts';
 import { parseText } from '../../src/values/text.ts';
 import { type ImportPlace, importPlace, nid } from '../support/importing.ts';

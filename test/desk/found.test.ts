@@ -1,8 +1,7 @@
 /** What the box of the desk finds, and what it says of what it does not find (docs/desk.md#pages). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { withOneWrongDigit } from '../../src/browse/start-page.ts';
-import { withOneTypo } from '../../src/search/member-search.ts';
+import { withOneTypo, withOneWrongDigit } from '../../src/values/search-words-and-typos.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace } from '../support/importing.ts';
 

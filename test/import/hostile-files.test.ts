@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openFile } from '../../src/import/files/open-file.ts';
 import { cellContext } from '../../src/import/reading/cell-context.ts';
+import { readMobile } from '../../src/import/reading/national-ids-and-phones.ts';
 import { parseMap } from '../../src/import/reading/parse-map.ts';
 import { proposeMap } from '../../src/import/reading/propose-map.ts';
-import { readMobile } from '../../src/import/table/columns.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { FieldError } from '../../src/values/errors.ts';
 import {

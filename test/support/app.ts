@@ -20,7 +20,7 @@ import { type Config, readConfig, type SettingName } from '../../src/runtime/con
 import type { Clock } from '../../src/runtime/scheduler.ts';
 import { timeZoneOf } from '../../src/sqlite/registry-facts.ts';
 import { serveStatistics } from '../../src/statistics/statistics-routes.ts';
-import type { WebhookSettings } from '../../src/webhooks/delivery.ts';
+import type { WebhookSettings } from '../../src/webhooks/deliver-and-retry.ts';
 import { deliverWebhooks } from '../../src/webhooks/service.ts';
 import { createDescriber, type Describer } from './described.ts';
 import { createEmptyRegistry } from './empty-registry.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { RECORDED } from '../../src/browse/follow-up-lists.ts';
+import { RECORDED } from '../../src/browse/cooperative-list-pages.ts';
 import { createRouter } from '../../src/desk/desk-requests.ts';
 import { SCREENS } from '../../src/desk-screens.ts';
 import type { Language } from '../../src/values/language.ts';

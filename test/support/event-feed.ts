@@ -1,6 +1,11 @@
 /** The sequence of changes as it is stored. */
 import assert from 'node:assert/strict';
-import { actorOfCode, entityOfType, fieldsOfBits, typeOfCode } from '../../src/registry/changes/events.ts';
+import {
+  actorOfCode,
+  entityOfType,
+  fieldsOfBits,
+  typeOfCode,
+} from '../../src/registry/changes/append-and-expire-events.ts';
 import type { Connection } from './sqlite.ts';
 
 interface StoredEvent {

@@ -99,7 +99,7 @@ export const FAULTS = {
   },
   retriesByWallClock: {
     name: 'webhooks are tried again by the wall clock',
-    file: 'src/webhooks/delivery.ts',
+    file: 'src/webhooks/deliver-and-retry.ts',
     old: 'this.context.clock.monotonicMs() < this.dueMs',
     planted: 'this.context.clock.now() < this.progress.nextAttemptAtMs',
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { retryWaitMs } from '../../src/webhooks/next-message.ts';
+import { retryWaitMs } from '../../src/webhooks/deliver-and-retry.ts';
 import { openWebhooks } from '../../src/webhooks/open-webhook-store.ts';
 import { Connections, post } from '../../src/webhooks/post.ts';
 import { testClock } from '../support/app.ts';

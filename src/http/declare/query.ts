@@ -3,7 +3,7 @@ import { DATE_TIME } from '../../values/date-time.ts';
 import type { Deprecation } from '../../values/declared-fields.ts';
 import { FieldError, FieldErrorList, ID, parseId, shownName } from '../../values/errors.ts';
 import { anyOf, integer, type Schema, string } from '../../values/schema.ts';
-import { parseSearch } from '../../values/search-words.ts';
+import { parseSearch } from '../../values/search-words-and-typos.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;

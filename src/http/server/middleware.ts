@@ -1,15 +1,7 @@
 /** Middleware for requests that match a route, in the order of docs/api.md#order-of-checks. */
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
-import {
-  API_KEY_LENGTH,
-  type ApiKey,
-  hasExpired,
-  hashKeyAsText,
-  isApiKey,
-  type Refusal,
-} from '../../access/api-keys.ts';
+import { API_KEY_LENGTH, hasExpired, hashKeyAsText, isApiKey, type Refusal } from '../../access/api-keys.ts';
 import {
   type Decision,
   formatPolicy,
@@ -18,12 +10,7 @@ import {
   type WindowUsage,
 } from '../../access/rate-limiter.ts';
 import { type Clock, nowSeconds, type Scheduler } from '../../runtime/scheduler.ts';
-import {
-  type Address,
-  type AddressBlocks,
-  parseAddress,
-  parseAddressBlocks,
-} from '../../values/address-blocks.ts';
+import type { AddressBlocks } from '../../values/address-blocks.ts';
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { counted } from '../../values/text.ts';
 import {
@@ -36,6 +23,7 @@ import {
 } from '../declare/response.ts';
 import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
+import { clientAddressText, restrict } from './key-allowlists.ts';
 import type { OverloadGuard } from './refuse-overload.ts';
 
 interface MiddlewareDependencies {
@@ -170,94 +158,6 @@ export class RefusedAddresses {
       else this.counts.set(address, count - 1);
     }
   }
-}
-
-// Address of the client, also behind proxies, and address allowlists of keys (docs/api.md#authentication)
-
-/**
- * Returns the client's address: the peer of the socket or, behind trusted proxies, the rightmost address of
- * `X-Forwarded-For` that is not a trusted proxy.
- * @returns undefined if a trusted proxy sends an address that cannot be parsed
- */
-export function clientAddress(
-  peer: string | undefined,
-  forwardedFor: string | undefined,
-  trusted: AddressBlocks,
-): Address | undefined {
-  const socketAddress = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''));
-  if (socketAddress === undefined || !trusted.has(socketAddress)) return socketAddress;
-  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
-    const address = parseAddress(hop.trim());
-    if (address === undefined || !trusted.has(address)) return address;
-  }
-  return undefined;
-}
-
-/** Returns the client's address as text for records, or null if the address is unknown. */
-export function clientAddressText(
-  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
-  trusted: AddressBlocks,
-): string | null {
-  const { remoteAddress: peer } = socket;
-  // Parsing is skipped, because every response with personal data needs the address and most services trust
-  // no proxy.
-  if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
-  return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
-}
-
-const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
-const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
-
-function restrict(trustedProxies: AddressBlocks): Middleware {
-  // A key object stays the same until a change of keys is detected, so its blocks are parsed once.
-  const parsed = new WeakMap<ApiKey, AddressBlocks>();
-  function blocksOf(key: ApiKey): AddressBlocks {
-    let blocks = parsed.get(key);
-    if (blocks === undefined) {
-      const allowed = parseAddressBlocks(key.allowedAddresses);
-      // Commands store canonical blocks only; any other text in a database allows no address.
-      blocks = 'has' in allowed ? allowed : { texts: [], has: () => false };
-      parsed.set(key, blocks);
-    }
-    return blocks;
-  }
-
-  return ({ caller, incoming }) => {
-    if (caller === undefined) return undefined;
-    if (caller.allowedAddresses.length > 0) {
-      const forwardedFor = incoming.headers['x-forwarded-for'];
-      const peer = incoming.socket.remoteAddress;
-      const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
-      if (address === undefined || !blocksOf(caller).has(address)) return WRONG_ADDRESS;
-    }
-    return caller.allowedHosts.length > 0 && !admitsHost(caller, incoming.headers) ? WRONG_HOST : undefined;
-  };
-}
-
-type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
-
-/** True if the host allowlist covers the request's host; false if the key has no allowlist. */
-export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
-  if (allowedHosts.length === 0) return false;
-  const domain = requestDomain(headers) ?? '';
-  return allowedHosts.some((pattern) => matchesHost(pattern, domain));
-}
-
-/**
- * Returns the host in `Origin`, `Referer` or `Host`, in this order. Clients choose these headers, so the
- * check prevents only accidental misuse.
- */
-export function requestDomain(headers: NamingHeaders): string | undefined {
-  const url =
-    headers.origin ?? headers.referer ?? (headers.host === undefined ? undefined : `http://${headers.host}`);
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { hostname } = new URL(url);
-  return hostname.toLowerCase().replace(/\.$/, '') || undefined;
-}
-
-/** True if the domain matches. `*.example.rw` covers its subdomains only (docs/keys.md#create). */
-export function matchesHost(pattern: string, domain: string): boolean {
-  return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }
 
 // Scopes (docs/api.md#authentication)

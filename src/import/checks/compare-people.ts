@@ -1,6 +1,6 @@
 /** Compares names and numbers to find a person registered under two national IDs. */
 
-import { countTypos } from '../../values/search-words.ts';
+import { countTypos } from '../../values/search-words-and-typos.ts';
 
 /** Maximum size of a group, with one phone or with one name and date of birth, that may be a family. */
 export const CROWD = 20;

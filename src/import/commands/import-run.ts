@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { formatCsvRow } from '../../formats/write-csv.ts';
+import { formatCsvRow } from '../../formats/write-csv-and-workbooks.ts';
 import { formatStored } from '../../registry/file-columns.ts';
 import { asksYes } from '../../terminal/confirm.ts';
 import { CommandError, EXIT, languageFor, tell } from '../../terminal/context.ts';

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { form, table } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
-import { WORKBOOK_TYPE } from '../../formats/write-workbook.ts';
+import { WORKBOOK_TYPE } from '../../formats/write-csv-and-workbooks.ts';
 import { undoneMark, whatOf } from '../../journal/imports-text.ts';
 import type { Operation } from '../../journal/operations.ts';
 import { openJournal } from '../../journal/undo.ts';

@@ -1,6 +1,6 @@
 /** Folds headings and words for comparison: removes case, accents, spaces and punctuation. */
 
-import { countTypos } from '../../values/search-words.ts';
+import { countTypos } from '../../values/search-words-and-typos.ts';
 
 const MARKS = /\p{M}+/gu;
 const FOLDED = /^[a-z0-9]+$/;

@@ -3,9 +3,8 @@
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import { type DecimalKind, RATE } from '../../values/decimal.ts';
 import type { ValueKind } from '../../values/declared-fields.ts';
-import { FieldError } from '../../values/errors.ts';
-import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../values/identity-card.ts';
-import { parseCooperativeCode, parseMobile, parseNamedCode, parseText } from '../../values/text.ts';
+import type { FieldError } from '../../values/errors.ts';
+import { parseCooperativeCode, parseNamedCode, parseText } from '../../values/text.ts';
 import { type CellContext, type ColumnSurvey, readChoice, readGender } from '../reading/cell-context.ts';
 import {
   collectDateForms,
@@ -16,48 +15,7 @@ import {
 } from '../reading/dates.ts';
 import { collectRates, readDecimal } from '../reading/decimals.ts';
 import { WORDS } from '../reading/dictionary-words.ts';
-
-// Cells with several mobile numbers, of which the first is kept
-// (docs/import-reference.md#effects-of-spreadsheets)
-
-/** Separator of numbers. A pattern for more than one space on each side takes quadratic time. */
-const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
-/** Text that looks like any telephone number, mobile or not. */
-const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
-
-/** Reads a mobile number. If all parts of the cell look like telephone numbers, reads the first. */
-export function readMobile(cell: string, context: CellContext): string | FieldError {
-  const mobile = parseMobile(cell);
-  if (!(mobile instanceof FieldError)) return mobile;
-  const parts = cell.replace(/[^\S\n]+/g, ' ').split(BETWEEN_NUMBERS);
-  const [first = '', ...further] = parts.filter((part) => part.trim() !== '');
-  const firstMobile = parseMobile(first);
-  const areNumbers = further.length > 0 && further.every((part) => NUMBER.test(part));
-  if (!areNumbers || firstMobile instanceof FieldError) return mobile;
-  context.note('second_phone');
-  return firstMobile;
-}
-
-// National IDs in the forms of spreadsheets, read as 16 digits
-// (docs/import-reference.md#effects-of-spreadsheets)
-
-/** Spaces between groups of digits, including no-break spaces. */
-const SPACES = /\s/g;
-
-const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
-const NUMBER_FAULT = new FieldError(
-  'A spreadsheet turned this national ID into a number and lost digits. ' +
-    'Format the column as text and enter it again.',
-);
-
-function readIdentityCard(cell: string, { isNumber }: CellContext): string | FieldError {
-  // A workbook stores only 15 digits of a number, even if the cell displays more.
-  if (isNumber) return NUMBER_FAULT;
-  if (isIdentityCard(cell)) return cell;
-  const digits = cell.replace(SPACES, '');
-  if (SCIENTIFIC.test(digits)) return NUMBER_FAULT;
-  return isIdentityCard(digits) ? digits : IDENTITY_CARD_ERROR;
-}
+import { readIdentityCard, readMobile } from '../reading/national-ids-and-phones.ts';
 
 export interface ImportColumn {
   readonly name: string;

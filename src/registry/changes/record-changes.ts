@@ -6,7 +6,7 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
-import { type ChangedRow, openEventAppender } from './events.ts';
+import { type ChangedRow, openEventAppender } from './append-and-expire-events.ts';
 import {
   announcedEntity,
   type ChangedEntity,

@@ -7,7 +7,7 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { FILE_FIELDS } from '../file-columns.ts';
-import type { EventEntity, EventSummary } from './events.ts';
+import type { EventEntity, EventSummary } from './append-and-expire-events.ts';
 
 /** Entities of the registry by their names in the history, parents before children. */
 export const CHANGED_ENTITIES = [
@@ -21,7 +21,7 @@ export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 // - the column has the stale flag, set by triggers in the transaction that changes the entries
 //   (../../sqlite/registry-1.sql);
 // - the column was stored under another version of the rules (`RULES_VERSION` of stores/read-model.ts);
-// - the column holds production, and a delivery has since entered or left the window (registry/entries.ts).
+// - the column holds production, and a delivery has since entered or left the window (recent-deliveries.ts).
 
 /** Value of a stale column. Never change this value, because existing files contain it. */
 const STALE = '';

@@ -35,9 +35,9 @@ import {
   SAVINGS_SUMMARY,
   serializeProduction,
 } from '../consolidate.ts';
-import { PRODUCTION_WINDOW_DAYS } from '../entries.ts';
 import { LOAN_HISTORY_LIMIT } from '../loans.ts';
 import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS, type Member } from '../members.ts';
+import { PRODUCTION_WINDOW_DAYS } from '../recent-deliveries.ts';
 import type { NarrowableStore } from '../registry-store.ts';
 import { COOPERATIVE_SUMMARY } from '../shown-rows.ts';
 import type { MemberStore } from '../stores/member-store.ts';

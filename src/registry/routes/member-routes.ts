@@ -36,7 +36,8 @@ import { kindOf, shownObject } from '../../values/field-json.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { string } from '../../values/schema.ts';
 import type { Serialize } from '../../values/serializer.ts';
-import { MAX_LENGTH, parseChoice, parseMobile, parseText } from '../../values/text.ts';
+import { parseMobile } from '../../values/telephone.ts';
+import { MAX_LENGTH, parseChoice, parseText } from '../../values/text.ts';
 import {
   composeNames,
   type ListedMember,

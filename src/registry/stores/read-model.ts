@@ -13,18 +13,17 @@ import type { Storage } from '../../sqlite/storage.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { type ExactInteger, narrow } from '../../values/decimal.ts';
 import { type Financials, serializeLoanHistory, serializeSavings } from '../consolidate.ts';
+import type { SavingsSummary, TransactionKind } from '../entries.ts';
+import { type Loan, selectLoanHistory } from '../loans.ts';
 import {
   type DatedProduction,
   type DatedSummary,
   type Delivery,
   type ExpiringDelivery,
   type ProductionSummary,
-  type SavingsSummary,
   subtractExpired,
-  type TransactionKind,
   windowStart,
-} from '../entries.ts';
-import { type Loan, selectLoanHistory } from '../loans.ts';
+} from '../recent-deliveries.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
 // Format of a column: the version of the rules, then the content. Production is stored as data, because a

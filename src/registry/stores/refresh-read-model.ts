@@ -3,7 +3,7 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
 import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../changes/tables.ts';
-import { summarizeProduction, windowStart } from '../entries.ts';
+import { summarizeProduction, windowStart } from '../recent-deliveries.ts';
 import {
   openFinancials,
   pack,

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
-import { actorOfCode, entityOfType, fieldsOfBits, typeOfCode } from '../../../src/registry/changes/events.ts';
+import {
+  actorOfCode,
+  entityOfType,
+  fieldsOfBits,
+  typeOfCode,
+} from '../../../src/registry/changes/append-and-expire-events.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

@@ -31,13 +31,13 @@ interface Change {
 const CHANGES: readonly Change[] = [
   {
     rule: 'the days of the window',
-    file: 'registry/entries.ts',
+    file: 'registry/recent-deliveries.ts',
     from: 'PRODUCTION_WINDOW_DAYS = 365',
     to: 'PRODUCTION_WINDOW_DAYS = 364',
   },
   {
     rule: 'an edge of the window',
-    file: 'registry/entries.ts',
+    file: 'registry/recent-deliveries.ts',
     from: 'if (expiresAt <= at || delivery.at > at) continue;',
     to: 'if (expiresAt < at || delivery.at > at) continue;',
   },

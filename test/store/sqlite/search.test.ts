@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { isVisible, type Visible } from '../../../src/access/api-keys.ts';
 import { MEMBER_STATUSES } from '../../../src/registry/members.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';
-import { parseSearch } from '../../../src/values/search-words.ts';
+import { parseSearch } from '../../../src/values/search-words-and-typos.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { faultsOf, insertRow, openRegistry } from './named-members.ts';
 

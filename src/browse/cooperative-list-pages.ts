@@ -24,7 +24,7 @@ import {
   type RecordedRow,
   ROW_ORDERS,
   type RowOrder,
-} from './cooperative-lists.ts';
+} from './cooperative-list-statements.ts';
 
 interface Asked extends OrderedRequest {
   readonly cooperativeId: number;

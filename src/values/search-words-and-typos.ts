@@ -1,4 +1,7 @@
-/** Words of a search by name. Each matches the beginning of a word in a name (docs/api.md#search). */
+/**
+ * Words of a search by name, each of which matches the beginning of a word in a name (docs/api.md#search),
+ * and the words and numbers that a typo turns into each other.
+ */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
 import { BLANK, MAX_LENGTH, parseText } from './text.ts';
@@ -51,6 +54,8 @@ export function parseSearch(text: string): readonly string[] | FieldError {
   return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
 }
 
+// Typos in words and numbers
+
 /**
  * Returns the number of typos between two words: the optimal string alignment distance, which counts extra,
  * missing, wrong or swapped letters. Returns a number above `most` if the distance exceeds `most`.
@@ -77,3 +82,37 @@ export function countTypos(one: string, other: string, most: number): number {
 }
 
 const at = (row: readonly number[], column: number): number => row[column] as number;
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+
+/**
+ * Returns every word that a single typo could have turned into this word: one letter missing, added or wrong,
+ * or two letters swapped.
+ * @param word plain lower-case letters
+ */
+export function withOneTypo(word: string): string[] {
+  const words = new Set<string>();
+  for (let i = 0; i <= word.length; i++) {
+    const [before, after] = [word.slice(0, i), word.slice(i)];
+    for (const letter of LETTERS) {
+      words.add(before + letter + after);
+      if (after !== '') words.add(before + letter + after.slice(1));
+    }
+    if (after !== '') words.add(before + after.slice(1));
+    if (after.length > 1) words.add(before + after.charAt(1) + after.charAt(0) + after.slice(2));
+  }
+  words.delete(word);
+  return [...words];
+}
+
+/** Returns all numbers of the same length with one different digit, or with two adjacent digits swapped. */
+export function withOneWrongDigit(number: string): string[] {
+  const numbers = new Set<string>();
+  for (let i = 0; i < number.length; i++) {
+    const [before, digit, after] = [number.slice(0, i), number.charAt(i), number.slice(i + 1)];
+    for (let other = 0; other <= 9; other++) numbers.add(`${before}${other}${after}`);
+    if (after !== '') numbers.add(before + after.charAt(0) + digit + after.slice(1));
+  }
+  numbers.delete(number);
+  return [...numbers];
+}

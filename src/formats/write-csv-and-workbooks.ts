@@ -1,4 +1,4 @@
-/** Writes rows to an Excel workbook, as a stream of chunks. */
+/** Writes rows to an Excel workbook, as a stream of chunks, and formats rows of CSV files. */
 
 import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
@@ -71,3 +71,15 @@ export function sheetOf(name: string, headings: readonly string[], rows: readonl
     rows.map((row) => row.map(toFigure)),
   );
 }
+
+// Rows of CSV files
+
+/** Formats a row with commas and a line end. */
+export const formatCsvRow = (cells: readonly string[]): string => formatRow(cells, ',');
+
+/** Formats a row with a line end. Quotes cells that contain a separator, a quote or a line end. */
+export const formatRow = (cells: readonly string[], separator: string): string =>
+  `${cells.map((cell) => formatCell(cell, separator)).join(separator)}\n`;
+
+const formatCell = (cell: string, separator: string): string =>
+  /[",;\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -7,15 +7,7 @@ import type { NarrowableStore } from '../registry/registry-store.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
-import {
-  FAILURES_TO_REPORT,
-  findPause,
-  LONGEST_WAIT_MS,
-  MessageReader,
-  type Next,
-  retryWaitMs,
-  wants,
-} from './next-message.ts';
+import { FAILURES_TO_REPORT, findPause, MessageReader, type Next, wants } from './next-message.ts';
 import type {
   WebhookAttempt,
   WebhookEndpoint,
@@ -62,6 +54,31 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   /** Called after a change of progress, which has to be stored soon. */
   onChange(): void;
 }
+
+// Retries of failed deliveries (docs/webhooks.md#order-and-retries)
+
+const HOUR_MS = 3_600_000;
+
+/** Milliseconds between attempts, from Standard Webhooks 1.0.0; the last wait repeats. */
+const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
+const LONGEST_ASKED_MS = 24 * HOUR_MS;
+/** Relative random variation of waits, which spreads the retries of messages that failed together. */
+const JITTER = 0.1;
+const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
+
+/**
+ * @param failures number of failures of the message, at least 1
+ * @param askedMs wait requested by the receiver, which replaces the schedule
+ * @param random number from 0 up to 1
+ */
+export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
+  // Never earlier than requested.
+  if (askedMs !== undefined) return Math.min(askedMs, LONGEST_ASKED_MS) * (1 + JITTER * random);
+  const wait = WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number;
+  return wait * (1 - JITTER + 2 * JITTER * random);
+}
+
+// Delivery to an endpoint
 
 /** Maximum wait for events; afterwards the endpoint's key is checked again. */
 const WAIT_MS = 10_000;

@@ -1,4 +1,4 @@
-/** Types and fields of events, their codes in SQLite, and functions that append and remove events. */
+/** Types and fields of events, their codes in SQLite, and functions that append and expire events. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { ACTOR_KINDS, type Actor } from '../../sqlite/entity-store.ts';

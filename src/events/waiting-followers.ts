@@ -1,0 +1,141 @@
+/**
+ * Followers that wait for the next event. Any number of followers costs one query when something may have
+ * happened, and one page for all followers at the same position.
+ */
+
+import type { Feed, FeedPage, NarrowedFeedRequest } from './feed.ts';
+
+/** Maximum delay in milliseconds for events from other processes. */
+const LOOK_MS = 100;
+/**
+ * Maximum answers per event-loop iteration. Each answer costs as much as a small response, and thousands must
+ * not delay other requests, or the write that caused the event.
+ */
+const ANSWERS_AT_ONCE = 100;
+
+/** Request of a follower that has read all events. */
+type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
+
+interface Follower {
+  request: WaitingRequest;
+  /** Answer if no matching event occurs. */
+  empty: FeedPage;
+  readonly resolve: (page: FeedPage) => void;
+  readonly reject: (error: unknown) => void;
+  timeout: NodeJS.Timeout | undefined;
+}
+
+interface WaitingOptions {
+  readonly feed: Feed;
+  /** Runs reads in a new snapshot, which ends after the reads. */
+  readonly read: <T>(work: () => T) => T;
+}
+
+export class WaitingFollowers {
+  private readonly followers = new Set<Follower>();
+  /** Answers that are ready to send. */
+  private answers: (() => void)[] = [];
+  /** Polls for commits of other processes while any follower waits. */
+  private timer: NodeJS.Timeout | undefined;
+  private readonly options: WaitingOptions;
+
+  constructor(options: WaitingOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.followers.size;
+  }
+
+  /**
+   * @param empty page of a follower that has read all events
+   * @param whenLeft registers a callback for the client's disconnection
+   */
+  add(
+    request: WaitingRequest,
+    empty: FeedPage,
+    waitMs: number,
+    whenLeft: (leave: () => void) => void,
+  ): Promise<FeedPage> {
+    return new Promise((resolve, reject) => {
+      const follower: Follower = { request, empty, resolve, reject, timeout: undefined };
+      this.followers.add(follower);
+      follower.timeout = setTimeout(() => {
+        this.remove(follower);
+        this.answer(() => resolve(follower.empty));
+      }, waitMs).unref();
+      this.timer ??= setInterval(this.wake, LOOK_MS).unref();
+      whenLeft(() => {
+        if (!this.followers.has(follower)) return;
+        this.remove(follower);
+        resolve(follower.empty);
+      });
+    });
+  }
+
+  /** Answers followers that have new events. Called after each commit of this process; never throws. */
+  readonly wake = (): void => {
+    if (this.followers.size === 0) return;
+    try {
+      this.options.read(() => this.answerNews());
+    } catch (error) {
+      for (const follower of this.take(() => true)) this.answer(() => follower.reject(error));
+    }
+  };
+
+  /** Answers all followers with the events available now. */
+  end(): void {
+    this.wake();
+    for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
+  }
+
+  private answer(work: () => void): void {
+    if (this.answers.push(work) === 1) setImmediate(this.answerSome);
+  }
+
+  private readonly answerSome = (): void => {
+    for (const answer of this.answers.slice(0, ANSWERS_AT_ONCE)) answer();
+    this.answers = this.answers.slice(ANSWERS_AT_ONCE);
+    if (this.answers.length > 0) setImmediate(this.answerSome);
+  };
+
+  private answerNews(): void {
+    const last = this.options.feed.lastSequence();
+    const pages = new Map<string, FeedPage>();
+    this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
+  }
+
+  /** @returns false if the follower wants none of the new events */
+  private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
+    const { after, limit, visible, types } = follower.request;
+    // `all` distinguishes a key for all cooperatives from a key without any.
+    const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
+    try {
+      const page = pages.get(key) ?? this.options.feed.read(follower.request);
+      pages.set(key, page);
+      if (page.events.length === 0) {
+        follower.request = { ...follower.request, after: page.lastSequence };
+        follower.empty = page;
+        return false;
+      }
+      this.answer(() => follower.resolve(page));
+    } catch (error) {
+      this.answer(() => follower.reject(error));
+    }
+    return true;
+  }
+
+  private take(isTaken: (follower: Follower) => boolean): Follower[] {
+    const followers = [...this.followers].filter(isTaken);
+    for (const follower of followers) this.remove(follower);
+    return followers;
+  }
+
+  private remove(follower: Follower): void {
+    this.followers.delete(follower);
+    clearTimeout(follower.timeout);
+    if (this.followers.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}

@@ -3,6 +3,7 @@
  * that repeats entries of an earlier part and then diverges begins a separate chain.
  */
 
+import { lstatSync } from 'node:fs';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 import type { LedgerBatch } from './ledger-entries.ts';
@@ -56,6 +57,8 @@ export function readChains(databaseFile: string): LedgerChains {
   for (const file of files) {
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) {
+      // Another process has moved the file of 1.0.0 into the folder, or has removed an old file.
+      if (lstatSync(file.path, { throwIfNoEntry: false }) === undefined) return readChains(databaseFile);
       unreadable.push({ name: file.name, reason: content.message });
       continue;
     }

@@ -1,6 +1,7 @@
 /** Faults that `verify` finds, each planted in the rows of a sound ledger. */
 import assert from 'node:assert/strict';
-import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import fs, { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -210,6 +211,22 @@ test('a page that is damaged is passed over from there on, and the file named', 
     ledger.unreadable.map(({ name }) => name),
     ledgerNames(place),
   );
+});
+
+test('a file that another process moves or removes after it was listed is no fault', async (context) => {
+  const place = await writeLedger(context);
+  const list = context.mock.method(fs, 'readdirSync');
+  const names = ['2020-01-00000000-0001.db', ...ledgerNames(place)];
+  list.mock.mockImplementationOnce((() => names) as unknown as typeof fs.readdirSync);
+  syncBuiltinESMExports();
+  try {
+    const { entries, faults } = verifyIn(place);
+    assert.ok(list.mock.callCount() > 1);
+    assert.deepEqual([entries, faults], [8, []]);
+  } finally {
+    list.mock.restore();
+    syncBuiltinESMExports();
+  }
 });
 
 test('readings of another registry that was at the location do not count', async (context) => {

@@ -158,9 +158,9 @@ function checksum(text: string): string {
 /** Meaning of each reason, as the documents show it. */
 export const REFUSALS = {
   missing_key: 'there is no `Authorization: Bearer` header',
-  malformed_header: 'the header has no key behind `Bearer`, or spaces in it',
-  malformed_key: 'the text is not a key: mistyped, or cut short',
-  unknown_key: 'no key has this secret: one of another registry, or one that a rotation has ended',
+  malformed_header: 'no key follows `Bearer`, or the key contains spaces',
+  malformed_key: 'the text does not have the form of a key: it is mistyped or cut short',
+  unknown_key: 'no key has this secret: it belongs to another registry, or a rotation has ended it',
   disabled: 'the key is disabled',
   expired: 'the key has expired',
   address: 'the address of the client is not in the address allowlist',
@@ -168,10 +168,10 @@ export const REFUSALS = {
   scope: 'the key lacks the scope that `cause` names',
   export: 'the key may not export',
   lookup_only: 'the key is for lookups only',
-  cooperatives: 'the key is for some cooperatives, and the route is not for such keys',
-  purpose: 'the request does not say why it reads, which the key must',
-  throttled_hour: 'the requests left in the hour do not suffice',
-  throttled_day: 'the requests left in the day do not suffice',
+  cooperatives: 'the key is restricted to some cooperatives, and the route excludes such keys',
+  purpose: 'the key requires a purpose, and the request states none',
+  throttled_hour: 'not enough requests are left in the hour',
+  throttled_day: 'not enough requests are left in the day',
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;

@@ -55,77 +55,73 @@ export const DECLARATIONS = {
   registry_connections_closed_total: counter(
     'Connections refused or closed because too many were open, or too much was left unread',
   ),
-  registry_limiter_keys: gauge('Keys whose requests the limiter remembers'),
-  registry_limiter_bytes: gauge('Bytes in which the limiter remembers requests'),
+  registry_limiter_keys: gauge('Keys with requests in the windows of the limiter'),
+  registry_limiter_bytes: gauge('Bytes of memory for the windows of the limiter'),
   registry_group_commit_writes: histogramOfCounts('Writes over HTTP that shared one transaction'),
   registry_group_commit_duration_seconds: histogramOfSeconds(
-    'Seconds that a transaction of writes took, from its begin until it was on disk',
+    'Duration of a transaction of writes, in seconds, until it was on disk',
   ),
   registry_ledger_readings_total: counter(
     'Accesses to personal data: `recorded` in the access ledger, or `refused` because recording failed',
     'outcome',
   ),
   registry_ledger_lag_seconds: histogramOfSeconds(
-    'Seconds until the readings of an event-loop iteration were on disk',
+    'Seconds until the accesses of an event-loop iteration were on disk',
   ),
   registry_ledger_files_replaced_total: counter(
-    'Files of the access ledger that were damaged or taken away, and replaced by new ones',
+    'Files of the access ledger that were damaged or removed, and replaced by new files',
   ),
   registry_ledger_reserved_readings: gauge(
     'Approximate number of accesses that the ledger can still record on a full disk',
   ),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
-  registry_searches_waiting: gauge('Searches by name under way, the one that runs included'),
+  registry_searches_waiting: gauge('Searches by name that run or wait'),
   registry_ready: gauge(
-    '1 if the database and the access ledger answer and take writes, as `/readyz` says; else 0',
+    '1 if `/readyz` reports that the database and the access ledger answer and accept writes; else 0',
   ),
   registry_rows: gauge('Rows of the registry, by table', 'table'),
   registry_files_bytes: gauge('Bytes of all databases of the registry, with their write-ahead logs'),
   registry_wal_bytes: gauge("Bytes of the write-ahead log of the registry's own database"),
-  registry_disk_free_bytes: gauge('Free bytes of the disk that the registry is on'),
-  registry_disk_reserved_bytes: gauge('With less than this free, writes are refused'),
+  registry_disk_free_bytes: gauge('Free bytes of the disk of the registry'),
+  registry_disk_reserved_bytes: gauge('Free bytes below which writes are refused'),
   registry_stale_members: gauge(
-    `Members of whom lookups compute something each time, counted up to ${STALE_COUNTED}`,
+    `Members with an outdated read model, which each lookup recomputes; counted up to ${STALE_COUNTED}`,
   ),
-  registry_read_model_outdated: gauge(
-    '1 if a read model of another release was seen: run `summarize`; else 0',
-  ),
+  registry_read_model_outdated: gauge('1 if the read model is of another release: run `summarize`; else 0'),
   registry_feed_sequence: gauge('Number of the last event'),
   registry_imports_running: gauge('Imports and dry runs under way, without their progress'),
-  registry_imports_staged_bytes: gauge('Bytes that they have read and set aside'),
+  registry_imports_staged_bytes: gauge('Bytes that running imports and dry runs have staged'),
   registry_last_import_timestamp_seconds: gauge(
-    'When the last import was applied, in epoch seconds; absent if there was none',
+    'Time of the last import, in epoch seconds; absent if there was none',
   ),
   registry_last_backup_timestamp_seconds: gauge(
-    'When the last complete backup was made, in epoch seconds; absent if this machine made none',
+    'Time of the last complete backup, in epoch seconds; absent if this machine made none',
   ),
-  registry_last_backup_verified: gauge('1 if `backup verify` has found that backup sound; else 0'),
+  registry_last_backup_verified: gauge('1 if `backup verify` has found the last backup sound; else 0'),
   registry_last_backup_present: gauge(
-    '1 if that backup is still where it was written; 0 if it is gone, as while its disk is not mounted',
+    '1 if the last backup is still where it was written; 0 if it is gone, or its disk is not mounted',
   ),
   registry_webhook_lag_seconds: gauge(
     'Age of the oldest event that waits for the endpoint; 0 if none waits',
     'endpoint',
   ),
   registry_webhook_lag_events: gauge(
-    'Events that wait for the endpoint, those included that it will not get',
+    'Events that wait for the endpoint, including those that it will not receive',
     'endpoint',
   ),
-  registry_webhook_failures: gauge('How often its next message has failed', 'endpoint'),
+  registry_webhook_failures: gauge('Failed attempts to deliver the next message of the endpoint', 'endpoint'),
   registry_webhook_disabled: gauge(
-    '1 if the endpoint has answered 410 and gets nothing more; else 0',
+    '1 if the endpoint has answered 410 and receives nothing more; else 0',
     'endpoint',
   ),
   registry_event_loop_delay_p99_seconds: gauge(
-    'Delay of the event loop since the last reading of this page, 99th percentile',
+    'Delay of the event loop since the last scrape, 99th percentile',
   ),
-  registry_event_loop_delay_max_seconds: gauge(
-    'Longest delay of the event loop since the last reading of this page',
-  ),
+  registry_event_loop_delay_max_seconds: gauge('Longest delay of the event loop since the last scrape'),
   registry_heap_bytes: gauge('Bytes of the JavaScript heap in use'),
-  process_cpu_seconds_total: counter('Processor time of the process, of user and system'),
+  process_cpu_seconds_total: counter('Processor time of the process, in user and system mode'),
   process_resident_memory_bytes: gauge('Resident memory of the process'),
-  process_start_time_seconds: gauge('When the process was started, in epoch seconds'),
+  process_start_time_seconds: gauge('Start time of the process, in epoch seconds'),
 } satisfies { readonly [name: string]: Declaration };
 
 export type MetricName = keyof typeof DECLARATIONS;

@@ -2,7 +2,7 @@
 
 import { LATE_LOANS, membersPage, RECORDED, WITHOUT_DELIVERY } from './browse/cooperative-list-pages.ts';
 import { COOPERATIVES, cooperativePage } from './browse/cooperative-page.ts';
-import { foundPage, startPage } from './browse/start-page.ts';
+import { foundPage, startPage } from './browse/search-and-start-pages.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './desk/desk-requests.ts';
 import type { Screen } from './desk/screen.ts';
 import {

@@ -5,7 +5,8 @@ import { type Html, html } from '../values/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language, onPage } from '../values/language.ts';
 import type { Text } from '../values/message.ts';
 import { withCommands } from './parts.ts';
-import { type ActionNotice, IDLE_MS, WARNING_MS } from './screen.ts';
+import type { ActionNotice } from './screen.ts';
+import { IDLE_MS, WARNING_MS } from './sessions.ts';
 
 interface MenuEntry {
   readonly path: string;

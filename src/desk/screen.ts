@@ -51,11 +51,6 @@ export interface ActionNotice extends Pick<Continuation, 'operationId' | 'anothe
   readonly text: Text;
 }
 
-/** Milliseconds after which a session without requests ends. */
-export const IDLE_MS = 30 * 60_000;
-/** Milliseconds before the end of a session at which pages show a warning. */
-export const WARNING_MS = 5 * 60_000;
-
 /** State of a browser that has opened a link, until half an hour passes without a request. */
 export interface Session {
   /** Name under which changes are recorded. */

@@ -1,8 +1,12 @@
 /** Single-use links, and the sessions that they open (docs/desk.md#the-link). */
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../runtime/scheduler.ts';
-import { IDLE_MS, Numbers, type Session } from './screen.ts';
+import { Numbers, type Session } from './screen.ts';
 
+/** Milliseconds after which a session without requests ends. */
+export const IDLE_MS = 30 * 60_000;
+/** Milliseconds before the end of a session at which pages show a warning. */
+export const WARNING_MS = 5 * 60_000;
 const LINK_MS = 60_000;
 /** Milliseconds during which a new link resumes an ended session: its open forms then work again. */
 const RESUMED_MS = 12 * 3_600_000;

@@ -165,10 +165,6 @@ export const shownName = (name: string): string =>
 export const unknownReference = (id: string | number): string =>
   mayEcho(String(id)) ? `Invalid pk "${id}" - object does not exist.` : 'Invalid pk - object does not exist.';
 
-export const DEFAULT_PAGE_SIZE = 50;
-/** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
-export const MAX_PAGE_SIZE = 200;
-
 export interface PageRequest {
   /** Page number, counted from 1. */
   readonly page: number;

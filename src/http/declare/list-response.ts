@@ -2,20 +2,16 @@
 
 import type { Subject } from '../../access/access-ledger.ts';
 import type { TimeZone } from '../../values/date-time.ts';
-import {
-  type Awaitable,
-  DEFAULT_PAGE_SIZE,
-  lastPage,
-  MAX_PAGE_SIZE,
-  type Page,
-  type PageRequest,
-  whenReady,
-} from '../../values/errors.ts';
+import { type Awaitable, lastPage, type Page, type PageRequest, whenReady } from '../../values/errors.ts';
 import { array, integer, nullable, object, type Schema, string } from '../../values/schema.ts';
 import { quoteOrNull, type Serialize, serializeArray } from '../../values/serializer.ts';
 import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, invalidPage, JsonText, ok } from './response.ts';
 import type { ApiRequest, SuccessResponse } from './route.ts';
+
+const DEFAULT_PAGE_SIZE = 50;
+/** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
+const MAX_PAGE_SIZE = 200;
 
 /** Page number. A text that is not a number becomes NaN, which gives 404 after all parameters are checked. */
 const page: QueryParameter<number> = {

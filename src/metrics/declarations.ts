@@ -72,7 +72,7 @@ export const DECLARATIONS = {
     'Files of the access ledger that were damaged or removed, and replaced by new files',
   ),
   registry_ledger_reserved_readings: gauge(
-    'Approximate number of accesses that the ledger can still record on a full disk',
+    'Approximate accesses that fit in the ledger on a full disk; absent before the first access',
   ),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name that run or wait'),

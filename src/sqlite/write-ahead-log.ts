@@ -14,7 +14,7 @@ interface OpenDatabase {
 
 /** Copies the log into the file as far as readers and writers allow, without waiting for them. */
 export function copyLog({ raw }: OpenDatabase): void {
-  raw.pragma('wal_checkpoint(PASSIVE)');
+  raw.pragma('main.wal_checkpoint(PASSIVE)');
 }
 
 /** Copies all of the log into the file, so that the next write reuses the log from its start. */
@@ -28,7 +28,7 @@ export function restartLog({ raw }: OpenDatabase): void {
  */
 export function emptyLog(db: OpenDatabase, waitMs: number): void {
   // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
-  db.raw.pragma('main.wal_checkpoint(PASSIVE)');
+  copyLog(db);
   db.setLockTimeout(0);
   try {
     db.raw.pragma('main.wal_checkpoint(TRUNCATE)');

@@ -5,7 +5,10 @@ import { isLocked } from '../sqlite/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
-/** True while a service may have the registry open. Commands and backups lock the keys only briefly. */
+/**
+ * True while a service may have the registry open. A service keeps the keys open, a command locks them only
+ * briefly, and a backup for as long as it copies the databases.
+ */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
 /** Interval between checks. A process that was about to open a file has opened that file after this time. */

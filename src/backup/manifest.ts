@@ -144,7 +144,10 @@ function parseDocument(text: string): StoredDocument {
   throw new ManifestError('it is not the manifest of a backup.');
 }
 
-/** True for the database of a module that this program does not have. Restores skip such a file. */
+/**
+ * True for the database of a module that this program does not have, such as webhooks. Verification checks
+ * only its size and hash; a restore skips it, and it stays in the backup.
+ */
 export const isUnknownFile = (name: string): boolean =>
   /^registry\.[a-z-]+\.db$/.test(name) &&
   !isLedgerFileOfBackup(name) &&

@@ -73,7 +73,7 @@ function assertNotShrunk(newest: DatedBackup, before: DatedBackup | undefined): 
   );
 }
 
-/** A backup whose files are all present. */
+/** A complete backup; only ledger files may be missing. */
 interface DatedBackup {
   /** Name of the backup's folder. */
   readonly name: string;

@@ -20,6 +20,7 @@ export interface FeedRequest {
   readonly after: number | undefined;
   /** Maximum number of events, at least 1. */
   readonly limit: number;
+  /** Epoch that the follower expects; undefined for any. */
   readonly epoch: string | undefined;
   /** Types to include; undefined for all. */
   readonly types?: readonly EventType[] | undefined;

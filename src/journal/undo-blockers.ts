@@ -75,8 +75,8 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Returns SELECTs of later changes that conflict with a restored national ID, or with a former national ID
- * that the undo would make valid again.
+ * Returns SELECTs of later changes that conflict with a restored national ID, or with the redirect of a
+ * former national ID that the undo would put back in force.
  * @param members undefined if the operation did not touch members
  */
 function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
@@ -121,21 +121,23 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     ...(givesNumbers ? [leadsHere] : []),
     ...(created === undefined ? [] : [mergedInto]),
   ];
-  // Imports and rows entered by hand change the number of a single membership. The person may have had the
-  // new number in another cooperative before.
+  // An import, or a row entered by hand, changes the number of one membership at a time, not of all
+  // memberships of a person. The person may have had the new number in another cooperative before.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
-  // The single membership that a `nid replace` changed; null for other corrections.
+  // The single membership that a `nid replace` changed; null if it changed all memberships of the person, and
+  // for other corrections.
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
-  // Another membership has a number to be restored. The same person may have kept the number there if the
-  // correction removed the member or changed only one membership. This does not apply if the number was
-  // changed since.
+  // Another membership has a number to be restored. If the correction removed the member or changed only one
+  // membership, the same person may have kept the number there, unless a later change has taken this number
+  // from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
       OR EXISTS (SELECT 1 FROM main.changes g WHERE ${isSince(operation, 'g')}
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL))`;
-  // A former number that the undo would make valid again now belongs to, or redirects to, another person.
+  // A former number, whose redirect the undo would put back in force, now belongs to, or redirects to,
+  // another person.
   const leadsElsewhere = `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
     FROM ${replaced} r CROSS JOIN (SELECT old, old AS number, NULL AS actor FROM ${replaced}
       UNION SELECT old, new, 'correction:' || correction_id FROM ${replaced} WHERE ended_by IS NULL) q

@@ -189,7 +189,7 @@ export type UndoResult =
       readonly blockers: readonly UndoBlocker[];
       /** Ids of the operations to undo first, newest first, including indirect blockers. */
       readonly first: readonly number[];
-      /** Set if a blocker cannot be undone: an erasure, or rows not written by an import or correction. */
+      /** Set if no undo removes a blocker: an erasure, or rows that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 
@@ -266,7 +266,7 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
 
 /**
  * Yields each stored value that an operation changed, in history order, even if the operation was undone.
- * Rows removed since are skipped.
+ * Changes of rows without a label are skipped, such as rows created and removed again (`listedChangesSql`).
  */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;

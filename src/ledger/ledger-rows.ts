@@ -44,7 +44,10 @@ export interface PartRow {
 /** Consecutive batches of one chain in one file. */
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** Sequence of the last entry; in a closed file, read from `ledger_part`, like `lastHash`. */
+  /**
+   * Sequence of the last entry. Like `lastHash`, read from `ledger_part` in a closed file, otherwise and in a
+   * file of 1.0.0 from the last batch.
+   */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;

@@ -13,7 +13,10 @@ export interface VerifiedChain {
   readonly origin: string;
   /** Number of valid entries. */
   readonly entries: number;
-  /** Sequence of the last entry before the first fault, for later comparison; 0 if there are no entries. */
+  /**
+   * Sequence of the last entry before the first fault, for later comparison; without such an entry, the
+   * sequence before the chain's first part.
+   */
   readonly lastSequence: number;
   readonly lastHash: string;
   /** Last sequence that retention removed; 0 if none was removed. */

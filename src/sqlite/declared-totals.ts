@@ -18,7 +18,7 @@ export interface Totals {
   readonly rows: string;
   /** Columns on which keys and sums depend. */
   readonly columns: readonly string[];
-  /** Grouping keys, beginning with the cooperative: SQL of a row that is never NULL. */
+  /** Grouping keys, beginning with the cooperative: SQL of a value in a row, which is never NULL. */
   readonly key: { readonly [name: string]: Sql };
   readonly sums: { readonly [name: string]: Sql };
 }

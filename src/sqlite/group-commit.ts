@@ -71,7 +71,7 @@ export class GroupCommit {
     this.options = options;
   }
 
-  /** True while writes are accepted: until a failed COMMIT leaves unclear what is on disk. */
+  /** False once the file was moved, or a failed COMMIT has left unclear what is on disk. */
   get isWorking(): boolean {
     return this.failure === undefined;
   }

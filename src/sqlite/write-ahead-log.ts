@@ -17,7 +17,11 @@ export function copyLog({ raw }: OpenDatabase): void {
   raw.pragma('main.wal_checkpoint(PASSIVE)');
 }
 
-/** Copies all of the log into the file, so that the next write reuses the log from its start. */
+/**
+ * Copies the log into the file, so that the next write reuses the log from its start. Waits for readers and
+ * writers until the lock timeout, and then leaves the rest in the log without an error.
+ * @throws the driver's error, for example when the disk is full
+ */
 export function restartLog({ raw }: OpenDatabase): void {
   raw.pragma('wal_checkpoint(RESTART)');
 }
@@ -38,9 +42,8 @@ export function emptyLog(db: OpenDatabase, waitMs: number): void {
 }
 
 /**
- * Empties the main file's log, waiting for readers and writers.
- * @returns false if a reader still needs the log
- * @throws the driver's error for another process's lock
+ * Empties the main file's log. Waits for readers and writers until the lock timeout.
+ * @returns false if the log is not empty, because a reader or a writer still needs it
  */
 export function truncateLog({ raw }: OpenDatabase): boolean {
   const log = `${raw.name}-wal`;

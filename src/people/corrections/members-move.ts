@@ -28,7 +28,10 @@ export const TOUCHED_BY_MOVE: Touched = {
   ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
 };
 
-/** Moves staged members and their rows to a cooperative. Members that a merge deletes later do not move. */
+/**
+ * Moves staged members and their rows to a cooperative. Of a member that a merge deletes afterwards, only the
+ * rows move.
+ */
 export function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
     const { table } = tableOf(entity);

@@ -37,7 +37,7 @@ import { formatDate } from '../values/date-time.ts';
 /** This relative path is valid from both `src/` and `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
 
-/** Columns whose dates are shifted. Dates of birth stay as they are. */
+/** Columns whose dates are shifted. Dates of birth stay: persons do not age with the demo. */
 const MOVED = [
   'registration_date',
   'delivered_at',

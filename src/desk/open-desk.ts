@@ -10,7 +10,8 @@ interface OpenDesk {
 
 /**
  * Writes the file of the open desk, readable only by the user who runs the desk: the secret in the file opens
- * the desk.
+ * the desk. If that user is root, the file stays root's: `openPrivateFile` would give it to the owner of the
+ * folder.
  * @param file path from `deskFileOf`
  * @returns a function that removes the file
  */

@@ -142,7 +142,8 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
 
 /**
  * Returns the row in the format of import files: of a stored row, the key, the required values and the
- * changes; of a new row, the required and filled-in values.
+ * changes; of a new row, the required and filled-in values. A date field has only a day, so an unchanged day
+ * keeps the stored time.
  */
 export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
   const { settled, stored } = row;

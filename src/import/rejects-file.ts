@@ -165,8 +165,8 @@ export async function createRejectsFile(path: string, language: Language, labell
   let files = 0;
   return {
     /**
-     * Writes the refused rows of an imported file, with a header. Each imported file after the first gets a
-     * rejects file of its own.
+     * Writes the refused rows of an imported file, with a header. The first imported file with such rows uses
+     * the path of the rejects; each further one gets a path of its own (`rejectsPath`).
      * @returns the path; undefined if there is no refused row to write, or no readable header
      * @throws the system's error, for example if the disk is full
      */

@@ -50,16 +50,18 @@ interface RouteCounts {
   readonly route: string;
   readonly method: string;
   readonly durations: Histogram;
-  /** Counts by status. */
+  /** Counts, indexed by status. */
   readonly answered: Float64Array;
 }
 
+/** Length of `answered`: one number for each status of up to three digits. */
 const STATUSES = 1_000;
 /** Statuses that the metric of refusals counts: problems with keys, limits and load. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
   private readonly byRoute = new Map<string, RouteCounts>();
+  /** By status and reason, separated by a space. */
   private readonly refusals = new Map<string, number>();
 
   count({ route, method, status, durationMs, reason }: Parameters<AccessLog['request']>[0]): void {

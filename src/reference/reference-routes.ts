@@ -115,7 +115,10 @@ export function pageRoutes(
   let template: string | undefined;
   let last: Rendered | undefined;
 
-  /** Renders the reference once, and inserts the base address of each request. */
+  /**
+   * Renders the reference once, and inserts the base address of a request. Clients choose that address by
+   * their Host header, so only the last one is cached.
+   */
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;
     if (last?.baseUrl !== baseUrl) {

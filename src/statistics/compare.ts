@@ -18,7 +18,7 @@ import { openStatisticsOf, type Statistics, type StatisticsStore } from './stati
 
 type GroupedBy = 'district' | 'province';
 
-/** A cooperative, a district or a province. The name is null for an unregistered district or province. */
+/** A cooperative, or all of a district or province; the name is null for those that have none registered. */
 interface ComparedGroup {
   readonly name: string | null;
   /** Only for a single cooperative. */

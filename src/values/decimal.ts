@@ -69,7 +69,7 @@ export function formatDecimal(units: ExactInteger, fractionDigits: number): stri
   return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Exact integer: a number up to 2^53, otherwise a bigint. */
+/** Exact integer: a number below 2^53, otherwise a bigint. */
 export type ExactInteger = number | bigint;
 
 /** Converts a bigint to a number if the number is exact. */

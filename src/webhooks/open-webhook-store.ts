@@ -78,7 +78,7 @@ export interface WebhookOutcome {
 
 type EndpointRow = Omit<WebhookEndpoint, 'types' | 'allowsPrivate' | 'isRestarted' | 'position' | 'skips'> &
   FeedPosition & {
-    /** JSON array. */
+    /** JSON array, like `skips`. */
     readonly types: string | null;
     readonly allowsPrivate: number;
     readonly isRestarted: number;

@@ -10,7 +10,7 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** Time, or number of attempts, after which results are stored. A restart repeats unstored attempts. */
+/** Time, or number of attempts, after which results are stored. After a kill, unstored attempts repeat. */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
 /** Time for running attempts at shutdown; aborted attempts are repeated later. */

@@ -197,9 +197,9 @@ export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Updates the national ID of the member who has the row's code, if the row has another national ID. The check
- * refuses the row instead if the file also has the old ID, or the new ID belongs to another member of the
- * cooperative.
+ * Resolves a row with a new national ID to the member who has its code, whose ID the import then updates. The
+ * row stays unresolved, and a check refuses it, if the file also has the old ID. If the new ID belongs to
+ * another member of the cooperative, the row is resolved to that member already, and refused for its code.
  */
 export const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
   INSERT INTO staging.code_holders (line, member_id)

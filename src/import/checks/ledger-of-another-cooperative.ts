@@ -97,7 +97,7 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
 /**
- * SELECT of rows whose name differs from the member's. Skips cooperatives in which most names differ, because
+ * SELECT of rows whose name differs from the member's. Skips the cooperatives of `OF_OTHER_NAMES`, because
  * those get the warning about the wrong cooperative.
  */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>

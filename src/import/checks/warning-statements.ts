@@ -88,8 +88,9 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 
 /**
  * Returns a SELECT of `line, detail` for new rows that are probably stored already. For a file with new
- * bytes, these are rows that equal an entry of the same member, if they are nine tenths of a cooperative's
- * rows in the file. The search ends early if less than half of a sample of rows equal entries.
+ * bytes, these are rows that equal an entry of the same member that no other row of the file is, if they are
+ * nine tenths of a cooperative's rows in the file. The search ends early if less than half of a sample of
+ * rows equal entries.
  * @returns undefined if there is nothing to search
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {

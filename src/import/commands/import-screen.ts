@@ -122,7 +122,7 @@ interface Finding {
   readonly lines?: readonly number[];
 }
 
-/** @param isWatched true if an operator sees the output first; false hides headings that may be names */
+/** @param isWatched true if an operator sees the output first; false hides texts that may be names */
 function* describeFindings(
   check: FileCheck,
   { options, zone }: ImportRun,

@@ -136,7 +136,10 @@ function endOfLastCharacter(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early. */
+/**
+ * Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early, because rejects
+ * read the file again.
+ */
 export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);

@@ -83,7 +83,8 @@ const FAR_HIGHER = 10;
 
 /**
  * Returns the fault of a rate such as `0.18` if the column has far higher rates of at least one per cent. A
- * rate with more decimals than allowed, such as `0.195`, is refused in any column.
+ * rate below one with more decimals than allowed, such as `0.195`, is refused in any column, because it is
+ * hardly meant as per cent.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;

@@ -268,7 +268,7 @@ function areDatesOf(
   return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/** Returns the column with a heading one typo away, if the column accepts nearly all values. */
+/** Returns the column of a heading within a typo or two (`nearestName`), if it accepts nearly all values. */
 function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,

@@ -177,8 +177,9 @@ export const IDENTITY: readonly string[] = [
 ];
 
 /**
- * True for a row of totals: its first cell contains a word such as `Total`, and no column identifies it. Must
- * be called only for faulty rows, so that a person named Total is not mistaken for a total.
+ * True for a row of totals: its first cell begins with a word such as `Total`, and no other cell identifies
+ * it. A member named Total may match too, so an import skips a row as totals only if the row has a fault
+ * (table-lines.ts); scans for evidence may lose such a member.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

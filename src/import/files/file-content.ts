@@ -137,8 +137,8 @@ function endOfLastCharacter(bytes: Buffer): number {
 }
 
 /**
- * Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early, because rejects
- * read the file again.
+ * Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early, because
+ * rejects read the file again.
  */
 export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {

@@ -22,7 +22,9 @@ export interface FileRecord {
 /** Records that are read from a file together. The next batch is read only when the caller asks for it. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
+  /** Number of bytes of the file read so far. */
   readonly bytesRead: number;
+  /** Indexes of the hidden columns of a workbook. */
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 

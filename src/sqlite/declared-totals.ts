@@ -18,7 +18,7 @@ export interface Totals {
   readonly rows: string;
   /** Columns on which keys and sums depend. */
   readonly columns: readonly string[];
-  /** Grouping keys, beginning with the cooperative: SQL of a value in a row, which is never NULL. */
+  /** Grouping keys: SQL of values in a row that are never NULL. For statistics, the cooperative is first. */
   readonly key: { readonly [name: string]: Sql };
   readonly sums: { readonly [name: string]: Sql };
 }

@@ -177,7 +177,7 @@ const storedDataOn = (db: Connection) => ({
   },
   /** Lists the distinct products in the deliveries of a cooperative, sorted. */
   listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
-  /** @returns undefined if no person has or had the number */
+  /** @returns undefined if the number is not current and does not redirect to a current one */
   findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
   /**
    * Returns current national IDs by member id. A merged member has the number of the remaining member; a
